@@ -1,0 +1,48 @@
+# Everything a contributor or CI runs. Both `make demo` and `make test` create .venv when it is missing.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# Two BLAS pools fighting over the same cores cost far more than one core each gains.
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+ifneq ($(wildcard ../shared/data),)
+export FACTORSTREAM_DATA ?= $(abspath ../shared/data)
+endif
+
+.PHONY: help demo test lint types contract unit bare format clean
+
+help: ## list the commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml Makefile
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[report,faces,frames]" --group test --group lint
+	touch $(READY)
+
+demo: $(READY) ## restore real faces and say which files to open
+	$(BIN)/factorstream reproduce --quick --output demo
+
+test: lint types contract unit ## everything that must pass
+
+lint: $(READY) ## style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY) ## strict types on src/
+	$(BIN)/mypy
+
+contract: $(READY) ## the layers import one way
+	$(BIN)/lint-imports
+
+unit: $(READY) ## tests and docstring examples
+	$(BIN)/python -m pytest -n 2
+
+format: $(READY) ## rewrite the files in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove everything that was made
+	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
