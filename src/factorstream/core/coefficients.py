@@ -1,0 +1,164 @@
+"""The coefficient steps: from one sample to its x.
+
+A step sees a sample only through its normal equations, so the same code serves a block of complete
+samples, a masked one, and any place where the data may live. With a mean, C̃ is C without its last
+column and y has that column subtracted; the mean's own coefficient is 1 and is not solved for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from .linalg import Array, cholesky, cholesky_solve, triangular_solve
+
+
+class Sample(NamedTuple):
+    """One sample's normal equations over its observed entries Ω."""
+
+    G: Array
+    """C̃_ΩᵀC̃_Ω (r × r)."""
+    b: Array
+    """C̃_Ωᵀy_Ω (r)."""
+    yy: float
+    """‖y_Ω‖²."""
+    n: int
+    """|Ω|."""
+
+
+class Belief(NamedTuple):
+    """What is known before the sample arrives."""
+
+    noise: float
+    """σ²."""
+    T: Array
+    """Prior covariance of x (r × r)."""
+    S: Array
+    """Square root of the dictionary's covariance, V = SSᵀ (q × q), a mean last."""
+    rcond: float
+    """Gram matrices with a smaller reciprocal condition number are treated as singular."""
+
+
+class Coefficients(NamedTuple):
+    """x and, in factored form, its covariance Σ = scale · B (LLᵀ)⁻¹ Bᵀ."""
+
+    x: Array
+    """The coefficients (r)."""
+    L: Array
+    """Lower Cholesky factor (r × r)."""
+    scale: float
+    """Multiplies the covariance."""
+    B: Array | None
+    """Basis (r × r) in which L lives; None for the identity."""
+    fitted: float
+    """Degrees of freedom that x took from the sample."""
+    from_prior: bool
+    """Whether the learned prior had to be used."""
+
+    def root(self) -> Array:
+        """F (r × r) with Σ = FFᵀ."""
+        F: Array = np.sqrt(self.scale) * triangular_solve(self.L, np.eye(len(self.x)), trans=True)
+        return F if self.B is None else self.B @ F
+
+
+CoefficientStep = Callable[[Sample, Belief], Coefficients]
+
+
+def least_squares(sample: Sample, belief: Belief) -> Coefficients:
+    """x = (C_ΩᵀC_Ω)⁻¹ C_Ωᵀy_Ω: the paper's step, with Σ = σ² (C_ΩᵀC_Ω)⁻¹. Cost O(r³).
+
+    Where this is undefined (fewer observed entries than components, or a singular Gram matrix)
+    the learned prior takes over: see :func:`from_learned_prior`.
+    """
+    r = len(sample.b)
+    if sample.n >= r:
+        L = cholesky(sample.G, belief.rcond)
+        if L is not None:
+            return Coefficients(cholesky_solve(L, sample.b), L, belief.noise, None, r, False)
+    return from_learned_prior(sample, belief)
+
+
+def from_learned_prior(sample: Sample, belief: Belief) -> Coefficients:
+    """x ~ N(0, T) with T the running second moment of the coefficients seen so far.
+
+    Posterior    Σ⁻¹ = C_ΩᵀC_Ω/σ² + T⁻¹,  x = Σ C_Ωᵀy_Ω/σ²
+    As computed  T = BBᵀ,  M = BᵀGB + σ²I = LLᵀ,  Σ = σ² B M⁻¹ Bᵀ  (no inverse of T). Cost O(r³).
+    """
+    r = len(sample.b)
+    B = np.linalg.cholesky(belief.T)
+    M = B.T @ sample.G @ B
+    M.flat[:: r + 1] += belief.noise
+    L = cholesky(M, 0.0)
+    if L is None:  # rounding made M indefinite: lift it by what was lost
+        M.flat[:: r + 1] += r * np.finfo(np.float64).eps * np.trace(M)
+        L = np.linalg.cholesky(M)
+    x = B @ cholesky_solve(L, B.T @ sample.b)
+    fitted = r - belief.noise * float(np.sum(triangular_solve(L, np.eye(r)) ** 2))
+    return Coefficients(x, L, belief.noise, B, fitted, True)
+
+
+def maximum_a_posteriori(sample: Sample, belief: Belief) -> Coefficients:
+    """x = (C_ΩᵀC_Ω/σ² + I)⁻¹ C_Ωᵀy_Ω/σ² under x ~ N(0, I), with Σ the inverse itself. Cost O(r³)."""
+    return from_learned_prior(sample, belief._replace(T=np.eye(len(sample.b))))
+
+
+def marginal_likelihood(sample: Sample, belief: Belief) -> Coefficients:
+    """The maximiser of p(y_k | y_{1:k−1}, x) with the dictionary integrated out.
+
+    Density      y_Ω ~ N(C_Ω x, s(x) I),  s(x) = σ² + zᵀVz,  z = x or (x, 1) with a mean
+    Stationary   (G + αṼ) x = b − αv,  α = |Ω| − ‖e‖²/s(x),  V = [[Ṽ, v], [vᵀ, v₀]]
+    As computed  one generalised eigendecomposition of (Ṽ, G) makes x(α) explicit; the roots α of the
+                 scalar equation on (−1/d_max, |Ω|] are bracketed on a grid and polished, and the one
+                 with the largest density is taken. Cost O(r³).
+    Covariance   Σ = s (G + αṼ)⁻¹, a Gaussian approximation at the maximum.
+    """
+    r, n = len(sample.b), sample.n
+    L = cholesky(sample.G, belief.rcond) if n >= r else None
+    if L is None:
+        return from_learned_prior(sample, belief)
+    V = belief.S @ belief.S.T
+    v, v0 = (V[:r, r], V[r, r]) if len(V) > r else (np.zeros(r), 0.0)
+    half = triangular_solve(L, V[:r, :r])
+    d, U = np.linalg.eigh(triangular_solve(L, half.T))
+    p = U.T @ triangular_solve(L, sample.b)
+    w = U.T @ triangular_solve(L, v)
+
+    def at(alpha: Array) -> tuple[Array, Array, Array]:
+        """z(α) in the eigenbasis, s and ‖e‖² there, for a vector of α."""
+        z = (p[:, None] - alpha * w[:, None]) / (1.0 + alpha * d[:, None])
+        s = belief.noise + v0 + 2.0 * (w @ z) + d @ z**2
+        ee = sample.yy - 2.0 * (p @ z) + np.sum(z**2, axis=0)
+        return z, s, np.maximum(ee, 0.0)
+
+    def excess(alpha: float) -> float:
+        _, s, ee = at(np.array([alpha]))
+        return float(n - ee[0] / s[0] - alpha)
+
+    low = -1.0 / d[-1] if d[-1] > 0 else -np.inf
+    span = n - low if np.isfinite(low) else 2.0 * n + sample.yy / belief.noise
+    steps = np.geomspace(1e-12, 0.5, 60)  # the roots crowd towards both ends
+    grid = n - span * np.concatenate([1.0 - steps, steps[-2::-1], [0.0]])
+    _, s, ee = at(grid)
+    gap = n - ee / s - grid
+    brackets = np.flatnonzero(np.sign(gap[:-1]) * np.sign(gap[1:]) <= 0)
+    roots = np.array([brentq(excess, grid[j], grid[j + 1], xtol=1e-14 * span, rtol=1e-14) for j in brackets])
+    candidates = roots if len(roots) else np.zeros(1)
+    z, s, ee = at(candidates)
+    best = int(np.argmin(n * np.log(s) + ee / s))
+    alpha = float(candidates[best])
+    x = triangular_solve(L, U @ z[:, best], trans=True)
+    precision = cholesky(sample.G + alpha * V[:r, :r], 0.0)
+    factor = L if precision is None else precision
+    fitted = float(np.sum(1.0 / (1.0 + max(alpha, 0.0) * d)))
+    return Coefficients(x, factor, float(s[best]), None, fitted, False)
+
+
+COEFFICIENT_STEPS: dict[str, CoefficientStep] = {
+    "least_squares": least_squares,
+    "map": maximum_a_posteriori,
+    "marginal": marginal_likelihood,
+}
+"""The steps by their public names."""

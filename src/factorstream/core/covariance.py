@@ -1,0 +1,78 @@
+"""The dictionary's covariance in square-root form, and the three ways to turn it into a gain.
+
+Carrying S with V = SSᵀ instead of V makes loss of symmetry or definiteness impossible: whatever
+rounding does to S, SSᵀ is symmetric and positive semi-definite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .linalg import Array, cholesky, rank_one
+from .state import Gain, SmallState
+
+
+def potter_update(S: Array, x: Array, lam: float) -> tuple[Array, float]:
+    """Condition V = SSᵀ on one sample with coefficients x, in place; return (g, xᵀVx).
+
+    Density      p(y | c) = N(Cx, λI) with prior c ~ N(·, V ⊗ I)
+    Update       g = Vx / (λ + xᵀVx),  V ← V − (Vx) gᵀ             (Props. 1 and 2)
+    As computed  f = Sᵀx,  s = λ + fᵀf,  S ← S − (Sf) fᵀ / (s + √(λs))     (Potter's form)
+    Shapes       S (q × q) column-major, x (q), g (q). Cost O(q²).
+    """
+    f = x @ S
+    Vx = S @ f
+    xVx = float(f @ f)
+    s = lam + xVx
+    rank_one(S, Vx, f, -1.0 / (s + np.sqrt(lam * s)))
+    return Vx / s, xVx
+
+
+def predict(S: Array, Q: Array) -> Array:
+    """Square root of V + Q, the covariance after one step of a drifting dictionary. Cost O(q³)."""
+    return np.asfortranarray(matrix_root(S @ S.T + Q))
+
+
+def matrix_root(V: Array) -> Array:
+    """A square root S of V = SSᵀ for symmetric positive semi-definite V, triangular where V is definite."""
+    L = cholesky(V, 0.0)
+    if L is None:
+        values, vectors = np.linalg.eigh(V)
+        L = vectors * np.sqrt(np.maximum(values, 0.0))
+    return np.asfortranarray(L)
+
+
+def kalman_gain(Q: Array | None = None) -> Gain:
+    """Algorithm 1's gain; with Q the covariance grows by Q before every sample (the paper's variation).
+
+    Q is in the data's units while V is carried relative to λ, so Q is rescaled by λ/σ²; with a given
+    noise variance the two are equal and Q is added as it is.
+    """
+
+    def gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
+        if Q is not None:
+            S[...] = predict(S, Q * (state.lam / state.noise))  # V_{k|k−1} = V_{k−1} + Q_V
+        return potter_update(S, x, state.lam)
+
+    return gain
+
+
+def broyden_gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
+    """Broyden's rule: the same gain with a V = SSᵀ that never changes (V = I in the paper)."""
+    f = x @ S
+    return (S @ f) / (state.lam + float(f @ f)), 0.0
+
+
+def sgd_gain(step_size: Callable[[int, float, float], float]) -> Gain:
+    """Stochastic gradient: g = γ x with γ = step_size(k, xᵀx, E‖x‖²), k counting from 1.
+
+    γ = 1/(λ + xᵀx) is Broyden's rule with V = I.
+    """
+
+    def gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
+        typical = float(np.trace(state.T)) + (len(x) - len(state.T))  # a mean's coefficient is always 1
+        return step_size(state.k + 1, float(x @ x), typical) * x, 0.0
+
+    return gain

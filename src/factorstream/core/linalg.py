@@ -1,0 +1,47 @@
+"""The few dense operations that are worth calling BLAS and LAPACK for directly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
+
+Array = NDArray[Any]
+
+
+def rank_one(M: Array, u: Array, v: Array, alpha: float = 1.0) -> None:
+    """M ← M + α u vᵀ in place, without the temporary that ``np.outer`` would make.
+
+    M must be a contiguous float32 or float64 matrix (rows or columns first). Cost: one pass over M.
+    """
+    ger = blas.sger if M.dtype == np.float32 else blas.dger
+    if M.flags.f_contiguous:
+        ger(alpha, u, v, a=M, overwrite_x=0, overwrite_y=0, overwrite_a=1)
+    else:
+        ger(alpha, v, u, a=M.T, overwrite_x=0, overwrite_y=0, overwrite_a=1)
+
+
+def cholesky(M: Array, rcond: float) -> Array | None:
+    """Lower factor L of M = LLᵀ, or None where M is not positive definite to working precision.
+
+    ``rcond`` bounds (min diag L / max diag L)², a cheap upper estimate of 1/cond(M).
+    """
+    L, info = lapack.dpotrf(M, lower=1)
+    if info != 0:
+        return None
+    d = L.diagonal()
+    return L if d.min() ** 2 > rcond * d.max() ** 2 else None
+
+
+def cholesky_solve(L: Array, b: Array) -> Array:
+    """Solve LLᵀ x = b."""
+    x: Array = lapack.dpotrs(L, b, lower=1)[0]
+    return x
+
+
+def triangular_solve(L: Array, B: Array, *, trans: bool = False) -> Array:
+    """Solve L X = B, or Lᵀ X = B."""
+    X: Array = lapack.dtrtrs(L, B, lower=1, trans=int(trans))[0]
+    return X

@@ -1,0 +1,34 @@
+"""Missing data with one shared V, as in the paper's experiments.
+
+The masked residual is orthogonal to the masked dictionary, so the full Gram matrix keeps its cheap
+update (see ``recursion.absorb``) and a sample's own C_ΩᵀC_Ω follows from whichever rows are fewer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .linalg import Array
+
+CANCELLATION = 1e-6
+"""Below this share of a diagonal entry the subtraction G − (missing part) has lost too many digits."""
+
+
+def observed_gram(C: Array, G: Array, missing: Array) -> Array:
+    """C_ΩᵀC_Ω from the observed rows, or as G minus the missing rows' part: the cheaper of the two.
+
+    Shapes  C (m × q), G = CᵀC (q × q), missing (m) boolean. Cost O(min(|Ω|, m − |Ω|) q²).
+    """
+    gone = np.flatnonzero(missing)
+    if len(gone) == 0:
+        return G
+    if 2 * len(gone) < len(missing):
+        rest = G - gram(C[gone])
+        if np.all(rest.diagonal() > CANCELLATION * G.diagonal()):
+            return rest
+    return gram(C[~missing])
+
+
+def gram(C: Array) -> Array:
+    """CᵀC in float64, whatever C is stored in."""
+    return (C.T @ C).astype(np.float64, copy=False)

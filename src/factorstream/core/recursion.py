@@ -1,0 +1,141 @@
+"""The exact recursion. Nothing in this file has length m.
+
+One sample reaches it as its normal equations; :func:`absorb` turns them into coefficients and a gain
+and moves the small state. :func:`run_block` does so for a block of complete samples whose dictionary
+is known only through inner products, and hands back how the dictionary has changed as C₀A + YᵀD.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .coefficients import Belief, Coefficients, Sample
+from .linalg import Array, rank_one
+from .state import Model, SmallState, StepInfo
+
+
+class Absorbed(NamedTuple):
+    """What one sample did."""
+
+    x: Array
+    """Its coefficients, a mean's 1 included (q)."""
+    g: Array
+    """The gain: C ← C + e gᵀ (q)."""
+    ee: float
+    """‖e‖² over the observed entries."""
+    share: float
+    """xᵀVx / (λ + xᵀVx)."""
+
+
+def own(state: SmallState) -> SmallState:
+    """A copy whose matrices may be updated in place."""
+    return state._replace(
+        G=np.array(state.G, order="F"), S=np.array(state.S, order="F"), T=np.array(state.T, order="F")
+    )
+
+
+def belief(state: SmallState, model: Model) -> Belief:
+    """What the state says before a sample arrives, in the units of the learned noise."""
+    if not model.posterior:
+        S = np.zeros_like(state.S)
+    elif state.noise == state.lam:
+        S = state.S
+    else:
+        S = state.S * np.sqrt(state.noise / state.lam)
+    return Belief(state.noise, state.T, S, model.rcond)
+
+
+def normal_equations(model: Model, G: Array, b: Array, yy: float, n: int) -> Sample:
+    """The sample as a coefficient step sees it: a mean, the last column, is subtracted from y."""
+    r = model.r
+    if model.q == r:
+        return Sample(G, b, yy, n)
+    return Sample(G[:r, :r], b[:r] - G[:r, r], yy - 2.0 * b[r] + G[r, r], n)
+
+
+def with_mean(model: Model, x: Array) -> Array:
+    """x as a coefficient of all q columns of C."""
+    return x if model.q == model.r else np.append(x, 1.0)
+
+
+def absorb(
+    state: SmallState, model: Model, G: Array, b: Array, yy: float, n: int
+) -> tuple[SmallState, Absorbed]:
+    """Take in one sample, given G = C_ΩᵀC_Ω, b = C_Ωᵀy_Ω, yy = ‖y_Ω‖² and n = |Ω|.
+
+    Owns and updates the matrices of ``state`` in place (see :func:`own`). The change of the FULL Gram
+    matrix is known without m, because Cᵀe = C_Ωᵀe_Ω = h = b − Gx (zero for least squares):
+
+        CᵀC ← CᵀC + h gᵀ + g hᵀ + ‖e‖² g gᵀ
+
+    Cost O(r³) for the coefficients, O(q²) for the rest.
+    """
+    found = model.coefficients(normal_equations(model, G, b, yy, n), belief(state, model))
+    x = with_mean(model, found.x)
+    h = b - G @ x
+    ee = max(yy - float(x @ (b + h)), 0.0)
+    g, xVx = model.gain(state, state.S, x)
+    u = h + (0.5 * ee) * g
+    rank_one(state.G, u, g)
+    rank_one(state.G, g, u)
+    return _learn(state, model, found, n, ee, xVx), Absorbed(x, g, ee, xVx / (state.lam + xVx))
+
+
+def _learn(state: SmallState, model: Model, found: Coefficients, n: int, ee: float, xVx: float) -> SmallState:
+    """Running noise variance and coefficient moment, sample k weighted in proportion to k.
+
+    The innovation obeys E‖e‖² = (|Ω| − fitted)(σ² + xᵀVx σ²/λ). The early samples meet a dictionary
+    that is still a random guess, so the weights grow linearly: the estimate at k leans on the samples
+    since k/2, depends on no setting, and is the same however the stream is cut.
+    """
+    weight = 2.0 / (state.k + 3.0)
+    noise_sum, noise_dof = state.noise_sum, state.noise_dof
+    free = n - found.fitted
+    if model.learn_noise and free > 0:
+        noise_sum += weight * (ee / (1.0 + xVx / state.lam) - noise_sum)
+        noise_dof += weight * (free - noise_dof)
+    if model.learn_prior:
+        T = state.T
+        np.multiply(T, 1.0 - weight, out=T)
+        rank_one(T, found.x, found.x, weight)
+        if found.from_prior:  # a shrunken x alone would make the prior shrink further each time
+            F = found.root()
+            T += weight * (F @ F.T)
+    return state._replace(noise_sum=noise_sum, noise_dof=noise_dof, k=state.k + 1, age=state.age + 1)
+
+
+class Block(NamedTuple):
+    """What a block of complete samples did to the dictionary: C = C₀A + YᵀD."""
+
+    A: Array
+    """(q × q)."""
+    D: Array
+    """(B × q)."""
+    info: StepInfo
+
+
+def run_block(state: SmallState, model: Model, K: Array, N: Array, m: int) -> tuple[SmallState, Block]:
+    """Algorithm 1 over a block of B complete samples, exactly, from inner products alone.
+
+    Given      G = C₀ᵀC₀ in ``state``, K = C₀ᵀYᵀ (q × B), N = YYᵀ (B × B); samples are rows of Y (B × m)
+    Invariant  C_k = C₀A + YᵀD, hence C_kᵀy_k = AᵀK[:, k] + DᵀN[:, k]
+    Update     A ← A − (Ax) gᵀ,  D ← D + (δ_k − Dx) gᵀ,  G as in :func:`absorb`
+    As stored  W = [A; D] and its inner products with the samples, [K; N], stacked
+    Cost       O(B (r³ + (q + B) q)); the only quantity that depends on the features is their number m.
+    """
+    B, q = len(N), model.q
+    state = own(state)
+    W = np.zeros((q + B, q))
+    W[:q] = np.eye(q)
+    KN = np.ascontiguousarray(np.concatenate([K, N]).T)
+    innovation, share = np.empty(B), np.empty(B)
+    for k in range(B):
+        seen = W[: q + k]
+        b = KN[k, : q + k] @ seen  # C_kᵀ y_k
+        state, step = absorb(state, model, state.G, b, float(N[k, k]), m)
+        rank_one(seen, seen @ step.x, step.g, -1.0)
+        W[q + k] = step.g
+        innovation[k], share[k] = step.ee, step.share
+    return state, Block(W[:q], W[q:], StepInfo(innovation, np.full(B, float(m)), share))

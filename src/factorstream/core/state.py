@@ -1,0 +1,98 @@
+"""What the filter carries forward, and the facts it reports about the samples it has taken in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .linalg import Array
+
+if TYPE_CHECKING:
+    from .coefficients import CoefficientStep
+
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+class SmallState(NamedTuple):
+    """Everything the recursion needs that has no dimension of length m; always float64.
+
+    q is the number of columns of C: r, or r + 1 when the last column is a mean.
+    """
+
+    G: Array
+    """CᵀC (q × q)."""
+    S: Array
+    """Square root of the dictionary's covariance, V = SSᵀ (q × q)."""
+    T: Array
+    """Running second moment of the coefficients (r × r): the prior of a sample that says too little."""
+    lam: float
+    """λ of the recursion; only its ratio to V matters to C."""
+    noise_sum: float
+    """Running weighted sum of ‖e‖² / (1 + xᵀVx/λ): the numerator of the learned noise variance."""
+    noise_dof: float
+    """Running weighted sum of the degrees of freedom that went into ``noise_sum``."""
+    k: int
+    """Samples absorbed so far."""
+    age: int
+    """Samples absorbed since G was last computed from C."""
+
+    @property
+    def noise(self) -> float:
+        """The learned noise variance σ²."""
+        return max(self.noise_sum / self.noise_dof, EPS * self.lam)
+
+
+class FilterState(NamedTuple):
+    """The whole filter between two samples: enough to save, resume and continue exactly."""
+
+    C: Array
+    """The dictionary's posterior mean (m × q), in coordinates where ``origin`` is zero."""
+    origin: Array
+    """Subtracted from every sample (m); fixed, it only keeps the numbers small."""
+    small: SmallState
+
+
+Gain = Callable[[SmallState, Array, Array], tuple[Array, float]]
+"""(state, S, x) ↦ (g, xᵀVx): how far the dictionary moves for one sample; may update S in place."""
+
+
+class Model(NamedTuple):
+    """What stays fixed while samples pass: sizes and the two exchangeable rules."""
+
+    r: int
+    """Number of components."""
+    q: int
+    """Number of columns of C: r, or r + 1 with a mean."""
+    coefficients: CoefficientStep
+    """How x is found from one sample."""
+    gain: Gain
+    """How C and V then move."""
+    posterior: bool
+    """Whether V is a posterior covariance; otherwise it is a constant that says nothing of doubt."""
+    learn_noise: bool
+    """Whether σ² is learned; otherwise it is λ."""
+    learn_prior: bool
+    """Whether T follows the coefficients; otherwise it stays the identity."""
+    rcond: float
+    """Gram matrices with a smaller reciprocal condition number are treated as singular."""
+
+
+class StepInfo(NamedTuple):
+    """Facts about a run of samples, one entry per absorbed sample."""
+
+    innovation: Array
+    """‖e‖², the squared innovation over the observed entries."""
+    n_observed: Array
+    """|Ω|, how many entries were observed."""
+    dictionary_share: Array
+    """xᵀVx / (λ + xᵀVx): the share of the predictive variance that is doubt about C."""
+
+    @staticmethod
+    def join(parts: list[StepInfo]) -> StepInfo:
+        """Concatenate the records of consecutive runs."""
+        if not parts:
+            return StepInfo(np.empty(0), np.empty(0), np.empty(0))
+        return StepInfo(*(np.concatenate(column) for column in zip(*parts, strict=True)))

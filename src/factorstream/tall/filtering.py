@@ -1,0 +1,80 @@
+"""The filter over rows of data: tall products on one side, the small recursion on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..core.linalg import Array
+from ..core.recursion import absorb, own, run_block
+from ..core.state import FilterState, Model, SmallState, StepInfo
+from . import local
+
+REFRESH = 256
+"""Samples after which G is computed from C again, so that rounding cannot build up in its updates."""
+
+
+def filter_rows(state: FilterState, model: Model, Y: Array, block_size: int) -> tuple[FilterState, StepInfo]:
+    """Pass the rows of Y (n × m, NaN = missing) through the filter, in order.
+
+    Runs of complete rows go through the exact block recursion, masked rows one at a time, and rows
+    with nothing observed change nothing. The arrays of ``state`` are left as they were. Memory beyond
+    the state: two copies of C and one block of rows.
+    """
+    origin, C, small = state.origin, state.C, own(state.small)
+    writable = False
+    infos: list[StepInfo] = []
+    for start in range(0, len(Y), block_size):
+        block = Y[start : start + block_size] - origin
+        for rows, missing in _runs(block):
+            if small.age >= REFRESH:
+                small = small._replace(G=np.asfortranarray(local.gram(C)), age=0)
+            if missing is None and len(rows) > 1:
+                small, C, info = _complete(small, model, C, rows)
+                writable = True
+            else:
+                if not writable:
+                    C, writable = C.copy(), True
+                small, info = _masked(small, model, C, rows[0], missing)
+            infos.append(info)
+    return FilterState(C, origin, small), StepInfo.join(infos)
+
+
+def _runs(block: Array) -> Iterator[tuple[Array, Array | None]]:
+    """Cut a block into runs of complete rows (mask None) and single masked rows; drop the empty ones."""
+    if not np.isnan(block.sum()):
+        yield block, None
+        return
+    missing = np.isnan(block)
+    n_missing = missing.sum(axis=1)
+    start = 0
+    while start < len(block):
+        stop = start + 1
+        if n_missing[start] == 0:
+            while stop < len(block) and n_missing[stop] == 0:
+                stop += 1
+            yield block[start:stop], None
+        elif n_missing[start] < block.shape[1]:
+            yield np.where(missing[start:stop], 0.0, block[start:stop]), missing[start]
+        start = stop
+
+
+def _complete(small: SmallState, model: Model, C: Array, Y: Array) -> tuple[SmallState, Array, StepInfo]:
+    """A run of complete samples: three tall products in, one out."""
+    small, block = run_block(small, model, local.cross(C, Y), local.self_products(Y), Y.shape[1])
+    return small, local.combine(C, block.A, Y, block.D), block.info
+
+
+def _masked(
+    small: SmallState, model: Model, C: Array, y: Array, missing: Array | None
+) -> tuple[SmallState, StepInfo]:
+    """One sample, missing entries zero in y; C is updated in place."""
+    mask = np.zeros(len(y), dtype=bool) if missing is None else missing
+    n = len(y) - int(np.count_nonzero(mask))
+    G = local.observed_gram(C, small.G, mask)
+    b = local.cross(C, y[None, :])[:, 0]
+    small, step = absorb(small, model, G, b, float(y @ y), n)
+    e = local.residual(C, step.x, y, mask)
+    local.add_rank_one(C, e, step.g)
+    return small, StepInfo(*(np.array([v]) for v in (step.ee, float(n), step.share)))

@@ -1,0 +1,109 @@
+"""Rows of data under a fixed dictionary: coefficients, predictions with their variances, densities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.coefficients import Sample
+from ..core.linalg import Array, cholesky, triangular_solve
+from ..core.recursion import belief, normal_equations, with_mean
+from ..core.state import FilterState, Model
+from . import local
+
+
+class Row(NamedTuple):
+    """One row of data and its normal equations."""
+
+    position: int
+    sample: Sample
+    missing: Array
+    """Boolean (m)."""
+
+
+def each_row(state: FilterState, model: Model, Y: Array, block_size: int) -> Iterator[Row]:
+    """The rows of Y (n × m, NaN = missing) as a coefficient step sees them."""
+    G = local.gram(state.C)
+    for start in range(0, len(Y), block_size):
+        block = Y[start : start + block_size] - state.origin
+        missing = np.isnan(block)
+        block[missing] = 0.0
+        K = local.cross(state.C, block)
+        yy = np.einsum("ij,ij->i", block, block, dtype=np.float64)
+        for j in range(len(block)):
+            n = block.shape[1] - int(np.count_nonzero(missing[j]))
+            G_seen = local.observed_gram(state.C, G, missing[j])
+            sample = normal_equations(model, G_seen, K[:, j], float(yy[j]), n)
+            yield Row(start + j, sample, missing[j])
+
+
+def coefficients(state: FilterState, model: Model, Y: Array, block_size: int) -> Array:
+    """X (n × r), each row by the model's coefficient step."""
+    known = belief(state.small, model)
+    X = np.zeros((len(Y), model.r))
+    for row in each_row(state, model, Y, block_size):
+        X[row.position] = model.coefficients(row.sample, known).x
+    return X
+
+
+def reconstruct(state: FilterState, model: Model, X: Array) -> Array:
+    """XCᵀ, the mean and the origin added (n × m)."""
+    C = state.C
+    Y = X.astype(C.dtype, copy=False) @ C[:, : model.r].T
+    return Y + mean(state, model)
+
+
+def mean(state: FilterState, model: Model) -> Array:
+    """What is predicted of a sample before anything of it is seen (m)."""
+    return state.origin if model.q == model.r else state.origin + state.C[:, model.r]
+
+
+def fill(state: FilterState, model: Model, Y: Array, block_size: int) -> tuple[Array, Array]:
+    """Y with its gaps filled, and the predictive variance of what was filled (zero where observed).
+
+    Variance of entry i    σ² + zᵀVz + c_iᵀΣc_i + tr(ṼΣ),  z = x or (x, 1) with a mean,
+    with Σ the covariance of x. Cost O(r²) per missing entry.
+    """
+    known, r = belief(state.small, model), model.r
+    filled, variance = Y.copy(), np.zeros_like(Y)
+    mu = mean(state, model)
+    for row in each_row(state, model, Y, block_size):
+        if not row.missing.any():
+            continue
+        found = model.coefficients(row.sample, known)
+        F = found.root()
+        z = with_mean(model, found.x)
+        C = state.C[row.missing, :r]
+        filled[row.position, row.missing] = mu[row.missing] + C @ found.x
+        common = known.noise + np.sum((z @ known.S) ** 2) + np.sum((F.T @ known.S[:r]) ** 2)
+        variance[row.position, row.missing] = common + np.sum((C @ F) ** 2, axis=1)
+    return filled, variance
+
+
+def log_density(state: FilterState, model: Model, Y: Array, block_size: int) -> Array:
+    """log p(y_Ω) of every row with the coefficients integrated out (n); zero where nothing is observed.
+
+    Density      y_Ω ~ N(mean, C_Ω T C_Ωᵀ + s I) with T the coefficients' prior covariance and
+                 s = σ² + E[zᵀVz], the noise plus the expected doubt about the dictionary
+    As computed  T = BBᵀ, M = I + BᵀGB/s = LLᵀ; no matrix has a dimension |Ω|. Cost O(r³) per row.
+    """
+    known, r = belief(state.small, model), model.r
+    B = np.linalg.cholesky(known.T)
+    s = known.noise + float(np.sum((B.T @ known.S[:r]) ** 2) + np.sum(known.S[r:] ** 2))
+    out = np.zeros(len(Y))
+    for row in each_row(state, model, Y, block_size):
+        n, yy = row.sample.n, row.sample.yy
+        if n == 0:
+            continue
+        M = B.T @ row.sample.G @ B / s
+        M.flat[:: r + 1] += 1.0
+        L = cholesky(M, 0.0)
+        if L is None:
+            L = np.linalg.cholesky(M + r * np.finfo(np.float64).eps * np.trace(M) * np.eye(r))
+        u = triangular_solve(L, B.T @ row.sample.b)
+        log_det = n * np.log(s) + 2.0 * np.sum(np.log(L.diagonal()))
+        quadratic = max(yy - float(u @ u) / s, 0.0) / s
+        out[row.position] = -0.5 * (n * np.log(2.0 * np.pi) + log_det + quadratic)
+    return out
