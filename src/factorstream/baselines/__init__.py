@@ -1,0 +1,1 @@
+"""What the paper compares with, behind the same interface."""

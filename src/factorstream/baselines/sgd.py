@@ -1,0 +1,80 @@
+"""Matrix factorisation by stochastic gradient descent on the dictionary."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..core.covariance import sgd_gain
+from ..core.state import Gain
+from ..estimators._streaming import StreamingFactorizer
+
+
+class SGDFactorization(StreamingFactorizer):
+    """Stochastic gradient matrix factorisation: C ← C + γ_k (y − Cx) xᵀ.
+
+    Parameters
+    ----------
+    step_size : "auto", float or callable, default="auto"
+        γ_k = step_size / k**decay. "auto" divides by the running mean of ‖x‖² instead of taking a
+        number, which makes the step independent of the data's scale. A callable gets (k, ‖x‖²), k
+        counting samples from 1, and returns γ_k itself: ``lambda k, xx: 1 / (lam + xx)`` is Broyden's
+        rule with V = I.
+    decay : float, default=0.5
+        Power of k by which the step size falls; not used with a callable.
+
+    The other parameters and attributes are those of :class:`factorstream.DictionaryFilter`; there is
+    no posterior of the dictionary and so no ``covariance_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from factorstream import SGDFactorization
+    >>> X = np.random.default_rng(0).normal(size=(50, 8))
+    >>> SGDFactorization(n_components=2, step_size=0.1, random_state=0).fit_transform(X).shape
+    (50, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **StreamingFactorizer._parameter_constraints,
+        "step_size": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), callable],
+        "decay": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        step_size: Any = "auto",
+        decay: float = 0.5,
+        coefficients: str = "least_squares",
+        fit_mean: bool = True,
+        init: Any = "random",
+        n_passes: int = 1,
+        shuffle: bool = True,
+        batch_size: Any = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.step_size = step_size
+        self.decay = decay
+        self.coefficients = coefficients
+        self.fit_mean = fit_mean
+        self.init = init
+        self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.batch_size = batch_size
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _gain(self) -> Gain:
+        def schedule(k: int, xx: float, typical: float) -> float:
+            if callable(self.step_size):
+                return float(self.step_size(k, xx))
+            scale = 1.0 / typical if self.step_size == "auto" else float(self.step_size)
+            return float(scale / k**self.decay)
+
+        return sgd_gain(schedule)

@@ -1,0 +1,1 @@
+"""Scikit-learn classes: they validate once, call the core, and expose what was fitted."""

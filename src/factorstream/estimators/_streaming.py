@@ -1,0 +1,264 @@
+"""What every streaming factoriser shares: rows in, a state carried forward, and what it can answer."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.coefficients import COEFFICIENT_STEPS
+from ..core.linalg import Array
+from ..core.state import FilterState, Gain, Model, StepInfo
+from ..tall import projecting
+from ..tall.filtering import filter_rows
+from ._start import measure, start, warm_up
+from ._validation import check_data, check_every_feature_observed, unchanged_on_error
+
+HISTORY = 1000
+"""Records kept in ``history_``; older ones are dropped so that an endless stream stays bounded."""
+
+
+class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the estimators that take samples one after another. Subclasses say how C moves.
+
+    The first ``max(n_components, 10)`` rows set the scale of everything that is "auto" and the
+    origin of the mean. Until they have arrived they are kept, and each call to ``partial_fit`` starts
+    over from them, so the result does not depend on how the rows were divided into calls.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "coefficients": [StrOptions(set(COEFFICIENT_STEPS))],
+        "fit_mean": ["boolean"],
+        "init": [StrOptions({"random", "uniform"}), "array-like"],
+        "n_passes": [Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    # What a subclass fixes or makes a parameter.
+    noise_variance: Any = "auto"
+    prior_covariance: Any = "auto"
+    tol: float = 0.0
+    _has_posterior: ClassVar[bool] = False
+
+    # What fitting sets.
+    history_: list[dict[str, float]]
+    n_samples_seen_: int
+    n_passes_: int
+    state_: FilterState
+    _warm_rows: Array | None
+
+    def _gain(self) -> Gain:
+        """The rule that moves the dictionary."""
+        raise NotImplementedError  # pragma: no cover - abstract
+
+    # ---------------------------------------------------------------- fitting
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Learn the dictionary from X (n_samples, n_features), NaN = missing, in ``n_passes`` passes."""
+        with unchanged_on_error(self):
+            X = check_data(self, X, reset=True)
+            check_every_feature_observed(X)
+            rng = self._begin(X)
+            X = X[~np.isnan(X).all(axis=1)]
+            for _ in range(self.n_passes):
+                order = rng.permutation(len(X)) if self.shuffle else np.arange(len(X))
+                if self.n_passes_ == 0:
+                    self.state_ = self._start(X[order[: warm_up(self.n_components)]])
+                share = self._take_in(X, order)
+                self.n_passes_ += 1
+                if share < self.tol:
+                    break
+            self.n_samples_seen_ = len(X)
+            self._warm_rows = None
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None) -> Any:
+        """Take in one row or many, NaN = missing, and go on from where the last call ended."""
+        first = not hasattr(self, "state_")
+        with unchanged_on_error(self):
+            X = check_data(self, X, reset=first)
+            if first:
+                self._begin(X)
+            X = X[~np.isnan(X).all(axis=1)]
+            if self._warm_rows is not None:
+                self._warm_up(X)
+            self.n_samples_seen_ += len(X)
+            if len(X):
+                self._take_in(X)
+        return self
+
+    def _begin(self, X: Array) -> Any:
+        """Forget everything; return the source of randomness."""
+        rng = check_random_state(self.random_state)
+        self._seed = int(rng.randint(2**31 - 1))
+        self._warm_rows = X[:0].copy()
+        self.history_ = []
+        self.n_samples_seen_ = 0
+        self.n_passes_ = 0
+        return rng
+
+    def _warm_up(self, X: Array) -> None:
+        """Start, or start again from the rows kept so far, now that X says more about the scale."""
+        kept = self._warm_rows
+        assert kept is not None  # for the type checker: partial_fit has looked
+        wanted = warm_up(self.n_components) if self._needs_scale() else 0
+        rows = np.concatenate([kept, X[: max(wanted - len(kept), 0)]])
+        self.state_, _ = filter_rows(self._start(rows), self._model(), kept, self._block_size())
+        self._warm_rows = rows if len(rows) < wanted else None
+
+    def _needs_scale(self) -> bool:
+        return self.fit_mean or "auto" in (str(self.noise_variance), str(self.prior_covariance))
+
+    def _start(self, rows: Array) -> FilterState:
+        return start(
+            measure(rows, self.fit_mean),
+            r=self.n_components,
+            fit_mean=self.fit_mean,
+            noise_variance=self.noise_variance,
+            prior_covariance=self.prior_covariance,
+            init=self.init,
+            seed=self._seed,
+            dtype=rows.dtype,
+        )
+
+    def _model(self) -> Model:
+        r = self.n_components
+        return Model(
+            r=r,
+            q=r + bool(self.fit_mean),
+            coefficients=COEFFICIENT_STEPS[self.coefficients],
+            gain=self._gain(),
+            posterior=self._has_posterior,
+            learn_noise=isinstance(self.noise_variance, str),
+            learn_prior=self.coefficients != "map",
+            rcond=float(r * np.finfo(np.float64).eps),
+        )
+
+    def _block_size(self) -> int:
+        """Rows per block. Larger blocks make the products faster and the recursion slower."""
+        if self.batch_size == "auto":
+            return int(np.clip(2 * self.n_components, 32, 256))
+        return int(self.batch_size)
+
+    def _take_in(self, X: Array, order: Array | None = None) -> float:
+        """One pass over X, in the given order; returns how much of the doubt was about the dictionary."""
+        model, size, state = self._model(), self._block_size(), self.state_
+        infos = []
+        for first in range(0, len(X), size):
+            rows = X[first : first + size] if order is None else X[order[first : first + size]]
+            state, info = filter_rows(state, model, rows, size)
+            infos.append(info)
+        self.state_ = state
+        return self._record(StepInfo.join(infos))
+
+    def _record(self, info: StepInfo) -> float:
+        small = self.state_.small
+        V_scale = small.noise / small.lam
+        record = {
+            "n_samples": float(len(info.innovation)),
+            "innovation": float(info.innovation.sum() / info.n_observed.sum()),
+            "noise": small.noise,
+            "trace": float(np.sum(small.S**2)) * V_scale,
+            "dictionary_share": float(info.dictionary_share.mean()),
+        }
+        self.history_ = [*self.history_[-HISTORY + 1 :], record]
+        if self.verbose:
+            facts = ", ".join(f"{name} {value:.4g}" for name, value in record.items())
+            print(f"[{type(self).__name__}] {facts}")
+        return record["dictionary_share"]
+
+    # ---------------------------------------------------------------- what was fitted
+
+    @property
+    def components_(self) -> Array:
+        """The dictionary, one component per row (n_components, n_features); read-only."""
+        return _frozen(self._fitted().C[:, : self.n_components].T)
+
+    @property
+    def mean_(self) -> Array:
+        """What is predicted of a sample before any of it is seen (n_features,)."""
+        return _frozen(projecting.mean(self._fitted(), self._model()))
+
+    @property
+    def noise_variance_(self) -> float:
+        """The noise variance σ²: as given, or as learned from the innovations."""
+        return self._fitted().small.noise
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components)
+
+    def _fitted(self) -> FilterState:
+        if not hasattr(self, "state_"):
+            raise AttributeError(
+                f"This {type(self).__name__} has not been fitted yet; call fit or partial_fit."
+            )
+        return self.state_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "state_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    # ---------------------------------------------------------------- answers
+
+    def transform(self, X: Any) -> Array:
+        """Coefficients of every row under the fitted dictionary (n_samples, n_components)."""
+        check_is_fitted(self)
+        X = check_data(self, X, reset=False)
+        found = projecting.coefficients(self.state_, self._model(), X, self._block_size())
+        return found.astype(X.dtype, copy=False)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """The rows that these coefficients stand for (n_samples, n_features)."""
+        check_is_fitted(self)
+        X = check_array(X, dtype=[np.float64, np.float32])
+        if X.shape[1] != self.n_components:
+            raise ValueError(
+                f"X has {X.shape[1]} columns but the dictionary has {self.n_components} components; "
+                "pass what transform returned."
+            )
+        return projecting.reconstruct(self.state_, self._model(), X)
+
+    def impute(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """X with its NaN filled in; observed entries are kept.
+
+        With ``return_std`` also the predictive standard deviation of every filled entry, zero where
+        X was observed.
+        """
+        check_is_fitted(self)
+        X = check_data(self, X, reset=False)
+        filled, variance = projecting.fill(self.state_, self._model(), X, self._block_size())
+        return (filled, np.sqrt(variance)) if return_std else filled
+
+    def score_samples(self, X: Any) -> Array:
+        """Log-density of every row's observed entries, coefficients integrated out (n_samples,)."""
+        check_is_fitted(self)
+        X = check_data(self, X, reset=False)
+        return projecting.log_density(self.state_, self._model(), X, self._block_size())
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean of :meth:`score_samples`; higher is better."""
+        return float(self.score_samples(X).mean())
+
+
+def _frozen(values: Array) -> Array:
+    """A view that cannot be written through."""
+    view = values.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,87 @@
+"""The checks at the edge: after these, the core trusts what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from ..core.linalg import Array
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Give the estimator its attributes back if anything goes wrong, so a failed call changes nothing."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_data(estimator: Any, X: Any, *, reset: bool) -> Array:
+    """X as a float32 or float64 matrix without infinities; NaN marks a missing entry."""
+    X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(X.sum(dtype=np.float64))  # one cheap pass; NaN lands here too
+    if suspicious and (infinite := np.isinf(X)).any():
+        row, column = np.argwhere(infinite)[0]
+        raise ValueError(
+            f"X contains infinity at row {row}, column {column}; "
+            "replace it by NaN to mark the entry as missing, or by a finite number."
+        )
+    return X  # type: ignore[no-any-return]
+
+
+def check_every_feature_observed(X: Array) -> None:
+    """Refuse data in which nothing, or nothing of some feature, was ever observed."""
+    observed = ~np.isnan(X)
+    seen = observed.any(axis=0)
+    if not seen.any():
+        raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
+    if not seen.all():
+        columns = np.flatnonzero(~seen)
+        shown = ", ".join(map(str, columns[:5])) + (", ..." if len(columns) > 5 else "")
+        raise ValueError(
+            f"X has {len(columns)} feature(s) without any observed value (column {shown}); "
+            "drop them, or stream the data with partial_fit, which waits for their first value."
+        )
+
+
+def as_covariance(value: Any, r: int, name: str, *, definite: bool) -> Array:
+    """A number, a diagonal (r) or a matrix (r × r) as a checked covariance matrix (r × r)."""
+    M = np.asarray(value, dtype=np.float64)
+    if not np.isfinite(M).all():
+        raise ValueError(f"{name} must be finite.")
+    if M.ndim == 0:
+        M = M * np.eye(r)
+    elif M.ndim == 1 and len(M) == r:
+        M = np.diag(M)
+    elif M.shape != (r, r):
+        raise ValueError(f"{name} must be a number or have shape ({r}, {r}); got shape {M.shape}.")
+    if not np.allclose(M, M.T, rtol=1e-10, atol=0.0):
+        raise ValueError(f"{name} must be symmetric; pass (M + M.T) / 2 if the difference is rounding.")
+    values = np.linalg.eigvalsh(M)
+    floor = -1e-12 * max(abs(values[0]), abs(values[-1]))
+    if values[0] < floor or (definite and values[0] <= 0.0):
+        need = "positive definite" if definite else "positive semi-definite"
+        raise ValueError(f"{name} must be {need}; its smallest eigenvalue is {values[0]:.3g}.")
+    return (M + M.T) / 2.0
+
+
+def check_init(init: Any, r: int, m: int) -> Array:
+    """A user's start as the core wants it: C (m × r)."""
+    start = np.asarray(init, dtype=np.float64)
+    if start.shape != (r, m):
+        raise ValueError(
+            f"init must be 'random', 'uniform' or an array shaped like components_, ({r}, {m}); "
+            f"got shape {start.shape}."
+        )
+    if not np.isfinite(start).all():
+        raise ValueError("init must be finite.")
+    return start.T

@@ -1,0 +1,114 @@
+"""Bad input gets one clear sentence and changes nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from factorstream import BroydenFactorization, DictionaryFilter, SGDFactorization
+
+GOOD = np.random.default_rng(0).standard_normal((20, 4))
+
+
+def with_value(value, row=3, column=2):
+    X = GOOD.copy()
+    X[row, column] = value
+    return X
+
+
+BAD_DATA = [
+    (with_value(np.inf), "infinity at row 3, column 2.*NaN"),
+    (with_value(-np.inf), "infinity at row 3, column 2"),
+    (np.full((5, 4), np.nan), "no observed entry"),
+    (np.column_stack([GOOD[:, :3], np.full(20, np.nan)]), r"column 3.*drop them"),
+    (np.empty((0, 4)), "0 sample"),
+    (np.empty((5, 0)), "0 feature"),
+    (GOOD[0], "2D array"),
+    (GOOD + 1j, "[Cc]omplex"),
+    (np.array([["a", "b"], ["c", "d"]], dtype=object), "convert string to float"),
+]
+
+
+@pytest.mark.parametrize(("X", "message"), BAD_DATA)
+def test_bad_data(X, message):
+    model = DictionaryFilter(2)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X)
+    assert vars(model) == vars(DictionaryFilter(2))
+
+
+BAD_SETTINGS = [
+    ({"n_components": 0}, "n_components"),
+    ({"n_components": 2.5}, "n_components"),
+    ({"noise_variance": 0.0}, "noise_variance"),
+    ({"noise_variance": -1.0}, "noise_variance"),
+    ({"noise_variance": "loud"}, "noise_variance"),
+    ({"prior_covariance": -1.0}, "prior_covariance"),
+    ({"prior_covariance": np.ones((2, 3))}, r"prior_covariance.*shape \(2, 2\)"),
+    ({"prior_covariance": np.array([[1.0, 2.0], [2.0, 1.0]])}, "positive definite.*-1"),
+    ({"prior_covariance": np.array([[1.0, 0.5], [0.0, 1.0]])}, "symmetric"),
+    ({"prior_covariance": np.array([[1.0, np.nan], [np.nan, 1.0]])}, "finite"),
+    ({"process_noise": -0.1}, "process_noise"),
+    ({"process_noise": [0.1, -0.1]}, "process_noise.*semi-definite"),
+    ({"process_noise": np.ones(3)}, "process_noise.*shape"),
+    ({"coefficients": "magic"}, "coefficients"),
+    ({"covariance": "magic"}, "covariance"),
+    ({"init": np.ones((3, 3))}, r"init.*\(2, 4\)"),
+    ({"init": np.full((2, 4), np.nan)}, "init must be finite"),
+    ({"n_passes": 0}, "n_passes"),
+    ({"batch_size": 0}, "batch_size"),
+    ({"tol": -1.0}, "tol"),
+]
+
+
+@pytest.mark.parametrize(("settings", "message"), BAD_SETTINGS)
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_bad_settings(settings, message, method):
+    model = DictionaryFilter(**{"n_components": 2, **settings})
+    with pytest.raises(ValueError, match=message):
+        getattr(model, method)(GOOD)
+    assert not hasattr(model, "state_")
+    assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("model", [SGDFactorization(step_size=-1.0), BroydenFactorization(noise_variance=0)])
+def test_bad_settings_of_the_baselines(model):
+    with pytest.raises(ValueError, match="must be"):
+        model.fit(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [(GOOD[:, :3], "expecting 4 features"), (with_value(np.inf), "infinity"), (np.empty((0, 4)), "0 sample")],
+)
+def test_a_failed_partial_fit_leaves_the_estimator_as_it_was(X, message):
+    model = DictionaryFilter(2, random_state=0).partial_fit(GOOD)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X)
+    after = vars(model)
+    assert before.keys() == after.keys()
+    assert all(before[name] is after[name] for name in before)
+
+
+def test_before_fitting_and_wrong_width():
+    model = DictionaryFilter(2)
+    for method in ("transform", "impute", "score", "score_samples", "inverse_transform"):
+        with pytest.raises(NotFittedError):
+            getattr(model, method)(GOOD)
+    assert not hasattr(model, "components_")
+    model.fit(GOOD)
+    with pytest.raises(ValueError, match="expecting 4 features"):
+        model.impute(GOOD[:, :2])
+    with pytest.raises(ValueError, match="3 columns but the dictionary has 2 components"):
+        model.inverse_transform(GOOD[:, :3])
+
+
+@pytest.mark.parametrize("value", [0.0, 5.0, -1e-300])
+def test_constant_data_is_no_reason_to_fail(value):
+    X = np.full((30, 4), value)
+    model = DictionaryFilter(2, random_state=0).fit(X)
+    np.testing.assert_allclose(
+        model.inverse_transform(model.transform(X)), X, atol=1e-6 * abs(value) + 1e-300
+    )

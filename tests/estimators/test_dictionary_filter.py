@@ -1,0 +1,236 @@
+"""The estimator as its users meet it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference
+from conftest import low_rank
+
+from factorstream import DictionaryFilter
+
+
+def gaps(rng, X, fraction):
+    return np.where(rng.random(X.shape) < fraction, np.nan, X)
+
+
+def snr(truth, estimate, where):
+    return 10 * np.log10(np.sum(truth[where] ** 2) / np.sum((truth - estimate)[where] ** 2))
+
+
+# ------------------------------------------------------------------ predictions against the joint Gaussian
+
+
+def test_imputation_variance_and_density_are_the_written_out_gaussians(rng):
+    X = gaps(rng, low_rank(rng, 200, 15, 3, offset=2.0), 0.2)
+    model = DictionaryFilter(3, random_state=0).fit(X)
+    small = model.state_.small
+    V = small.S @ small.S.T * small.noise / small.lam
+    filled, std = model.impute(X, return_std=True)
+    density = model.score_samples(X)
+    for i in range(20):
+        seen = ~np.isnan(X[i])
+        mean, var, log_p = reference.predictive(
+            np.array(model.components_.T), model.mean_, V, small.T, model.noise_variance_, X[i], seen
+        )
+        np.testing.assert_allclose(filled[i, ~seen], mean[~seen], rtol=1e-8)
+        np.testing.assert_allclose(std[i, ~seen], np.sqrt(var[~seen]), rtol=1e-8)
+        np.testing.assert_array_equal(filled[i, seen], X[i, seen])
+        assert (std[i, seen] == 0).all()
+        assert density[i] == pytest.approx(log_p, rel=1e-8)
+
+
+def test_noise_is_learned(rng):
+    X = gaps(rng, low_rank(rng, 2000, 30, 4, noise=0.5, offset=3.0), 0.2)
+    model = DictionaryFilter(4, random_state=0).fit(X)
+    assert model.noise_variance_ == pytest.approx(0.25, rel=0.05)
+
+
+@pytest.mark.parametrize("coefficients", ["least_squares", "map", "marginal"])
+def test_intervals_cover(rng, coefficients):
+    truth = low_rank(rng, 1500, 40, 4, noise=0.5, offset=3.0)
+    X = gaps(rng, truth, 0.25)
+    filled, std = (
+        DictionaryFilter(4, coefficients=coefficients, random_state=0).fit(X).impute(X, return_std=True)
+    )
+    gone = np.isnan(X)
+    inside = np.abs(filled - truth)[gone] <= 1.96 * std[gone]
+    assert 0.93 < inside.mean() < 0.97
+
+
+# ------------------------------------------------------------------ streams, splits, copies
+
+
+def fitted_arrays(model):
+    return model.components_, model.mean_, model.covariance_, np.array(model.noise_variance_)
+
+
+def assert_same(one, other, rtol=1e-8):
+    for a, b in zip(fitted_arrays(one), fitted_arrays(other), strict=True):
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
+
+
+@pytest.mark.parametrize(
+    "settings", [{"noise_variance": 0.3, "prior_covariance": 1.0}, {}], ids=["given", "auto"]
+)
+@pytest.mark.parametrize("fit_mean", [True, False])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_any_split_gives_the_same_state(rng, settings, fit_mean, missing):
+    X = gaps(rng, low_rank(rng, 120, 12, 4, offset=1.0), missing)
+    X[50] = np.nan
+
+    def make():
+        return DictionaryFilter(4, fit_mean=fit_mean, shuffle=False, random_state=3, **settings)
+
+    whole = make().fit(X)
+    for cuts in (range(1, 120), [3, 4, 60], [1], [50, 51], [119]):
+        split = make()
+        for part in np.split(X, list(cuts)):
+            split.partial_fit(part)
+        assert_same(split, whole)
+        assert split.n_samples_seen_ == whole.n_samples_seen_ == 119
+
+
+def test_first_batch_smaller_than_n_components(rng):
+    X = low_rank(rng, 50, 20, 8)
+    model = DictionaryFilter(8, random_state=0)
+    for row in X[:3]:
+        model.partial_fit(row[None])
+        assert np.isfinite(model.components_).all()
+        assert model.transform(X).shape == (50, 8)
+    assert model.components_.shape == (8, 20)
+
+
+def test_a_row_without_data_changes_nothing(rng):
+    X = gaps(rng, low_rank(rng, 60, 12, 3), 0.2)
+    model = DictionaryFilter(3, random_state=0).partial_fit(X)
+    before, record = model.state_, list(model.history_)
+    model.partial_fit(np.full((2, 12), np.nan))
+    assert_same(model, DictionaryFilter(3, random_state=0).partial_fit(X), rtol=0.0)
+    assert model.state_.small.k == before.small.k
+    assert (model.n_samples_seen_, model.history_) == (60, record)
+
+
+def test_more_components_than_features_or_entries(rng):
+    X = low_rank(rng, 300, 5, 2, noise=0.05)
+    model = DictionaryFilter(12, random_state=0).fit(X)
+    np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=0.5)
+    sparse = gaps(rng, low_rank(rng, 500, 30, 3), 0.93)  # two entries a row on average
+    model = DictionaryFilter(6, random_state=0)
+    filled, std = model.partial_fit(sparse).impute(sparse, return_std=True)
+    assert np.isfinite(filled).all()
+    assert np.isfinite(std).all()
+
+
+def test_input_is_neither_changed_nor_kept(rng):
+    X = gaps(rng, low_rank(rng, 40, 10, 3), 0.2)
+    copy = X.copy()
+    init = rng.standard_normal((3, 10))
+    model = (
+        DictionaryFilter(3, init=init, shuffle=False, random_state=0).partial_fit(X[:5]).partial_fit(X[5:])
+    )
+    np.testing.assert_array_equal(X, copy)
+    components = np.array(model.components_)
+    X[:], init[:] = 7.0, 7.0
+    model.partial_fit(copy[:1])
+    other = DictionaryFilter(3, init=components * 0, shuffle=False)  # touches nothing of model
+    assert other.init is not model.init
+    with pytest.raises(ValueError, match="read-only"):
+        model.components_[0, 0] = 1.0
+
+
+def test_memory_does_not_grow_with_the_stream(rng):
+    model = DictionaryFilter(3, random_state=0)
+    for _ in range(1200):
+        model.partial_fit(rng.standard_normal((1, 6)))
+    assert len(model.history_) == 1000
+    assert model._warm_rows is None
+
+
+def test_float32_in_float32_out(rng):
+    X = gaps(rng, low_rank(rng, 200, 20, 3, offset=5.0), 0.2)
+    single, double = (DictionaryFilter(3, random_state=0).fit(X.astype(t)) for t in (np.float32, np.float64))
+    assert single.components_.dtype == single.mean_.dtype == np.float32
+    for out in (
+        single.transform(X.astype(np.float32)),
+        *single.impute(X.astype(np.float32), return_std=True),
+    ):
+        assert out.dtype == np.float32
+    np.testing.assert_allclose(single.impute(X), double.impute(X), atol=2e-3)
+
+
+@pytest.mark.parametrize("factor", [1e6, 1e-6])
+@pytest.mark.parametrize("coefficients", ["least_squares", "map", "marginal"])
+def test_auto_has_no_scale(rng, factor, coefficients):
+    X = gaps(rng, low_rank(rng, 150, 12, 3, offset=2.0), 0.2)
+    plain, scaled = (
+        DictionaryFilter(3, coefficients=coefficients, random_state=0).fit(s * X) for s in (1.0, factor)
+    )
+    for a, b in zip(
+        plain.impute(X, return_std=True), scaled.impute(factor * X, return_std=True), strict=True
+    ):
+        np.testing.assert_allclose(b / factor, a, rtol=1e-6)
+    np.testing.assert_allclose(scaled.transform(factor * X), plain.transform(X), rtol=1e-6)
+    assert scaled.noise_variance_ == pytest.approx(factor**2 * plain.noise_variance_, rel=1e-6)
+
+
+def test_given_numbers_are_used_as_given(rng):
+    X = low_rank(rng, 30, 6, 2)
+    V0 = np.array([[2.0, 0.5], [0.5, 1.0]])
+    model = DictionaryFilter(2, noise_variance=0.7, prior_covariance=V0, fit_mean=False, random_state=0)
+    assert model.fit(X).noise_variance_ == 0.7
+    np.testing.assert_allclose(model._start(X).small.S @ model._start(X).small.S.T, V0)
+    for q in (0.1, [0.1, 0.1], 0.1 * np.eye(2)):
+        drifting = model.set_params(process_noise=q).fit(X)
+        np.testing.assert_allclose(
+            drifting.covariance_, model.set_params(process_noise=0.1).fit(X).covariance_
+        )
+
+
+def test_drift_keeps_the_filter_awake(rng):
+    X = low_rank(rng, 400, 6, 2)
+    fixed = DictionaryFilter(2, random_state=0).fit(X)
+    drifting = DictionaryFilter(2, random_state=0, process_noise=0.01).fit(X)
+    assert np.trace(drifting.covariance_) > 5 * np.trace(fixed.covariance_)
+
+
+def test_tol_stops_early_and_verbose_speaks(rng, capsys):
+    X = low_rank(rng, 300, 10, 2)
+    model = DictionaryFilter(2, n_passes=50, tol=0.01, verbose=1, random_state=0).fit(X)
+    assert 1 < model.n_passes_ < 50
+    assert len(model.history_) == model.n_passes_
+    assert model.history_[-1]["dictionary_share"] < 0.01 <= model.history_[-2]["dictionary_share"]
+    assert capsys.readouterr().out.count("innovation") == model.n_passes_
+    assert {"innovation", "noise", "trace"} <= set(model.history_[0])
+
+
+# ------------------------------------------------------------------ real faces
+
+
+@pytest.fixture(scope="module")
+def faces():
+    folder = os.environ.get("FACTORSTREAM_DATA")
+    if not folder or not (Path(folder) / "olivetti_faces.npz").exists():
+        pytest.skip("set FACTORSTREAM_DATA to the folder with olivetti_faces.npz")
+    with np.load(Path(folder) / "olivetti_faces.npz") as archive:
+        return archive["images"].reshape(400, -1).astype(float)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_faces_one_automatic_pass(faces, seed):
+    gone = np.random.default_rng(seed).random(faces.shape) < 0.25
+    X = np.where(gone, np.nan, faces)
+    filled = DictionaryFilter(40, random_state=seed).fit(X).impute(X)
+    assert snr(faces, filled, gone) >= 18.9
+
+
+def test_faces_paper_settings(faces):
+    gone = np.random.default_rng(0).random(faces.shape) < 0.25
+    X = np.where(gone, np.nan, faces)
+    model = DictionaryFilter(
+        40, noise_variance=2, prior_covariance=1, fit_mean=False, init="uniform", n_passes=10, random_state=0
+    )
+    assert snr(faces, model.fit(X).impute(X), gone) >= 19.1

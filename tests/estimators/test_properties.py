@@ -1,0 +1,105 @@
+"""Properties that must hold for any data hypothesis can think of."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import mf_rlf_masked
+
+from factorstream import DictionaryFilter
+
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.tuples(st.integers(12, 40), st.integers(6, 12), st.integers(1, 4))
+missing = st.sampled_from([0.0, 0.2, 0.6])
+LIMITS = settings(max_examples=25, deadline=None)
+
+
+def problem(seed, size, fraction):
+    rng = np.random.default_rng(seed)
+    n, m, r = size
+    X = rng.standard_normal((n, r)) @ rng.standard_normal((r, m)) + 0.5 * rng.standard_normal((n, m)) + 1.0
+    gone = rng.random(X.shape) < fraction
+    gone[:, ~(~gone).any(axis=0)] = False  # every feature is seen somewhere
+    return rng, X, gone
+
+
+def close(a, b, rtol=1e-6):
+    np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
+
+
+@LIMITS
+@given(seeds, sizes, missing, st.lists(st.integers(1, 39), max_size=5))
+def test_split_invariance(seed, size, fraction, cuts):
+    _, X, gone = problem(seed, size, fraction)
+    X[gone] = np.nan
+    whole = DictionaryFilter(size[2], random_state=0, shuffle=False).fit(X)
+    parts = DictionaryFilter(size[2], random_state=0, shuffle=False)
+    for part in np.split(X, sorted({c for c in cuts if c < len(X)})):
+        parts.partial_fit(part)
+    close(parts.components_, whole.components_)
+    close(parts.covariance_, whole.covariance_)
+
+
+@LIMITS
+@given(seeds, sizes, missing)
+def test_permuting_features_permutes_the_result(seed, size, fraction):
+    rng, X, gone = problem(seed, size, fraction)
+    X[gone] = np.nan
+    order = rng.permutation(size[1])
+    init = rng.standard_normal((size[2], size[1]))
+    plain = DictionaryFilter(size[2], init=init, shuffle=False).fit(X)
+    permuted = DictionaryFilter(size[2], init=init[:, order], shuffle=False).fit(X[:, order])
+    close(permuted.components_, plain.components_[:, order])
+    close(permuted.covariance_, plain.covariance_)
+    close(permuted.impute(X[:, order]), plain.impute(X)[:, order])
+
+
+@LIMITS
+@given(seeds, sizes, missing, st.floats(-6, 6))
+def test_scale_equivariance(seed, size, fraction, exponent):
+    _, X, gone = problem(seed, size, fraction)
+    X[gone] = np.nan
+    factor = 10.0**exponent
+    plain = DictionaryFilter(size[2], random_state=0).fit(X)
+    scaled = DictionaryFilter(size[2], random_state=0).fit(factor * X)
+    close(scaled.components_ / factor, plain.components_)
+    close(scaled.impute(factor * X) / factor, plain.impute(X))
+
+
+@LIMITS
+@given(seeds, sizes, missing)
+def test_v_never_grows_without_process_noise(seed, size, fraction):
+    _, X, gone = problem(seed, size, fraction)
+    X[gone] = np.nan
+    model = DictionaryFilter(
+        size[2], noise_variance=0.1, prior_covariance=1.0, fit_mean=False, random_state=0
+    ).partial_fit(X[:1])
+    for row in X[1:]:
+        before = model.covariance_
+        model.partial_fit(row[None])
+        assert np.linalg.eigvalsh(before - model.covariance_)[0] >= -1e-12 * np.trace(before)
+
+
+@LIMITS
+@given(seeds, sizes, st.sampled_from([0.2, 0.6]), st.sampled_from([1e300, np.inf, -np.inf, 0.0]))
+def test_values_under_the_mask_never_matter(seed, size, fraction, poison):
+    """Whatever stands in a removed entry before it is marked NaN, in the data and in the textbook twin."""
+    rng, X, gone = problem(seed, size, fraction)
+    poisoned = X.copy()
+    poisoned[gone] = poison
+    poisoned = np.where(gone, np.copysign(np.nan, poisoned), poisoned)
+    clean = np.where(gone, np.nan, X)
+    init = rng.standard_normal((size[2], size[1]))
+    settings = {
+        "noise_variance": 0.5,
+        "prior_covariance": 1.0,
+        "fit_mean": False,
+        "init": init,
+        "shuffle": False,
+    }
+    one, other = (DictionaryFilter(size[2], **settings).fit(data) for data in (clean, poisoned))
+    np.testing.assert_array_equal(one.components_, other.components_)
+    if (~gone).sum(axis=1).min() > size[2]:
+        C, _ = mf_rlf_masked(np.where(gone, 7.0, X).T, (~gone).T.astype(float), init.T, np.eye(size[2]), 0.5)
+        close(one.components_, C.T, rtol=1e-5)
