@@ -8,8 +8,8 @@ os.environ.setdefault(
     "SCIPY_ARRAY_API", "1"
 )  # scikit-learn skips its array checks without it, before SciPy loads
 
-import numpy as np  # noqa: E402
-import pytest  # noqa: E402
+import numpy as np
+import pytest
 
 
 @pytest.fixture

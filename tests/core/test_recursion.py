@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import reference
 
+import reference
 from factorstream import BroydenFactorization, DictionaryFilter, SGDFactorization
 from factorstream.core.coefficients import least_squares
 from factorstream.core.covariance import kalman_gain

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 import reference
 from conftest import low_rank
-
 from factorstream import DictionaryFilter
 
 

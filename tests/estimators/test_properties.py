@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import mf_rlf_masked
 
 from factorstream import DictionaryFilter
+from reference import mf_rlf_masked
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.tuples(st.integers(12, 40), st.integers(6, 12), st.integers(1, 4))
