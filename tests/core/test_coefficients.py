@@ -25,7 +25,7 @@ def problem(rng, n, r, with_mean, v_scale=1.0):
     V = v_scale * (A @ A.T / q + 0.05 * np.eye(q))
     t = y - mu
     sample = Sample(C.T @ C, C.T @ t, float(t @ t), n)
-    return C, t, V, sample, Belief(0.7, np.diag(rng.random(r) + 0.5), np.linalg.cholesky(V), 1e-14)
+    return C, t, V, sample, Belief(0.7, np.diag(rng.random(r) + 0.5), np.linalg.cholesky(V), 1.0, 1e-14)
 
 
 def test_least_squares(rng):
@@ -53,7 +53,7 @@ def test_singular_system_uses_the_prior_too(rng):
     C = np.repeat(rng.standard_normal((10, 1)), 3, axis=1)
     t = rng.standard_normal(10)
     sample = Sample(C.T @ C, C.T @ t, float(t @ t), 10)
-    found = least_squares(sample, Belief(1.0, np.eye(3), np.eye(3), 1e-14))
+    found = least_squares(sample, Belief(1.0, np.eye(3), np.eye(3), 1.0, 1e-14))
     assert found.from_prior
     np.testing.assert_allclose(found.x, np.linalg.solve(C.T @ C + np.eye(3), C.T @ t), atol=1e-10)
 

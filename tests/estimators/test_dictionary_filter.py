@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import reference
 from conftest import low_rank
 from factorstream import DictionaryFilter
+from factorstream.datasets import load_olivetti
+from factorstream.metrics import snr
 
 
 def gaps(rng, X, fraction):
     return np.where(rng.random(X.shape) < fraction, np.nan, X)
-
-
-def snr(truth, estimate, where):
-    return 10 * np.log10(np.sum(truth[where] ** 2) / np.sum((truth - estimate)[where] ** 2))
 
 
 # ------------------------------------------------------------------ predictions against the joint Gaussian
@@ -212,11 +207,7 @@ def test_tol_stops_early_and_verbose_speaks(rng, capsys):
 
 @pytest.fixture(scope="module")
 def faces():
-    folder = os.environ.get("FACTORSTREAM_DATA")
-    if not folder or not (Path(folder) / "olivetti_faces.npz").exists():
-        pytest.skip("set FACTORSTREAM_DATA to the folder with olivetti_faces.npz")
-    with np.load(Path(folder) / "olivetti_faces.npz") as archive:
-        return archive["images"].reshape(400, -1).astype(float)
+    return load_olivetti().images.reshape(400, -1)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -224,7 +215,7 @@ def test_faces_one_automatic_pass(faces, seed):
     gone = np.random.default_rng(seed).random(faces.shape) < 0.25
     X = np.where(gone, np.nan, faces)
     filled = DictionaryFilter(40, random_state=seed).fit(X).impute(X)
-    assert snr(faces, filled, gone) >= 18.9
+    assert snr(faces, filled, where=gone) >= 18.9
 
 
 def test_faces_paper_settings(faces):
@@ -233,4 +224,4 @@ def test_faces_paper_settings(faces):
     model = DictionaryFilter(
         40, noise_variance=2, prior_covariance=1, fit_mean=False, init="uniform", n_passes=10, random_state=0
     )
-    assert snr(faces, model.fit(X).impute(X), gone) >= 19.1
+    assert snr(faces, model.fit(X).impute(X), where=gone) >= 19.1

@@ -37,7 +37,9 @@ class Belief(NamedTuple):
     T: Array
     """Prior covariance of x (r × r)."""
     S: Array
-    """Square root of the dictionary's covariance, V = SSᵀ (q × q), a mean last."""
+    """Square root of the dictionary's relative covariance (q × q), a mean last."""
+    doubt: float
+    """Multiplies it: V = doubt · SSᵀ, zero where there is no posterior."""
     rcond: float
     """Gram matrices with a smaller reciprocal condition number are treated as singular."""
 
@@ -119,7 +121,7 @@ def marginal_likelihood(sample: Sample, belief: Belief) -> Coefficients:
     L = cholesky(sample.G, belief.rcond) if n >= r else None
     if L is None:
         return from_learned_prior(sample, belief)
-    V = belief.S @ belief.S.T
+    V = belief.doubt * (belief.S @ belief.S.T)
     v, v0 = (V[:r, r], V[r, r]) if len(V) > r else (np.zeros(r), 0.0)
     half = triangular_solve(L, V[:r, :r])
     d, U = np.linalg.eigh(triangular_solve(L, half.T))

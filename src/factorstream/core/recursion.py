@@ -38,13 +38,8 @@ def own(state: SmallState) -> SmallState:
 
 def belief(state: SmallState, model: Model) -> Belief:
     """What the state says before a sample arrives, in the units of the learned noise."""
-    if not model.posterior:
-        S = np.zeros_like(state.S)
-    elif state.noise == state.lam:
-        S = state.S
-    else:
-        S = state.S * np.sqrt(state.noise / state.lam)
-    return Belief(state.noise, state.T, S, model.rcond)
+    noise = state.noise
+    return Belief(noise, state.T, state.S, noise / state.lam if model.posterior else 0.0, model.rcond)
 
 
 def normal_equations(model: Model, G: Array, b: Array, yy: float, n: int) -> Sample:
@@ -57,7 +52,11 @@ def normal_equations(model: Model, G: Array, b: Array, yy: float, n: int) -> Sam
 
 def with_mean(model: Model, x: Array) -> Array:
     """x as a coefficient of all q columns of C."""
-    return x if model.q == model.r else np.append(x, 1.0)
+    if model.q == model.r:
+        return x
+    z = np.empty(model.q)
+    z[:-1], z[-1] = x, 1.0
+    return z
 
 
 def absorb(

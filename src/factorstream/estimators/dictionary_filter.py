@@ -159,5 +159,6 @@ class DictionaryFilter(StreamingFactorizer):
     @property
     def covariance_(self) -> Array:
         """V (n_components, n_components): the dictionary's posterior covariance is V ⊗ I."""
-        S = belief(self._fitted().small, self._model()).S[: self.n_components]
-        return _frozen(S @ S.T)
+        known = belief(self._fitted().small, self._model())
+        S = known.S[: self.n_components]
+        return _frozen(known.doubt * (S @ S.T))

@@ -10,11 +10,13 @@ from ..core.linalg import Array
 from ..core.recursion import absorb, own, run_block
 from ..core.state import FilterState, Model, SmallState, StepInfo
 from . import local
+from .threads import within_limit
 
 REFRESH = 256
 """Samples after which G is computed from C again, so that rounding cannot build up in its updates."""
 
 
+@within_limit
 def filter_rows(state: FilterState, model: Model, Y: Array, block_size: int) -> tuple[FilterState, StepInfo]:
     """Pass the rows of Y (n × m, NaN = missing) through the filter, in order.
 

@@ -34,7 +34,7 @@ def combine(C: Array, A: Array, Y: Array, D: Array) -> Array:
 
 def residual(C: Array, x: Array, y: Array, missing: Array) -> Array:
     """e = y − Cx over the observed entries, zero at the missing ones."""
-    e = y - C @ x.astype(C.dtype, copy=False)
+    e: Array = y - C @ x.astype(C.dtype, copy=False)
     e[missing] = 0.0
     return e
 

@@ -12,6 +12,7 @@ from ..core.linalg import Array, cholesky, triangular_solve
 from ..core.recursion import belief, normal_equations, with_mean
 from ..core.state import FilterState, Model
 from . import local
+from .threads import within_limit
 
 
 class Row(NamedTuple):
@@ -39,6 +40,7 @@ def each_row(state: FilterState, model: Model, Y: Array, block_size: int) -> Ite
             yield Row(start + j, sample, missing[j])
 
 
+@within_limit
 def coefficients(state: FilterState, model: Model, Y: Array, block_size: int) -> Array:
     """X (n × r), each row by the model's coefficient step."""
     known = belief(state.small, model)
@@ -48,6 +50,7 @@ def coefficients(state: FilterState, model: Model, Y: Array, block_size: int) ->
     return X
 
 
+@within_limit
 def reconstruct(state: FilterState, model: Model, X: Array) -> Array:
     """XCᵀ, the mean and the origin added (n × m)."""
     C = state.C
@@ -60,6 +63,7 @@ def mean(state: FilterState, model: Model) -> Array:
     return state.origin if model.q == model.r else state.origin + state.C[:, model.r]
 
 
+@within_limit
 def fill(state: FilterState, model: Model, Y: Array, block_size: int) -> tuple[Array, Array]:
     """Y with its gaps filled, and the predictive variance of what was filled (zero where observed).
 
@@ -77,11 +81,12 @@ def fill(state: FilterState, model: Model, Y: Array, block_size: int) -> tuple[A
         z = with_mean(model, found.x)
         C = state.C[row.missing, :r]
         filled[row.position, row.missing] = mu[row.missing] + C @ found.x
-        common = known.noise + np.sum((z @ known.S) ** 2) + np.sum((F.T @ known.S[:r]) ** 2)
-        variance[row.position, row.missing] = common + np.sum((C @ F) ** 2, axis=1)
+        doubt = known.doubt * (np.sum((z @ known.S) ** 2) + np.sum((F.T @ known.S[:r]) ** 2))
+        variance[row.position, row.missing] = known.noise + doubt + np.sum((C @ F) ** 2, axis=1)
     return filled, variance
 
 
+@within_limit
 def log_density(state: FilterState, model: Model, Y: Array, block_size: int) -> Array:
     """log p(y_Ω) of every row with the coefficients integrated out (n); zero where nothing is observed.
 
@@ -91,7 +96,7 @@ def log_density(state: FilterState, model: Model, Y: Array, block_size: int) -> 
     """
     known, r = belief(state.small, model), model.r
     B = np.linalg.cholesky(known.T)
-    s = known.noise + float(np.sum((B.T @ known.S[:r]) ** 2) + np.sum(known.S[r:] ** 2))
+    s = known.noise + known.doubt * float(np.sum((B.T @ known.S[:r]) ** 2) + np.sum(known.S[r:] ** 2))
     out = np.zeros(len(Y))
     for row in each_row(state, model, Y, block_size):
         n, yy = row.sample.n, row.sample.yy

@@ -1,0 +1,53 @@
+"""How many threads BLAS may use inside the library.
+
+NumPy and SciPy bring a thread pool each. The filter alternates between the two every few microseconds, and
+pools that spin while waiting for each other, or for a core that another process uses, have cost a factor of
+fifty. One thread is within reach of the best on the block sizes used here and never collapses, so that is
+the default; ``FACTORSTREAM_THREADS=4`` in the environment asks for more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from threadpoolctl import ThreadpoolController  # a dependency of scikit-learn
+
+from ..core.state import FilterState
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+SMALL = 4096
+"""Below this many entries of C, BLAS works on one thread anyway and setting the limit would cost more."""
+
+
+@cache
+def _controller() -> Any:
+    return ThreadpoolController()
+
+
+def limited(size: int) -> AbstractContextManager[Any]:
+    """A context in which BLAS keeps to the library's number of threads; ``size`` is that of C."""
+    if size < SMALL:
+        return nullcontext()
+    limit: AbstractContextManager[Any] = _controller().limit(
+        limits=int(os.environ.get("FACTORSTREAM_THREADS", "1")), user_api="blas"
+    )
+    return limit
+
+
+def within_limit(
+    function: Callable[Concatenate[FilterState, P], R],
+) -> Callable[Concatenate[FilterState, P], R]:
+    """Run a function of a filter's state under :func:`limited`."""
+
+    @wraps(function)
+    def wrapper(state: FilterState, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with limited(state.C.size):
+            return function(state, *args, **kwargs)
+
+    return wrapper
