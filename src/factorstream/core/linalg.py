@@ -7,8 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
+from scipy.sparse import issparse
 
 Array = NDArray[Any]
+SparseRows = Any
+"""A scipy.sparse CSR array whose stored entries are the observed ones."""
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a scipy.sparse container."""
+    return bool(issparse(X))
 
 
 def rank_one(M: Array, u: Array, v: Array, alpha: float = 1.0) -> None:

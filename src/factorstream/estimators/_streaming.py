@@ -12,15 +12,19 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.coefficients import COEFFICIENT_STEPS
-from ..core.linalg import Array
+from ..core.linalg import Array, is_sparse
 from ..core.state import FilterState, Gain, Model, StepInfo
 from ..tall import projecting
-from ..tall.filtering import filter_rows
+from ._rows import Rows, dense, run_filter, stack, with_data
 from ._start import measure, start, warm_up
 from ._validation import check_data, check_every_feature_observed, unchanged_on_error
 
 HISTORY = 1000
 """Records kept in ``history_``; older ones are dropped so that an endless stream stays bounded."""
+
+
+GATHERED = 16_384
+"""Sparse rows brought into a random order together; the filter copies its dictionary once for each lot."""
 
 
 class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -54,7 +58,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     n_samples_seen_: int
     n_passes_: int
     state_: FilterState
-    _warm_rows: Array | None
+    _warm_rows: Rows | None
 
     def _gain(self) -> Gain:
         """The rule that moves the dictionary."""
@@ -66,19 +70,19 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in ``n_passes`` passes."""
         with unchanged_on_error(self):
-            X = check_data(self, X, reset=True)
+            X = check_data(self, X, reset=True, accept_sparse=True)
             check_every_feature_observed(X)
             rng = self._begin(X)
-            X = X[~np.isnan(X).all(axis=1)]
+            X = with_data(X)
             for _ in range(self.n_passes):
-                order = rng.permutation(len(X)) if self.shuffle else np.arange(len(X))
+                order = rng.permutation(X.shape[0]) if self.shuffle else np.arange(X.shape[0])
                 if self.n_passes_ == 0:
                     self.state_ = self._start(X[order[: warm_up(self.n_components)]])
                 share = self._take_in(X, order)
                 self.n_passes_ += 1
                 if share < self.tol:
                     break
-            self.n_samples_seen_ = len(X)
+            self.n_samples_seen_ = X.shape[0]
             self._warm_rows = None
         return self
 
@@ -87,18 +91,18 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """Take in one row or many, NaN = missing, and go on from where the last call ended."""
         first = not hasattr(self, "state_")
         with unchanged_on_error(self):
-            X = check_data(self, X, reset=first)
+            X = check_data(self, X, reset=first, accept_sparse=True)
             if first:
                 self._begin(X)
-            X = X[~np.isnan(X).all(axis=1)]
+            X = with_data(X)
             if self._warm_rows is not None:
                 self._warm_up(X)
-            self.n_samples_seen_ += len(X)
-            if len(X):
+            self.n_samples_seen_ += X.shape[0]
+            if X.shape[0]:
                 self._take_in(X)
         return self
 
-    def _begin(self, X: Array) -> Any:
+    def _begin(self, X: Rows) -> Any:
         """Forget everything; return the source of randomness."""
         rng = check_random_state(self.random_state)
         self._seed = int(rng.randint(2**31 - 1))
@@ -108,21 +112,21 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.n_passes_ = 0
         return rng
 
-    def _warm_up(self, X: Array) -> None:
+    def _warm_up(self, X: Rows) -> None:
         """Start, or start again from the rows kept so far, now that X says more about the scale."""
         kept = self._warm_rows
         assert kept is not None  # for the type checker: partial_fit has looked
         wanted = warm_up(self.n_components) if self._needs_scale() else 0
-        rows = np.concatenate([kept, X[: max(wanted - len(kept), 0)]])
-        self.state_, _ = filter_rows(self._start(rows), self._model(), kept, self._block_size())
-        self._warm_rows = rows if len(rows) < wanted else None
+        rows = stack(kept, X[: max(wanted - kept.shape[0], 0)])
+        self.state_, _ = run_filter(self._start(rows), self._model(), kept, self._block_size())
+        self._warm_rows = rows if rows.shape[0] < wanted else None
 
     def _needs_scale(self) -> bool:
         return self.fit_mean or "auto" in (str(self.noise_variance), str(self.prior_covariance))
 
-    def _start(self, rows: Array) -> FilterState:
+    def _start(self, rows: Rows) -> FilterState:
         return start(
-            measure(rows, self.fit_mean),
+            measure(dense(rows), self.fit_mean),
             r=self.n_components,
             fit_mean=self.fit_mean,
             noise_variance=self.noise_variance,
@@ -151,13 +155,14 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             return int(np.clip(2 * self.n_components, 32, 256))
         return int(self.batch_size)
 
-    def _take_in(self, X: Array, order: Array | None = None) -> float:
+    def _take_in(self, X: Rows, order: Array | None = None) -> float:
         """One pass over X, in the given order; returns how much of the doubt was about the dictionary."""
         model, size, state = self._model(), self._block_size(), self.state_
+        at_once = X.shape[0] if order is None else GATHERED if is_sparse(X) else 4 * size
         infos = []
-        for first in range(0, len(X), size):
-            rows = X[first : first + size] if order is None else X[order[first : first + size]]
-            state, info = filter_rows(state, model, rows, size)
+        for first in range(0, X.shape[0], at_once):
+            rows = X if order is None else X[order[first : first + at_once]]
+            state, info = run_filter(state, model, rows, size)
             infos.append(info)
         self.state_ = state
         return self._record(StepInfo.join(infos))
@@ -212,6 +217,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -220,7 +226,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def transform(self, X: Any) -> Array:
         """Coefficients of every row under the fitted dictionary (n_samples, n_components)."""
         check_is_fitted(self)
-        X = check_data(self, X, reset=False)
+        X = check_data(self, X, reset=False, accept_sparse=True)
         found = projecting.coefficients(self.state_, self._model(), X, self._block_size())
         return found.astype(X.dtype, copy=False)
 
@@ -239,17 +245,17 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """X with its NaN filled in; observed entries are kept.
 
         With ``return_std`` also the predictive standard deviation of every filled entry, zero where
-        X was observed.
+        X was observed. Sparse rows come back dense: pass as many at a time as memory has room for.
         """
         check_is_fitted(self)
-        X = check_data(self, X, reset=False)
+        X = dense(check_data(self, X, reset=False, accept_sparse=True))
         filled, variance = projecting.fill(self.state_, self._model(), X, self._block_size())
         return (filled, np.sqrt(variance)) if return_std else filled
 
     def score_samples(self, X: Any) -> Array:
         """Log-density of every row's observed entries, coefficients integrated out (n_samples,)."""
         check_is_fitted(self)
-        X = check_data(self, X, reset=False)
+        X = check_data(self, X, reset=False, accept_sparse=True)
         return projecting.log_density(self.state_, self._model(), X, self._block_size())
 
     def score(self, X: Any, y: Any = None) -> float:

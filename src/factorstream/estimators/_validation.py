@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from ..core.linalg import Array
+from ..core.linalg import Array, is_sparse
+from ._rows import Rows, observed_by_feature
 
 
 @contextmanager
@@ -24,24 +26,43 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-def check_data(estimator: Any, X: Any, *, reset: bool) -> Array:
-    """X as a float32 or float64 matrix without infinities; NaN marks a missing entry."""
-    X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
+def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = False) -> Rows:
+    """X as a float32 or float64 matrix without infinities; NaN marks a missing entry.
+
+    A sparse X comes back as CSR whose stored entries are the observed ones.
+    """
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+        accept_sparse="csr" if accept_sparse else False,
+    )
+    if is_sparse(X):
+        entries = X.tocoo()
+        _refuse_infinity(entries.data, lambda at: (entries.row[at[0]], entries.col[at[0]]))
+        keep = ~np.isnan(entries.data)  # a stored NaN is missing like an entry that is not stored
+        places = (entries.row[keep], entries.col[keep])
+        return sparse.csr_array((entries.data[keep], places), shape=X.shape)
+    _refuse_infinity(X, lambda at: (at[0], at[1]))
+    return X
+
+
+def _refuse_infinity(values: Array, where: Callable[[Array], tuple[int, int]]) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(X.sum(dtype=np.float64))  # one cheap pass; NaN lands here too
-    if suspicious and (infinite := np.isinf(X)).any():
-        row, column = np.argwhere(infinite)[0]
+        suspicious = not np.isfinite(values.sum(dtype=np.float64))  # one cheap pass; NaN lands here too
+    if suspicious and (infinite := np.isinf(values)).any():
+        row, column = where(np.argwhere(infinite)[0])
         raise ValueError(
             f"X contains infinity at row {row}, column {column}; "
             "replace it by NaN to mark the entry as missing, or by a finite number."
         )
-    return X  # type: ignore[no-any-return]
 
 
-def check_every_feature_observed(X: Array) -> None:
+def check_every_feature_observed(X: Rows) -> None:
     """Refuse data in which nothing, or nothing of some feature, was ever observed."""
-    observed = ~np.isnan(X)
-    seen = observed.any(axis=0)
+    seen = observed_by_feature(X) > 0
     if not seen.any():
         raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
     if not seen.all():

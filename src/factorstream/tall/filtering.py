@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..core.linalg import Array
+from ..core.linalg import Array, SparseRows
 from ..core.recursion import absorb, own, run_block
 from ..core.state import FilterState, Model, SmallState, StepInfo
 from . import local
@@ -40,6 +40,32 @@ def filter_rows(state: FilterState, model: Model, Y: Array, block_size: int) -> 
                     C, writable = C.copy(), True
                 small, info = _masked(small, model, C, rows[0], missing)
             infos.append(info)
+    return FilterState(C, origin, small), StepInfo.join(infos)
+
+
+@within_limit
+def filter_sparse_rows(state: FilterState, model: Model, Y: SparseRows) -> tuple[FilterState, StepInfo]:
+    """The same for rows whose stored entries are the observed ones; cost per row O(|Ω| q² + q³).
+
+    Nothing of length m is touched but one copy of C per call.
+    """
+    origin, C, small = state.origin, state.C.copy(), own(state.small)
+    infos: list[StepInfo] = []
+    for k in range(Y.shape[0]):
+        stored = slice(Y.indptr[k], Y.indptr[k + 1])
+        seen = Y.indices[stored]
+        if len(seen) == 0:
+            continue
+        if small.age >= REFRESH:
+            small = small._replace(G=np.asfortranarray(local.gram(C)), age=0)
+        rows = C[seen]
+        y = Y.data[stored] - origin[seen]
+        b = local.cross(rows, y[None, :])[:, 0]
+        small, step = absorb(small, model, local.gram(rows), b, float(y @ y), len(seen))
+        e = y - rows @ step.x.astype(C.dtype, copy=False)
+        local.add_rank_one(rows, e, step.g)
+        C[seen] = rows
+        infos.append(StepInfo(*(np.array([v]) for v in (step.ee, float(len(seen)), step.share))))
     return FilterState(C, origin, small), StepInfo.join(infos)
 
 

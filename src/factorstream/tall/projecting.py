@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.coefficients import Sample
-from ..core.linalg import Array, cholesky, triangular_solve
+from ..core.linalg import Array, SparseRows, cholesky, is_sparse, triangular_solve
 from ..core.recursion import belief, normal_equations, with_mean
 from ..core.state import FilterState, Model
 from . import local
@@ -21,11 +21,14 @@ class Row(NamedTuple):
     position: int
     sample: Sample
     missing: Array
-    """Boolean (m)."""
+    """Boolean (m); empty for sparse rows."""
 
 
-def each_row(state: FilterState, model: Model, Y: Array, block_size: int) -> Iterator[Row]:
-    """The rows of Y (n × m, NaN = missing) as a coefficient step sees them."""
+def each_row(state: FilterState, model: Model, Y: Array | SparseRows, block_size: int) -> Iterator[Row]:
+    """The rows of Y (n × m, NaN = missing, or sparse) as a coefficient step sees them."""
+    if is_sparse(Y):
+        yield from _each_sparse_row(state, model, Y)
+        return
     G = local.gram(state.C)
     for start in range(0, len(Y), block_size):
         block = Y[start : start + block_size] - state.origin
@@ -40,11 +43,22 @@ def each_row(state: FilterState, model: Model, Y: Array, block_size: int) -> Ite
             yield Row(start + j, sample, missing[j])
 
 
+def _each_sparse_row(state: FilterState, model: Model, Y: SparseRows) -> Iterator[Row]:
+    """The same for rows whose stored entries are the observed ones; their mask is not made."""
+    unknown = np.zeros(0, dtype=bool)
+    for k in range(Y.shape[0]):
+        stored = slice(Y.indptr[k], Y.indptr[k + 1])
+        seen = Y.indices[stored]
+        rows, y = state.C[seen], Y.data[stored] - state.origin[seen]
+        b = local.cross(rows, y[None, :])[:, 0]
+        yield Row(k, normal_equations(model, local.gram(rows), b, float(y @ y), len(seen)), unknown)
+
+
 @within_limit
-def coefficients(state: FilterState, model: Model, Y: Array, block_size: int) -> Array:
+def coefficients(state: FilterState, model: Model, Y: Array | SparseRows, block_size: int) -> Array:
     """X (n × r), each row by the model's coefficient step."""
     known = belief(state.small, model)
-    X = np.zeros((len(Y), model.r))
+    X = np.zeros((Y.shape[0], model.r))
     for row in each_row(state, model, Y, block_size):
         X[row.position] = model.coefficients(row.sample, known).x
     return X
@@ -87,7 +101,7 @@ def fill(state: FilterState, model: Model, Y: Array, block_size: int) -> tuple[A
 
 
 @within_limit
-def log_density(state: FilterState, model: Model, Y: Array, block_size: int) -> Array:
+def log_density(state: FilterState, model: Model, Y: Array | SparseRows, block_size: int) -> Array:
     """log p(y_Ω) of every row with the coefficients integrated out (n); zero where nothing is observed.
 
     Density      y_Ω ~ N(mean, C_Ω T C_Ωᵀ + s I) with T the coefficients' prior covariance and
@@ -97,7 +111,7 @@ def log_density(state: FilterState, model: Model, Y: Array, block_size: int) -> 
     known, r = belief(state.small, model), model.r
     B = np.linalg.cholesky(known.T)
     s = known.noise + known.doubt * float(np.sum((B.T @ known.S[:r]) ** 2) + np.sum(known.S[r:] ** 2))
-    out = np.zeros(len(Y))
+    out = np.zeros(Y.shape[0])
     for row in each_row(state, model, Y, block_size):
         n, yy = row.sample.n, row.sample.yy
         if n == 0:
