@@ -84,9 +84,7 @@ def test_marginal_likelihood_against_a_numerical_optimiser(with_mean, v_scale, n
         found = marginal_likelihood(sample, belief)
         ls = np.linalg.lstsq(C, t, rcond=None)[0]
         starts = [np.zeros(r), ls, found.x, *(ls * rng.standard_normal((12, r)) * 2)]
-        best = min(
-            (minimize(cost, s, method="BFGS", options={"gtol": 1e-9}) for s in starts), key=lambda o: o.fun
-        )
+        best = min((minimize(cost, s, method="BFGS", options={"gtol": 1e-9}) for s in starts), key=lambda o: o.fun)
         assert cost(found.x) <= best.fun + 1e-7 * abs(best.fun)
         gradient = [(cost(found.x + h) - cost(found.x - h)) / 2e-6 for h in 1e-6 * np.eye(r)]
         assert np.max(np.abs(gradient)) < 1e-4 * (1 + abs(best.fun))
@@ -95,6 +93,4 @@ def test_marginal_likelihood_against_a_numerical_optimiser(with_mean, v_scale, n
 def test_marginal_without_doubt_about_the_dictionary_is_least_squares(rng):
     _, _, _, sample, belief = problem(rng, 12, 3, False)
     certain = belief._replace(S=np.zeros((3, 3)))
-    np.testing.assert_allclose(
-        marginal_likelihood(sample, certain).x, least_squares(sample, certain).x, rtol=1e-8
-    )
+    np.testing.assert_allclose(marginal_likelihood(sample, certain).x, least_squares(sample, certain).x, rtol=1e-8)

@@ -16,9 +16,7 @@ def test_potter_update_is_proposition_2(rng):
     g, xVx = potter_update(S, x, lam)
     np.testing.assert_allclose(g, V @ x / (lam + x @ V @ x), rtol=1e-12)
     assert xVx == pytest.approx(x @ V @ x)
-    np.testing.assert_allclose(
-        S @ S.T, V - np.outer(V @ x, V @ x) / (lam + x @ V @ x), rtol=1e-10, atol=1e-12
-    )
+    np.testing.assert_allclose(S @ S.T, V - np.outer(V @ x, V @ x) / (lam + x @ V @ x), rtol=1e-10, atol=1e-12)
 
 
 def test_million_samples_keep_v_positive_definite():

@@ -109,6 +109,4 @@ def test_before_fitting_and_wrong_width():
 def test_constant_data_is_no_reason_to_fail(value):
     X = np.full((30, 4), value)
     model = DictionaryFilter(2, random_state=0).fit(X)
-    np.testing.assert_allclose(
-        model.inverse_transform(model.transform(X)), X, atol=1e-6 * abs(value) + 1e-300
-    )
+    np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-6 * abs(value) + 1e-300)

@@ -49,9 +49,7 @@ def test_noise_is_learned(rng):
 def test_intervals_cover(rng, coefficients):
     truth = low_rank(rng, 1500, 40, 4, noise=0.5, offset=3.0)
     X = gaps(rng, truth, 0.25)
-    filled, std = (
-        DictionaryFilter(4, coefficients=coefficients, random_state=0).fit(X).impute(X, return_std=True)
-    )
+    filled, std = DictionaryFilter(4, coefficients=coefficients, random_state=0).fit(X).impute(X, return_std=True)
     gone = np.isnan(X)
     inside = np.abs(filled - truth)[gone] <= 1.96 * std[gone]
     assert 0.93 < inside.mean() < 0.97
@@ -69,9 +67,7 @@ def assert_same(one, other, rtol=1e-8):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
 
 
-@pytest.mark.parametrize(
-    "settings", [{"noise_variance": 0.3, "prior_covariance": 1.0}, {}], ids=["given", "auto"]
-)
+@pytest.mark.parametrize("settings", [{"noise_variance": 0.3, "prior_covariance": 1.0}, {}], ids=["given", "auto"])
 @pytest.mark.parametrize("fit_mean", [True, False])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_any_split_gives_the_same_state(rng, settings, fit_mean, missing):
@@ -125,9 +121,7 @@ def test_input_is_neither_changed_nor_kept(rng):
     X = gaps(rng, low_rank(rng, 40, 10, 3), 0.2)
     copy = X.copy()
     init = rng.standard_normal((3, 10))
-    model = (
-        DictionaryFilter(3, init=init, shuffle=False, random_state=0).partial_fit(X[:5]).partial_fit(X[5:])
-    )
+    model = DictionaryFilter(3, init=init, shuffle=False, random_state=0).partial_fit(X[:5]).partial_fit(X[5:])
     np.testing.assert_array_equal(X, copy)
     components = np.array(model.components_)
     X[:], init[:] = 7.0, 7.0
@@ -184,12 +178,8 @@ def test_float32_in_float32_out(rng):
 @pytest.mark.parametrize("coefficients", ["least_squares", "map", "marginal"])
 def test_auto_has_no_scale(rng, factor, coefficients):
     X = gaps(rng, low_rank(rng, 150, 12, 3, offset=2.0), 0.2)
-    plain, scaled = (
-        DictionaryFilter(3, coefficients=coefficients, random_state=0).fit(s * X) for s in (1.0, factor)
-    )
-    for a, b in zip(
-        plain.impute(X, return_std=True), scaled.impute(factor * X, return_std=True), strict=True
-    ):
+    plain, scaled = (DictionaryFilter(3, coefficients=coefficients, random_state=0).fit(s * X) for s in (1.0, factor))
+    for a, b in zip(plain.impute(X, return_std=True), scaled.impute(factor * X, return_std=True), strict=True):
         np.testing.assert_allclose(b / factor, a, rtol=1e-6)
     np.testing.assert_allclose(scaled.transform(factor * X), plain.transform(X), rtol=1e-6)
     assert scaled.noise_variance_ == pytest.approx(factor**2 * plain.noise_variance_, rel=1e-6)
@@ -203,9 +193,7 @@ def test_given_numbers_are_used_as_given(rng):
     np.testing.assert_allclose(model._start(X).small.S @ model._start(X).small.S.T, V0)
     for q in (0.1, [0.1, 0.1], 0.1 * np.eye(2)):
         drifting = model.set_params(process_noise=q).fit(X)
-        np.testing.assert_allclose(
-            drifting.covariance_, model.set_params(process_noise=0.1).fit(X).covariance_
-        )
+        np.testing.assert_allclose(drifting.covariance_, model.set_params(process_noise=0.1).fit(X).covariance_)
 
 
 def test_drift_keeps_the_filter_awake(rng):

@@ -72,6 +72,4 @@ def test_frames_in_and_out(gappy, library):
     assert isinstance(out, frames.DataFrame)
     assert list(out.columns) == ["dictionaryfilter0", "dictionaryfilter1"]
     assert list(model.feature_names_in_) == list("abcdefgh")
-    np.testing.assert_allclose(
-        out.to_numpy(), DictionaryFilter(2, random_state=0).fit_transform(gappy), rtol=1e-12
-    )
+    np.testing.assert_allclose(out.to_numpy(), DictionaryFilter(2, random_state=0).fit_transform(gappy), rtol=1e-12)

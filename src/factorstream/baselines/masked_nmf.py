@@ -172,11 +172,7 @@ class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         scale = np.sqrt(Y.sum(dtype=np.float64) / M.sum(dtype=np.float64) / r)
         W = scale * np.abs(rng.standard_normal((n, r)))
         if isinstance(self.init, str):
-            H = (
-                scale * np.abs(rng.standard_normal((r, m)))
-                if self.init == "random"
-                else rng.random_sample((r, m))
-            )
+            H = scale * np.abs(rng.standard_normal((r, m))) if self.init == "random" else rng.random_sample((r, m))
         else:
             H = check_array(self.init, dtype=Y.dtype, input_name="init")
             if H.shape != (r, m) or (H < 0).any():

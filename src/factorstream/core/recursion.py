@@ -59,9 +59,7 @@ def with_mean(model: Model, x: Array) -> Array:
     return z
 
 
-def absorb(
-    state: SmallState, model: Model, G: Array, b: Array, yy: float, n: int
-) -> tuple[SmallState, Absorbed]:
+def absorb(state: SmallState, model: Model, G: Array, b: Array, yy: float, n: int) -> tuple[SmallState, Absorbed]:
     """Take in one sample, given G = C_ΩᵀC_Ω, b = C_Ωᵀy_Ω, yy = ‖y_Ω‖² and n = |Ω|.
 
     Owns and updates the matrices of ``state`` in place (see :func:`own`). The change of the FULL Gram

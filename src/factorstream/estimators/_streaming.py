@@ -206,9 +206,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def _fitted(self) -> FilterState:
         if not hasattr(self, "state_"):
-            raise AttributeError(
-                f"This {type(self).__name__} has not been fitted yet; call fit or partial_fit."
-            )
+            raise AttributeError(f"This {type(self).__name__} has not been fitted yet; call fit or partial_fit.")
         return self.state_
 
     def __sklearn_is_fitted__(self) -> bool:

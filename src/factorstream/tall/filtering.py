@@ -94,9 +94,7 @@ def _complete(small: SmallState, model: Model, C: Array, Y: Array) -> tuple[Smal
     return small, local.combine(C, block.A, Y, block.D), block.info
 
 
-def _masked(
-    small: SmallState, model: Model, C: Array, y: Array, missing: Array | None
-) -> tuple[SmallState, StepInfo]:
+def _masked(small: SmallState, model: Model, C: Array, y: Array, missing: Array | None) -> tuple[SmallState, StepInfo]:
     """One sample, missing entries zero in y; C is updated in place."""
     mask = np.zeros(len(y), dtype=bool) if missing is None else missing
     n = len(y) - int(np.count_nonzero(mask))

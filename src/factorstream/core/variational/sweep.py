@@ -1,0 +1,226 @@
+"""Variational sweeps over a data set, from a start that is already good: the recommended fit.
+
+A sweep visits every sample once; its contribution REPLACES the one of the last sweep (the sums are rebuilt), so
+sweeps converge to the variational posterior instead of counting the data again. Work is in the data's own scale:
+``fit`` centres on observed means, divides by the overall spread, and folds both back into the result.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .packed import Array, Mask, pack, size, unpack
+from .posterior import (
+    Coefficients,
+    Posterior,
+    Prior,
+    Statistics,
+    add_statistics,
+    blocks,
+    coefficients,
+    expected_square,
+    moments,
+    no_statistics,
+    posterior,
+    second_moment,
+    statistics,
+)
+from .relevance import (
+    KAPPA,
+    KEEP,
+    Relevance,
+    Spread,
+    bound,
+    canonical,
+    dictionary_moment,
+    dictionary_prior,
+    noise,
+    relevance,
+)
+from .robust import NO_TAILS, TailSums, add_tails, learn_nu, robust_coefficients, tail_bound, tail_weights
+from .start import Spectrum, spectral_start
+
+
+class Options(NamedTuple):
+    """How to fit. The defaults are the measured ones (NOTES.md)."""
+
+    r: int | None = None  # upper bound on the components; None: from the data
+    per_feature_noise: bool = False  # one s2_i per feature instead of one s2
+    kappa: float = KAPPA  # features' worth of belief in equal components; inf: relevance is not learned
+    spare: bool = True  # start with components to spare (only if r is None)
+    prune: bool = True
+    max_sweeps: int = 30
+    tol: float = 1e-3  # stop when a sweep gains less than this many nats per observed entry
+    max_passes: int = 30  # of the spectral start
+    floor: float = 1e-3  # least noise variance of a feature, relative to that feature's variance
+    nu: float | None = None  # Student-t degrees of freedom; None: Gaussian noise
+    learn_nu: bool = False  # nu is then the starting value
+
+
+DEFAULT = Options()
+LEAST = 1e-6  # least noise variance, relative to the data's
+
+
+class Model(NamedTuple):
+    """Everything needed to fill new samples and to go on fitting."""
+
+    post: Posterior
+    prior: Prior
+    s2: Array  # (m,)
+    nu: float  # inf: Gaussian noise
+
+
+class SweepInfo(NamedTuple):
+    """Facts of one sweep."""
+
+    bound: float
+    n_components: int
+
+
+class Fit(NamedTuple):
+    """A fitted model in the data's units, and how it got there."""
+
+    model: Model
+    history: tuple[SweepInfo, ...]
+    n_passes: int
+    weights: Array | None  # (n, m) Student-t weights of a robust fit
+
+
+def _collect(Y: Array, W: Array, model: Model, seen: Mask | None) -> tuple[Statistics, Spread, TailSums, Array]:
+    """x-step (and, in a robust fit, weight step) over all samples in blocks, and the sums they leave."""
+    post, prior, s2, nu = model
+    r, (m, q) = prior.mu.size, post.C.shape
+    M = second_moment(post, 1.0 / s2)
+    stats, tails = no_statistics(m, q), NO_TAILS
+    spread = Spread(0.0, np.zeros(r), np.zeros((r, r)), 0.0)
+    W_new = W if seen is None else np.empty_like(W)
+    for b in blocks(Y.shape[0], 2 * size(q) + 3 * m):
+        coef = coefficients(Y[b], W[b], post, s2, prior, M)
+        Z = moments(coef, r)
+        if seen is not None:
+            W_new[b], more = tail_weights(Y[b], seen[b], coef, M, post.C, Z, s2, nu)
+            tails = add_tails(tails, more)
+        add_statistics(stats, Y[b], W_new[b], coef, Z)
+        xx = unpack(Z.sum(axis=0), q)[:r, :r]
+        part = Spread(float(coef.X.shape[0]), coef.X[:, :r].sum(axis=0), xx, float(coef.logdet.sum()))
+        spread = Spread(spread.n + part.n, spread.x + part.x, spread.xx + part.xx, spread.logdet + part.logdet)
+    return stats, spread, tails, W_new
+
+
+def sweep(
+    Y: Array,
+    W: Array,
+    model: Model,
+    floor: Array,
+    how: Relevance,
+    per_feature: bool = False,
+    seen: Mask | None = None,
+    learn: bool = False,
+) -> tuple[Model, Array, float, Array]:
+    """One sweep of coordinate ascent: X, (weights, nu,) C, P0, s2. Returns (model, W, bound, moment).
+
+    Y (n, m) finite everywhere; W (n, m) weights, zero where missing. A robust sweep also gets ``seen`` (the
+    mask); W then are the last weights and come back new. Cost 4 n m p + (n + m) q^3 flops (robust: 6 n m p).
+    """
+    stats, spread, tails, W = _collect(Y, W, model, seen)
+    nu = learn_nu(tails, model.nu) if learn and seen is not None else model.nu
+    post = posterior(stats, model.prior, model.s2)
+    moment = dictionary_moment(post, model.prior)
+    prior = dictionary_prior(model.prior, moment, post.C.shape[0], how)
+    square = expected_square(stats, post)
+    s2 = noise(square, stats.N, floor, per_feature)
+    value = bound(stats, square, spread, moment, post, prior, s2, how)
+    if seen is not None:
+        value += tail_bound(tails, nu)
+    return Model(post, prior, s2, nu), W, value, moment
+
+
+def model_from(start: Spectrum, F: Array, W: Array, v0: float, s2: Array, a0: float, nu: float) -> Model:
+    """First C-step: the start's coefficients, with the uncertainty they would have if every sample were average."""
+    n, m = F.shape
+    r = start.X.shape[1]
+    P0 = np.diag(np.concatenate([np.full(r, 1.0 / a0), [1.0 / v0]]))
+    prior = Prior(np.zeros((m, r + 1)), P0, np.zeros(r), np.eye(r))
+    share = float(np.count_nonzero(W)) / max(n * m, 1)
+    Sigma = np.linalg.inv(np.eye(r) + share * (start.B / s2) @ start.B.T)
+    X = np.ones((n, r + 1))
+    X[:, :r] = start.X
+    coef = Coefficients(X, np.broadcast_to(pack(0.5 * (Sigma + Sigma.T)), (n, size(r))), np.zeros(n))
+    return Model(posterior(statistics(F, W, coef, r), prior, s2), prior, s2, nu)
+
+
+def _prune(model: Model, moment: Array) -> Model:
+    """Drop components that are prior and nothing else."""
+    _, share, U = relevance(model.post, model.prior, moment)
+    keep = np.flatnonzero(share > KEEP)
+    if keep.size == share.size:
+        return model
+    post, prior = canonical(model.post, model.prior, U, keep)
+    return model._replace(post=post, prior=prior)
+
+
+def rescale(model: Model, offset: Array, scale: float) -> Model:
+    """The model of offset + scale * y: the offset goes into the mean column."""
+    post, prior, s2, nu = model
+    C, c0 = post.C * scale, prior.c0 * scale
+    C[:, -1] += offset
+    c0[:, -1] += offset
+    logdet = post.logdet + 2.0 * C.shape[1] * np.log(scale)
+    prior = prior._replace(c0=c0, P0=prior.P0 / scale**2)
+    return Model(Posterior(C, post.V * scale**2, logdet), prior, s2 * scale**2, nu)
+
+
+def _prepare(Y: Array, W: Array) -> tuple[Array, Array, float, Array]:
+    """Centre on observed means, scale by the overall spread: (F, offset, scale, variance of each feature)."""
+    count = np.maximum(np.count_nonzero(W, axis=0), 1)
+    offset = np.where(W > 0, Y, 0.0).sum(axis=0) / count
+    F = np.where(W > 0, Y - offset, 0.0)
+    own = np.einsum("km,km->m", F, F)
+    scale = float(np.sqrt(own.sum() / max(np.count_nonzero(W), 1))) or 1.0
+    F /= scale
+    return F, offset, scale, own / count / scale**2
+
+
+def fit(Y: Array, W: Array, options: Options = DEFAULT, warm: Model | None = None) -> Fit:
+    """Fit the factorisation to the observed entries (W > 0) of Y (n, m): spectral start, then sweeps.
+
+    ``warm``: start from this model (in the data's units) instead, e.g. after held-out entries came back.
+    Invariant to multiplying Y by a constant. Cost: about 10 passes of 4 n m min(n, m), then few sweeps.
+    """
+    W = np.ascontiguousarray(W, dtype=np.float64)
+    F, offset, scale, own = _prepare(Y, W)
+    m = F.shape[1]
+    robust = options.nu is not None
+    nu = options.nu if options.nu is not None else np.inf
+    n_passes, weights = 0, W
+    if warm is None:
+        start = spectral_start(F, W, options.r, options.max_passes, robust=robust, spare=options.spare)
+        n_passes = start.n_passes
+        a0 = 1.0 / max(start.X.shape[1], 1)
+        weights = W * start.inlier if robust else W
+        model = model_from(start, F, weights, 1.0, np.full(m, max(start.s2, LEAST)), a0, nu)
+    else:
+        model = rescale(warm, -offset / scale, 1.0 / scale)
+        a0 = 1.0 / max(warm.prior.mu.size, 1)
+        if robust:
+            weights = robust_coefficients(F, W > 0, model.post, model.s2, model.prior, model.nu, 3)[1]
+    how = Relevance(options.kappa, a0)
+    floor = options.floor * own + LEAST if options.per_feature_noise else np.full(m, LEAST)
+    seen = W > 0 if robust else None
+    gain = options.tol * float(np.count_nonzero(W))
+    history: list[SweepInfo] = []
+    for _ in range(options.max_sweeps):
+        model, weights, value, moment = sweep(
+            F, weights, model, floor, how, options.per_feature_noise, seen, options.learn_nu
+        )
+        history.append(SweepInfo(value, model.prior.mu.size))
+        if options.prune:
+            model = _prune(model, moment)
+        if len(history) > 1 and value - history[-2].bound < gain:
+            break
+    _, _, U = relevance(model.post, model.prior, dictionary_moment(model.post, model.prior))
+    post, prior = canonical(model.post, model.prior, U)
+    model = rescale(model._replace(post=post, prior=prior), offset, scale)
+    return Fit(model, tuple(history), n_passes, weights if robust else None)
