@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export FACTORSTREAM_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test lint types contract unit bare format clean
+.PHONY: help demo test lint types contract unit format clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12

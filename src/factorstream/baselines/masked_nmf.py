@@ -58,6 +58,8 @@ class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The dictionary H.
     reconstruction_err_ : float
         Root of the objective after the last iteration.
+    noise_variance_ : float
+        Mean squared residual of the observed entries.
     n_iter_ : int
         Iterations done.
     n_features_in_ : int
@@ -123,6 +125,8 @@ class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 break
         self.components_ = H
         self.reconstruction_err_ = float(np.sqrt(self.history_[-1]["objective"]))
+        tiny = np.finfo(np.float64).tiny
+        self.noise_variance_ = max(self.history_[-1]["objective"] / float(np.count_nonzero(observed)), tiny)
 
     def transform(self, X: ArrayLike) -> Array:
         """Nonnegative least-squares coefficients of every row, from its observed entries."""
@@ -137,11 +141,31 @@ class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise ValueError(f"X has {Z.shape[1]} columns, but there are {len(self.components_)} components.")
         return np.asarray(Z @ self.components_)
 
-    def impute(self, X: ArrayLike) -> Array:
-        """Fill the missing entries from the reconstruction; observed ones are returned as they are."""
+    def impute(self, X: ArrayLike, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """Fill the missing entries from the reconstruction; observed ones are returned as they are.
+
+        With ``return_std`` also a standard deviation, the same for all filled entries: that of the residuals.
+        """
         check_is_fitted(self)
         Y = self._validate(X, reset=False)
-        return np.where(np.isnan(Y), nonnegative_coefficients(Y, self.components_) @ self.components_, Y)
+        gone = np.isnan(Y)
+        filled = np.where(gone, nonnegative_coefficients(Y, self.components_) @ self.components_, Y)
+        if not return_std:
+            return filled
+        return filled, np.where(gone, np.sqrt(self.noise_variance_), 0.0).astype(Y.dtype)
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Log-density of every row's observed entries around its own best fit, with the residuals' variance."""
+        check_is_fitted(self)
+        Y = self._validate(X, reset=False)
+        residual = Y - nonnegative_coefficients(Y, self.components_) @ self.components_
+        n = np.count_nonzero(~np.isnan(Y), axis=1)
+        squares = np.nansum(residual.astype(np.float64) ** 2, axis=1) / self.noise_variance_
+        return np.asarray(-0.5 * (squares + n * np.log(2.0 * np.pi * self.noise_variance_)))
+
+    def score(self, X: ArrayLike, y: object = None) -> float:
+        """Mean of :meth:`score_samples`."""
+        return float(self.score_samples(X).mean())
 
     @property
     def _n_features_out(self) -> int:
@@ -165,7 +189,7 @@ class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return Y
 
     def _start(self, Y: Array, M: Array) -> tuple[Array, Array]:
-        """Random nonnegative W and H whose product has the mean of the observed entries."""
+        """Random nonnegative W and H, with init="random" on the scale of the data."""
         rng = check_random_state(self.random_state)
         n, m = Y.shape
         r = self.n_components
@@ -191,8 +215,8 @@ class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 def update_factors(Y: Array, M: Array, W: Array, H: Array) -> tuple[Array, Array]:
     """One multiplicative update of W, then of H; Y (n×m) is zero where the mask M (n×m, 0 or 1) is."""
     tiny = np.finfo(Y.dtype).tiny  # 0/0 becomes 0: what was zero stays zero
-    W = W * (Y @ H.T) / np.maximum((M * (W @ H)) @ H.T, tiny)
-    H = H * (W.T @ Y) / np.maximum(W.T @ (M * (W @ H)), tiny)
+    W = W * ((Y @ H.T) / np.maximum((M * (W @ H)) @ H.T, tiny))
+    H = H * ((W.T @ Y) / np.maximum(W.T @ (M * (W @ H)), tiny))
     return W, H
 
 

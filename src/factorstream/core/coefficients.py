@@ -34,12 +34,16 @@ class Belief(NamedTuple):
 
     noise: float
     """σ²."""
+    mean: Array
+    """Prior mean of x (r)."""
     T: Array
     """Prior covariance of x (r × r)."""
     S: Array
     """Square root of the dictionary's relative covariance (q × q), a mean last."""
     doubt: float
     """Multiplies it: V = doubt · SSᵀ, zero where there is no posterior."""
+    enough: int
+    """Observed entries from which on least squares can do without the prior."""
     rcond: float
     """Gram matrices with a smaller reciprocal condition number are treated as singular."""
 
@@ -72,11 +76,11 @@ CoefficientStep = Callable[[Sample, Belief], Coefficients]
 def least_squares(sample: Sample, belief: Belief) -> Coefficients:
     """x = (C_ΩᵀC_Ω)⁻¹ C_Ωᵀy_Ω: the paper's step, with Σ = σ² (C_ΩᵀC_Ω)⁻¹. Cost O(r³).
 
-    Where this is undefined (fewer observed entries than components, or a singular Gram matrix)
-    the learned prior takes over: see :func:`from_learned_prior`.
+    Where too little is observed (no more entries than components, which leaves nothing to learn from, or a
+    singular Gram matrix) the learned prior takes over: see :func:`from_learned_prior`.
     """
     r = len(sample.b)
-    if sample.n >= r:
+    if sample.n >= belief.enough:
         L = cholesky(sample.G, belief.rcond)
         if L is not None:
             return Coefficients(cholesky_solve(L, sample.b), L, belief.noise, None, r, False)
@@ -84,27 +88,37 @@ def least_squares(sample: Sample, belief: Belief) -> Coefficients:
 
 
 def from_learned_prior(sample: Sample, belief: Belief) -> Coefficients:
-    """x ~ N(0, T) with T the running second moment of the coefficients seen so far.
+    """x ~ N(x̄, T), the running mean and covariance of the coefficients seen so far.
 
-    Posterior    Σ⁻¹ = C_ΩᵀC_Ω/σ² + T⁻¹,  x = Σ C_Ωᵀy_Ω/σ²
+    Posterior    Σ⁻¹ = C_ΩᵀC_Ω/σ² + T⁻¹,  x = x̄ + Σ C_Ωᵀ(y_Ω − C_Ωx̄)/σ²
     As computed  T = BBᵀ,  M = BᵀGB + σ²I = LLᵀ,  Σ = σ² B M⁻¹ Bᵀ  (no inverse of T). Cost O(r³).
     """
     r = len(sample.b)
-    B = np.linalg.cholesky(belief.T)
+    B = covariance_root(belief.T)
     M = B.T @ sample.G @ B
     M.flat[:: r + 1] += belief.noise
     L = cholesky(M, 0.0)
     if L is None:  # rounding made M indefinite: lift it by what was lost
         M.flat[:: r + 1] += r * np.finfo(np.float64).eps * np.trace(M)
         L = np.linalg.cholesky(M)
-    x = B @ cholesky_solve(L, B.T @ sample.b)
+    x = belief.mean + B @ cholesky_solve(L, B.T @ (sample.b - sample.G @ belief.mean))
     fitted = r - belief.noise * float(np.sum(triangular_solve(L, np.eye(r)) ** 2))
     return Coefficients(x, L, belief.noise, B, fitted, True)
 
 
+def covariance_root(T: Array) -> Array:
+    """A lower factor of a covariance that is positive definite but for rounding."""
+    L = cholesky(T, 0.0)
+    if L is None:
+        lift = 10.0 * len(T) * np.finfo(np.float64).eps * float(np.trace(T))
+        L = np.linalg.cholesky(T + lift * np.eye(len(T)))
+    return L
+
+
 def maximum_a_posteriori(sample: Sample, belief: Belief) -> Coefficients:
     """x = (C_ΩᵀC_Ω/σ² + I)⁻¹ C_Ωᵀy_Ω/σ² under x ~ N(0, I), with Σ the inverse itself. Cost O(r³)."""
-    return from_learned_prior(sample, belief._replace(T=np.eye(len(sample.b))))
+    r = len(sample.b)
+    return from_learned_prior(sample, belief._replace(mean=np.zeros(r), T=np.eye(r)))
 
 
 def marginal_likelihood(sample: Sample, belief: Belief) -> Coefficients:
@@ -118,22 +132,24 @@ def marginal_likelihood(sample: Sample, belief: Belief) -> Coefficients:
     Covariance   Σ = s (G + αṼ)⁻¹, a Gaussian approximation at the maximum.
     """
     r, n = len(sample.b), sample.n
-    L = cholesky(sample.G, belief.rcond) if n >= r else None
+    L = cholesky(sample.G, belief.rcond) if n >= belief.enough else None
     if L is None:
         return from_learned_prior(sample, belief)
     V = belief.doubt * (belief.S @ belief.S.T)
-    v, v0 = (V[:r, r], V[r, r]) if len(V) > r else (np.zeros(r), 0.0)
+    v = V[:r, r] if len(V) > r else np.zeros(r)
     half = triangular_solve(L, V[:r, :r])
     d, U = np.linalg.eigh(triangular_solve(L, half.T))
     p = U.T @ triangular_solve(L, sample.b)
     w = U.T @ triangular_solve(L, v)
 
+    R, base = belief.S * np.sqrt(belief.doubt), triangular_solve(L, U, trans=True)
+    least = max(sample.yy - float(p @ p), 0.0)  # ‖e‖² of least squares
+
     def at(alpha: Array) -> tuple[Array, Array, Array]:
-        """z(α) in the eigenbasis, s and ‖e‖² there, for a vector of α."""
+        """z(α) in the eigenbasis, s and ‖e‖² there, for a vector of α; sums of squares, so nothing cancels."""
         z = (p[:, None] - alpha * w[:, None]) / (1.0 + alpha * d[:, None])
-        s = belief.noise + v0 + 2.0 * (w @ z) + d @ z**2
-        ee = sample.yy - 2.0 * (p @ z) + np.sum(z**2, axis=0)
-        return z, s, np.maximum(ee, 0.0)
+        spread = R[:r].T @ (base @ z) + R[r:].sum(axis=0)[:, None]
+        return z, belief.noise + np.sum(spread**2, axis=0), least + np.sum((z - p[:, None]) ** 2, axis=0)
 
     def excess(alpha: float) -> float:
         _, s, ee = at(np.array([alpha]))
@@ -145,9 +161,11 @@ def marginal_likelihood(sample: Sample, belief: Belief) -> Coefficients:
     grid = n - span * np.concatenate([1.0 - steps, steps[-2::-1], [0.0]])
     _, s, ee = at(grid)
     gap = n - ee / s - grid
-    brackets = np.flatnonzero(np.sign(gap[:-1]) * np.sign(gap[1:]) <= 0)
-    roots = np.array([brentq(excess, grid[j], grid[j + 1], xtol=1e-14 * span, rtol=1e-14) for j in brackets])
-    candidates = roots if len(roots) else np.zeros(1)
+    roots = []
+    for j in np.flatnonzero(np.sign(gap[:-1]) * np.sign(gap[1:]) <= 0):
+        if excess(grid[j]) * excess(grid[j + 1]) <= 0:  # rounding may have made the sign change up
+            roots.append(brentq(excess, grid[j], grid[j + 1], xtol=1e-14 * span, rtol=1e-14))
+    candidates = np.append(roots, grid)
     z, s, ee = at(candidates)
     best = int(np.argmin(n * np.log(s) + ee / s))
     alpha = float(candidates[best])

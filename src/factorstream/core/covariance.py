@@ -26,7 +26,7 @@ def potter_update(S: Array, x: Array, lam: float) -> tuple[Array, float]:
     Vx = S @ f
     xVx = float(f @ f)
     s = lam + xVx
-    rank_one(S, Vx, f, -1.0 / (s + np.sqrt(lam * s)))
+    rank_one(S, Vx, f, -1.0 / (s + np.sqrt(lam) * np.sqrt(s)))
     return Vx / s, xVx
 
 
@@ -72,7 +72,8 @@ def sgd_gain(step_size: Callable[[int, float, float], float]) -> Gain:
     """
 
     def gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
-        typical = float(np.trace(state.T)) + (len(x) - len(state.T))  # a mean's coefficient is always 1
+        typical = float(np.trace(state.T) + state.xbar @ state.xbar)
+        typical += len(x) - len(state.T)  # a mean's coefficient is always 1
         return step_size(state.k + 1, float(x @ x), typical) * x, 0.0
 
     return gain

@@ -34,7 +34,7 @@ def rank_one(M: Array, u: Array, v: Array, alpha: float = 1.0) -> None:
 def cholesky(M: Array, rcond: float) -> Array | None:
     """Lower factor L of M = LLᵀ, or None where M is not positive definite to working precision.
 
-    ``rcond`` bounds min(diag L)² / tr(M), a cheap upper estimate of 1/cond(M).
+    ``rcond`` bounds min(diag L)² / tr(M), a cheap stand-in for 1/cond(M).
     """
     L, info = lapack.dpotrf(M, lower=1)
     if info != 0:

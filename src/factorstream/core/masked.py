@@ -31,4 +31,5 @@ def observed_gram(C: Array, G: Array, missing: Array) -> Array:
 
 def gram(C: Array) -> Array:
     """CᵀC in float64, whatever C is stored in."""
-    return (C.T @ C).astype(np.float64, copy=False)
+    C = C.astype(np.float64, copy=False)
+    return C.T @ C

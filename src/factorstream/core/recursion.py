@@ -32,14 +32,18 @@ class Absorbed(NamedTuple):
 def own(state: SmallState) -> SmallState:
     """A copy whose matrices may be updated in place."""
     return state._replace(
-        G=np.array(state.G, order="F"), S=np.array(state.S, order="F"), T=np.array(state.T, order="F")
+        G=np.array(state.G, order="F"),
+        S=np.array(state.S, order="F"),
+        T=np.array(state.T, order="F"),
+        xbar=state.xbar.copy(),
     )
 
 
 def belief(state: SmallState, model: Model) -> Belief:
     """What the state says before a sample arrives, in the units of the learned noise."""
     noise = state.noise
-    return Belief(noise, state.T, state.S, noise / state.lam if model.posterior else 0.0, model.rcond)
+    doubt = noise / state.lam if model.posterior else 0.0
+    return Belief(noise, state.xbar, state.T, state.S, doubt, model.enough, model.rcond)
 
 
 def normal_equations(model: Model, G: Array, b: Array, yy: float, n: int) -> Sample:
@@ -81,7 +85,7 @@ def absorb(state: SmallState, model: Model, G: Array, b: Array, yy: float, n: in
 
 
 def _learn(state: SmallState, model: Model, found: Coefficients, n: int, ee: float, xVx: float) -> SmallState:
-    """Running noise variance and coefficient moment, sample k weighted in proportion to k.
+    """Running noise variance and coefficient moments, sample k weighted in proportion to k.
 
     The innovation obeys E‖e‖² = (|Ω| − fitted)(σ² + xᵀVx σ²/λ). The early samples meet a dictionary
     that is still a random guess, so the weights grow linearly: the estimate at k leans on the samples
@@ -94,13 +98,20 @@ def _learn(state: SmallState, model: Model, found: Coefficients, n: int, ee: flo
         noise_sum += weight * (ee / (1.0 + xVx / state.lam) - noise_sum)
         noise_dof += weight * (free - noise_dof)
     if model.learn_prior:
-        T = state.T
-        np.multiply(T, 1.0 - weight, out=T)
-        rank_one(T, found.x, found.x, weight)
+        T, xbar = state.T, state.xbar
+        d = found.x - xbar
+        if model.q > model.r:  # without a mean in the model x is spread around zero
+            xbar += weight * d
+            rank_one(T, d, d, weight)
+            np.multiply(T, 1.0 - weight, out=T)
+        else:
+            np.multiply(T, 1.0 - weight, out=T)
+            rank_one(T, d, d, weight)
         if found.from_prior:  # a shrunken x alone would make the prior shrink further each time
             F = found.root()
             T += weight * (F @ F.T)
-    return state._replace(noise_sum=noise_sum, noise_dof=noise_dof, k=state.k + 1, age=state.age + 1)
+    state = state._replace(noise_sum=noise_sum, noise_dof=noise_dof, k=state.k + 1, age=state.age + 1)
+    return state._replace(lam=state.noise) if model.track_noise else state
 
 
 class Block(NamedTuple):

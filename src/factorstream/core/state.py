@@ -27,7 +27,9 @@ class SmallState(NamedTuple):
     S: Array
     """Square root of the dictionary's covariance, V = SSᵀ (q × q)."""
     T: Array
-    """Running second moment of the coefficients (r × r): the prior of a sample that says too little."""
+    """Running covariance of the coefficients (r × r): with x̄ the prior of a sample that says too little."""
+    xbar: Array
+    """Their running mean (r); zero when the model has no mean."""
     lam: float
     """λ of the recursion; only its ratio to V matters to C."""
     noise_sum: float
@@ -51,7 +53,9 @@ class FilterState(NamedTuple):
     C: Array
     """The dictionary's posterior mean (m × q), in coordinates where ``origin`` is zero."""
     origin: Array
-    """Subtracted from every sample (m); fixed, it only keeps the numbers small."""
+    """Subtracted from every sample (m); it only keeps the numbers small."""
+    unseen: Array | None
+    """Features that have had no value yet (m boolean), or None when all have: their origin is yet to be set."""
     small: SmallState
 
 
@@ -75,7 +79,11 @@ class Model(NamedTuple):
     learn_noise: bool
     """Whether σ² is learned; otherwise it is λ."""
     learn_prior: bool
-    """Whether T follows the coefficients; otherwise it stays the identity."""
+    """Whether T and x̄ follow the coefficients; otherwise they stay the identity and zero."""
+    track_noise: bool
+    """Whether λ follows the learned σ², which keeps a given V0 in the data's units."""
+    enough: int
+    """Observed entries from which on a sample's coefficients need no prior."""
     rcond: float
     """Gram matrices with a smaller reciprocal condition number are treated as singular."""
 

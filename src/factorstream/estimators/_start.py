@@ -6,6 +6,7 @@ so multiplying the data by a constant changes nothing but the units.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..core.covariance import matrix_root
 from ..core.linalg import Array
 from ..core.masked import gram
 from ..core.state import FilterState, SmallState
+from ._rows import Rows, dense
 from ._validation import as_covariance, check_init
 
 NOISE_SHARE = 0.1
@@ -22,6 +24,10 @@ matters, and the error on held-out entries is flat in it over a decade (``benchm
 
 START_SHARE = 0.25
 """Size of the random start as a share of the prior's deviation: small, so that it is soon outweighed."""
+
+
+BLOCK = 2**20
+"""Entries looked at together when the scale is measured."""
 
 
 class Scale(NamedTuple):
@@ -33,6 +39,8 @@ class Scale(NamedTuple):
     """Variance of the observed entries around the origin."""
     per_feature: float
     """Observed entries per feature that went into it."""
+    seen: Array
+    """Features of which something was observed (m, boolean); all of them when no mean is fitted."""
 
 
 def warm_up(n_components: int) -> int:
@@ -40,27 +48,55 @@ def warm_up(n_components: int) -> int:
     return max(n_components, 10)
 
 
-def measure(rows: Array, fit_mean: bool) -> Scale:
-    """The scale of a few rows (NaN = missing); falls back to cruder measures where they say too little."""
-    seen = ~np.isnan(rows)
-    values = np.where(seen, rows, 0.0).astype(np.float64, copy=False)
-    n, m = int(seen.sum()), rows.shape[1]
+def measure(rows: Rows, fit_mean: bool) -> Scale:
+    """The scale of some rows (NaN = missing, or sparse); cruder measures stand in where they say too little.
+
+    Two passes in blocks of rows, so that no temporary is as large as the data.
+    """
+    m = rows.shape[1]
+    count, total, square, largest = np.zeros(m), np.zeros(m), 0.0, 0.0
+    for values, seen in _blocks(rows):
+        count += seen.sum(axis=0)
+        total += values.sum(axis=0)
+        largest = max(largest, float(np.abs(values).max(initial=0.0)))
+        _check_range(largest, rows.dtype)
+        square += float(np.einsum("ij,ij->", values, values))
+    n = float(count.sum())
     if n == 0:
-        return Scale(np.zeros(m), 1.0, 1.0)
-    mean_square = float(np.sum(values**2)) / n
+        return Scale(np.zeros(m), 1.0, 1.0, np.full(m, not fit_mean))
+    square /= n
     if not fit_mean:
-        return Scale(np.zeros(m), mean_square or 1.0, n / m)
-    count = seen.sum(axis=0)
-    overall = float(values.sum()) / n
-    origin = np.where(count > 0, values.sum(axis=0) / np.maximum(count, 1), overall)
-    free = n - int(np.count_nonzero(count))
-    around = np.where(seen, values - origin, 0.0)
-    variance = float(np.sum(around**2)) / free if free > 0 else 0.0
-    if variance <= (8.0 * np.finfo(rows.dtype).eps) ** 2 * mean_square:  # one row, or constant features
-        variance = float(np.sum(np.where(seen, values - overall, 0.0) ** 2)) / n
-    if variance <= (8.0 * np.finfo(rows.dtype).eps) ** 2 * mean_square:
-        variance = mean_square
-    return Scale(origin, variance or 1.0, n / m)
+        return Scale(np.zeros(m), square or 1.0, n / m, np.ones(m, dtype=bool))
+    overall = float(total.sum()) / n
+    origin = np.where(count > 0, total / np.maximum(count, 1.0), overall)
+    free = n - np.count_nonzero(count)
+    within = around = 0.0
+    for values, seen in _blocks(rows):
+        within += float(np.sum((values - origin) ** 2, where=seen))
+        around += float(np.sum((values - overall) ** 2, where=seen))
+    rounding = (8.0 * np.finfo(rows.dtype).eps) ** 2 * square
+    choices = (within / free if free > 0 else 0.0, around / n, square)  # one row, or constant features
+    variance = next((v for v in choices if v > rounding), 1.0)
+    return Scale(origin, variance, n / m, count > 0)
+
+
+def _blocks(rows: Rows) -> Iterator[tuple[Array, Array]]:
+    """Values (zero where missing) and mask of observed entries, a few rows at a time."""
+    step = max(1, BLOCK // rows.shape[1])
+    for first in range(0, rows.shape[0], step):
+        block = dense(rows[first : first + step])
+        seen = ~np.isnan(block)
+        yield np.where(seen, block, 0.0).astype(np.float64, copy=False), seen
+
+
+def _check_range(largest: float, dtype: np.dtype[Any]) -> None:
+    """Refuse data whose fourth powers leave the floating-point range: nothing after would mean anything."""
+    limits = np.finfo(dtype)
+    if largest and not float(limits.tiny) ** 0.25 < largest < float(limits.max) ** 0.25:
+        raise ValueError(
+            f"X has values of size {largest:.3g}, beyond what {dtype} arithmetic can square safely; "
+            "multiply the data by a constant, or pass float64."
+        )
 
 
 def start(
@@ -101,10 +137,12 @@ def start(
         G=np.asfortranarray(gram(C)),
         S=matrix_root(V0),
         T=np.eye(r, order="F"),
+        xbar=np.zeros(r),
         lam=lam,
         noise_sum=lam,
         noise_dof=1.0,
         k=0,
         age=0,
     )
-    return FilterState(C, scale.origin.astype(dtype), small)
+    unseen = None if scale.seen.all() else ~scale.seen
+    return FilterState(C, scale.origin.astype(dtype), unseen, small)

@@ -23,6 +23,11 @@ HISTORY = 1000
 """Records kept in ``history_``; older ones are dropped so that an endless stream stays bounded."""
 
 
+ENOUGH = 5
+"""Observed entries per component below which, with "auto", a row's coefficients get the learned prior. Least
+squares is defined from one on, and that is what given numbers mean, but it follows the noise there: on small
+tables with gaps the prior takes 15 to 40% off the error of the filled entries."""
+
 GATHERED = 16_384
 """Sparse rows brought into a random order together; the filter copies its dictionary once for each lot."""
 
@@ -30,9 +35,9 @@ GATHERED = 16_384
 class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators that take samples one after another. Subclasses say how C moves.
 
-    The first ``max(n_components, 10)`` rows set the scale of everything that is "auto" and the
-    origin of the mean. Until they have arrived they are kept, and each call to ``partial_fit`` starts
-    over from them, so the result does not depend on how the rows were divided into calls.
+    What is "auto" follows from the data's scale. ``fit`` measures it on all of X; a stream has only its
+    first ``max(n_components, 10)`` rows for that. Until they have arrived they are kept, and each call to
+    ``partial_fit`` starts over from them, so that the division of the rows into calls does not matter.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -77,7 +82,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             for _ in range(self.n_passes):
                 order = rng.permutation(X.shape[0]) if self.shuffle else np.arange(X.shape[0])
                 if self.n_passes_ == 0:
-                    self.state_ = self._start(X[order[: warm_up(self.n_components)]])
+                    self.state_ = self._start(X if self._is_auto() else X[order[: warm_up(self.n_components)]])
                 share = self._take_in(X, order)
                 self.n_passes_ += 1
                 if share < self.tol:
@@ -94,6 +99,9 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             X = check_data(self, X, reset=first, accept_sparse=True)
             if first:
                 self._begin(X)
+            else:
+                self._check_sizes()
+                X = X.astype(self.state_.C.dtype, copy=False)
             X = with_data(X)
             if self._warm_rows is not None:
                 self._warm_up(X)
@@ -101,6 +109,15 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             if X.shape[0]:
                 self._take_in(X)
         return self
+
+    def _check_sizes(self) -> None:
+        """A stream goes on with the sizes it began with."""
+        r, q = len(self.state_.small.xbar), self.state_.C.shape[1]
+        if self.n_components != r or bool(self.fit_mean) != (q > r):
+            raise ValueError(
+                f"partial_fit cannot go on: the stream began with n_components={r} and fit_mean={q > r}; "
+                "set them back, or call fit to start again."
+            )
 
     def _begin(self, X: Rows) -> Any:
         """Forget everything; return the source of randomness."""
@@ -116,17 +133,17 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """Start, or start again from the rows kept so far, now that X says more about the scale."""
         kept = self._warm_rows
         assert kept is not None  # for the type checker: partial_fit has looked
-        wanted = warm_up(self.n_components) if self._needs_scale() else 0
+        wanted = warm_up(self.n_components) if self.fit_mean or self._is_auto() else 0
         rows = stack(kept, X[: max(wanted - kept.shape[0], 0)])
         self.state_, _ = run_filter(self._start(rows), self._model(), kept, self._block_size())
         self._warm_rows = rows if rows.shape[0] < wanted else None
 
-    def _needs_scale(self) -> bool:
-        return self.fit_mean or "auto" in (str(self.noise_variance), str(self.prior_covariance))
+    def _is_auto(self) -> bool:
+        return isinstance(self.noise_variance, str) or isinstance(self.prior_covariance, str)
 
     def _start(self, rows: Rows) -> FilterState:
         return start(
-            measure(dense(rows), self.fit_mean),
+            measure(rows, self.fit_mean),
             r=self.n_components,
             fit_mean=self.fit_mean,
             noise_variance=self.noise_variance,
@@ -137,22 +154,27 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         )
 
     def _model(self) -> Model:
-        r = self.n_components
+        """The fixed part of the filter; its sizes are those of the fit, whatever the parameters say now."""
+        state = getattr(self, "state_", None)
+        r = self.n_components if state is None else len(state.small.xbar)
+        learn_noise = isinstance(self.noise_variance, str)
         return Model(
             r=r,
-            q=r + bool(self.fit_mean),
+            q=r + bool(self.fit_mean) if state is None else state.C.shape[1],
             coefficients=COEFFICIENT_STEPS[self.coefficients],
             gain=self._gain(),
             posterior=self._has_posterior,
-            learn_noise=isinstance(self.noise_variance, str),
+            learn_noise=learn_noise,
             learn_prior=self.coefficients != "map",
+            track_noise=learn_noise and not isinstance(self.prior_covariance, str),
+            enough=ENOUGH * r if learn_noise else r,
             rcond=float(r * np.finfo(np.float64).eps),
         )
 
     def _block_size(self) -> int:
         """Rows per block. Larger blocks make the products faster and the recursion slower."""
         if self.batch_size == "auto":
-            return int(np.clip(2 * self.n_components, 32, 256))
+            return int(np.clip(2 * self._model().r, 32, 256))
         return int(self.batch_size)
 
     def _take_in(self, X: Rows, order: Array | None = None) -> float:
@@ -174,7 +196,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             "n_samples": float(len(info.innovation)),
             "innovation": float(info.innovation.sum() / info.n_observed.sum()),
             "noise": small.noise,
-            "trace": float(np.sum(small.S**2)) * V_scale,
+            "trace": float(np.sum(small.S**2)) * V_scale if self._has_posterior else 0.0,
             "dictionary_share": float(info.dictionary_share.mean()),
         }
         self.history_ = [*self.history_[-HISTORY + 1 :], record]
@@ -188,7 +210,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     @property
     def components_(self) -> Array:
         """The dictionary, one component per row (n_components, n_features); read-only."""
-        return _frozen(self._fitted().C[:, : self.n_components].T)
+        return _frozen(self._fitted().C[:, : self._n_features_out].T)
 
     @property
     def mean_(self) -> Array:
@@ -202,7 +224,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_components)
+        return len(self._fitted().small.xbar)
 
     def _fitted(self) -> FilterState:
         if not hasattr(self, "state_"):
@@ -232,9 +254,9 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """The rows that these coefficients stand for (n_samples, n_features)."""
         check_is_fitted(self)
         X = check_array(X, dtype=[np.float64, np.float32])
-        if X.shape[1] != self.n_components:
+        if X.shape[1] != self._n_features_out:
             raise ValueError(
-                f"X has {X.shape[1]} columns but the dictionary has {self.n_components} components; "
+                f"X has {X.shape[1]} columns but the dictionary has {self._n_features_out} components; "
                 "pass what transform returned."
             )
         return projecting.reconstruct(self.state_, self._model(), X)
@@ -247,7 +269,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """
         check_is_fitted(self)
         X = dense(check_data(self, X, reset=False, accept_sparse=True))
-        filled, variance = projecting.fill(self.state_, self._model(), X, self._block_size())
+        filled, variance = projecting.fill(self.state_, self._model(), X, self._block_size(), return_std)
         return (filled, np.sqrt(variance)) if return_std else filled
 
     def score_samples(self, X: Any) -> Array:

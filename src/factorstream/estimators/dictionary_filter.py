@@ -26,22 +26,23 @@ class DictionaryFilter(StreamingFactorizer):
     Parameters
     ----------
     n_components : int, default=10
-        Number of components. May exceed the number of features (or of observed entries of a row):
-        the coefficients are then found under a prior, see ``coefficients``.
+        Number of components. May reach or exceed the number of features (or of observed entries of a
+        row): the coefficients are then found under a prior, see ``coefficients``.
     noise_variance : "auto" or float, default="auto"
         λ. "auto" learns it from the innovations while the stream runs.
     prior_covariance : "auto", float or array (n_components, n_components), default="auto"
-        V0, the prior covariance between components, the same for every feature. "auto" is the data's
-        variance divided by ``n_components``.
+        V0, the prior covariance between components, the same for every feature; a vector is its
+        diagonal. "auto" is the data's variance divided by ``n_components``.
     process_noise : float, array (n_components,) or (n_components, n_components), default=0.0
         Q_V, added to the covariance before every sample: a dictionary that drifts. A number also
         lets the mean drift.
     coefficients : {"least_squares", "map", "marginal"}, default="least_squares"
         How a row gets its coefficients: the paper's least squares; maximum a posteriori under
         x ~ N(0, I); or the maximum of the marginal likelihood p(y_k | y_1, ..., y_{k-1}, x), the
-        dictionary integrated out. Where least squares is undefined (fewer observed entries than
-        components, or a singular system) x gets the prior N(0, T), T being the running second
-        moment of the coefficients so far.
+        dictionary integrated out. Where least squares has too little to go on, x gets a normal
+        prior with the running mean and covariance of the coefficients so far. Too little is, with a
+        given noise variance, fewer observed entries than components or a singular system; with
+        ``noise_variance="auto"``, fewer than five observed entries per component.
     covariance : {"shared"}, default="shared"
         One covariance for all features, as in the paper. Exact for complete data, an approximation
         under missing data.
@@ -68,8 +69,10 @@ class DictionaryFilter(StreamingFactorizer):
     ----------
     components_ : array (n_components, n_features)
     covariance_ : array (n_components, n_components)
-        V, the posterior covariance between the components, the same for every feature.
+        V, the posterior covariance between the components, the same for every feature. It never grows
+        without process noise, except that a noise variance being learned scales it.
     mean_ : array (n_features,)
+        What is predicted of a row before any of it is seen; coefficients are counted from there.
     noise_variance_ : float
     n_samples_seen_ : int
         Rows taken in; rows without any observed entry change nothing and are not counted.
@@ -84,8 +87,10 @@ class DictionaryFilter(StreamingFactorizer):
 
     Notes
     -----
-    "auto" depends on the first ``max(n_components, 10)`` rows taken in (of the first pass in ``fit``,
-    of the stream in ``partial_fit``) and on nothing else: not on how rows are divided into calls.
+    ``fit`` measures the scale behind "auto", and the origin of the mean, on all of X. ``partial_fit`` has
+    only the first ``max(n_components, 10)`` rows of the stream for that, however they are divided into
+    calls; with both variances given ``fit`` does the same, so that the two agree to rounding. A feature that
+    has its first value later gets that value as its origin.
     Departures from the paper: V is carried in square-root form; each pass is a random permutation
     where Algorithm 1 draws rows with replacement; Gram matrices are updated instead of recomputed.
     All three leave the numbers of Algorithm 1 as they are for a given order of rows.
@@ -160,5 +165,5 @@ class DictionaryFilter(StreamingFactorizer):
     def covariance_(self) -> Array:
         """V (n_components, n_components): the dictionary's posterior covariance is V ⊗ I."""
         known = belief(self._fitted().small, self._model())
-        S = known.S[: self.n_components]
+        S = known.S[: self._n_features_out]
         return _frozen(known.doubt * (S @ S.T))

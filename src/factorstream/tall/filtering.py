@@ -24,6 +24,8 @@ def filter_rows(state: FilterState, model: Model, Y: Array, block_size: int) -> 
     with nothing observed change nothing. The arrays of ``state`` are left as they were. Memory beyond
     the state: two copies of C and one block of rows.
     """
+    if state.unseen is not None:
+        return _meeting_new_features(state, model, Y, block_size)
     origin, C, small = state.origin, state.C, own(state.small)
     writable = False
     infos: list[StepInfo] = []
@@ -40,7 +42,46 @@ def filter_rows(state: FilterState, model: Model, Y: Array, block_size: int) -> 
                     C, writable = C.copy(), True
                 small, info = _masked(small, model, C, rows[0], missing)
             infos.append(info)
-    return FilterState(C, origin, small), StepInfo.join(infos)
+    return FilterState(C, origin, None, small), StepInfo.join(infos)
+
+
+def _meeting_new_features(state: FilterState, model: Model, Y: Array, block_size: int) -> tuple[FilterState, StepInfo]:
+    """Cut Y at the rows in which features have their first value, and settle those features there."""
+    infos: list[StepInfo] = []
+    position = 0
+    while position < len(Y):
+        unseen = state.unseen
+        if unseen is None:
+            stop = len(Y)
+        else:
+            news = np.flatnonzero((~np.isnan(Y[position:, unseen])).any(axis=1))
+            stop = position + int(news[0]) if len(news) else len(Y)
+        known = state._replace(unseen=None)
+        known, info = filter_rows(known, model, Y[position:stop], block_size)
+        infos.append(info)
+        state = known._replace(unseen=unseen)
+        if stop < len(Y):
+            first = Y[stop]
+            state = settle_new_features(state, first, np.flatnonzero(~np.isnan(first)))
+        position = stop
+    return state, StepInfo.join(infos)
+
+
+def settle_new_features(state: FilterState, y: Array, seen: Array) -> FilterState:
+    """Give features that have their first value in y (m) that value as origin, and an empty row of C.
+
+    Before, nothing was known of their level; the shared V, shrunk by the samples of other features, would
+    take for ever to find it.
+    """
+    if state.unseen is None:
+        return state
+    new = seen[state.unseen[seen]]
+    if len(new) == 0:
+        return state
+    origin, C, unseen = state.origin.copy(), state.C.copy(), state.unseen.copy()
+    origin[new], C[new], unseen[new] = y[new], 0.0, False
+    small = state.small._replace(G=np.asfortranarray(local.gram(C)), age=0)
+    return FilterState(C, origin, unseen if unseen.any() else None, small)
 
 
 @within_limit
@@ -49,13 +90,20 @@ def filter_sparse_rows(state: FilterState, model: Model, Y: SparseRows) -> tuple
 
     Nothing of length m is touched but one copy of C per call.
     """
-    origin, C, small = state.origin, state.C.copy(), own(state.small)
+    origin, C, unseen, small = state.origin.copy(), state.C.copy(), state.unseen, own(state.small)
+    unseen = None if unseen is None else unseen.copy()
     infos: list[StepInfo] = []
     for k in range(Y.shape[0]):
         stored = slice(Y.indptr[k], Y.indptr[k + 1])
         seen = Y.indices[stored]
         if len(seen) == 0:
             continue
+        if unseen is not None and (first := unseen[seen]).any():  # as in settle_new_features
+            new = seen[first]
+            rank_lost = local.gram(C[new])
+            origin[new], C[new], unseen[new] = Y.data[stored][first], 0.0, False
+            small = small._replace(G=np.asfortranarray(small.G - rank_lost))
+            unseen = unseen if unseen.any() else None
         if small.age >= REFRESH:
             small = small._replace(G=np.asfortranarray(local.gram(C)), age=0)
         rows = C[seen]
@@ -66,7 +114,7 @@ def filter_sparse_rows(state: FilterState, model: Model, Y: SparseRows) -> tuple
         local.add_rank_one(rows, e, step.g)
         C[seen] = rows
         infos.append(StepInfo(*(np.array([v]) for v in (step.ee, float(len(seen)), step.share))))
-    return FilterState(C, origin, small), StepInfo.join(infos)
+    return FilterState(C, origin, unseen, small), StepInfo.join(infos)
 
 
 def _runs(block: Array) -> Iterator[tuple[Array, Array | None]]:
@@ -84,7 +132,7 @@ def _runs(block: Array) -> Iterator[tuple[Array, Array | None]]:
                 stop += 1
             yield block[start:stop], None
         elif n_missing[start] < block.shape[1]:
-            yield np.where(missing[start:stop], 0.0, block[start:stop]), missing[start]
+            yield block[start:stop], missing[start]
         start = stop
 
 
@@ -95,8 +143,11 @@ def _complete(small: SmallState, model: Model, C: Array, Y: Array) -> tuple[Smal
 
 
 def _masked(small: SmallState, model: Model, C: Array, y: Array, missing: Array | None) -> tuple[SmallState, StepInfo]:
-    """One sample, missing entries zero in y; C is updated in place."""
-    mask = np.zeros(len(y), dtype=bool) if missing is None else missing
+    """One sample, whatever stands in y at the missing entries; C is updated in place."""
+    if missing is None:
+        mask = np.zeros(len(y), dtype=bool)
+    else:
+        mask, y = missing, np.where(missing, 0.0, y)
     n = len(y) - int(np.count_nonzero(mask))
     G = local.observed_gram(C, small.G, mask)
     b = local.cross(C, y[None, :])[:, 0]

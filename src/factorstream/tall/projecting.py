@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.coefficients import Sample
+from ..core.coefficients import Sample, covariance_root
 from ..core.linalg import Array, SparseRows, cholesky, is_sparse, triangular_solve
 from ..core.recursion import belief, normal_equations, with_mean
 from ..core.state import FilterState, Model
@@ -29,16 +29,17 @@ def each_row(state: FilterState, model: Model, Y: Array | SparseRows, block_size
     if is_sparse(Y):
         yield from _each_sparse_row(state, model, Y)
         return
-    G = local.gram(state.C)
+    C = state.C.astype(np.float64, copy=False)  # float32 loses digits in the differences that follow
+    G = local.gram(C)
     for start in range(0, len(Y), block_size):
-        block = Y[start : start + block_size] - state.origin
+        block = Y[start : start + block_size].astype(np.float64) - state.origin
         missing = np.isnan(block)
         block[missing] = 0.0
-        K = local.cross(state.C, block)
+        K = local.cross(C, block)
         yy = np.einsum("ij,ij->i", block, block, dtype=np.float64)
         for j in range(len(block)):
             n = block.shape[1] - int(np.count_nonzero(missing[j]))
-            G_seen = local.observed_gram(state.C, G, missing[j])
+            G_seen = local.observed_gram(C, G, missing[j])
             sample = normal_equations(model, G_seen, K[:, j], float(yy[j]), n)
             yield Row(start + j, sample, missing[j])
 
@@ -56,11 +57,11 @@ def _each_sparse_row(state: FilterState, model: Model, Y: SparseRows) -> Iterato
 
 @within_limit
 def coefficients(state: FilterState, model: Model, Y: Array | SparseRows, block_size: int) -> Array:
-    """X (n × r), each row by the model's coefficient step."""
+    """X (n × r), each row by the model's coefficient step, around the coefficients' mean."""
     known = belief(state.small, model)
     X = np.zeros((Y.shape[0], model.r))
     for row in each_row(state, model, Y, block_size):
-        X[row.position] = model.coefficients(row.sample, known).x
+        X[row.position] = model.coefficients(row.sample, known).x - known.mean
     return X
 
 
@@ -74,12 +75,18 @@ def reconstruct(state: FilterState, model: Model, X: Array) -> Array:
 
 def mean(state: FilterState, model: Model) -> Array:
     """What is predicted of a sample before anything of it is seen (m)."""
-    return state.origin if model.q == model.r else state.origin + state.C[:, model.r]
+    if model.q == model.r:
+        return state.origin
+    center = with_mean(model, state.small.xbar).astype(state.C.dtype)
+    mu: Array = state.origin + state.C @ center
+    return mu
 
 
 @within_limit
-def fill(state: FilterState, model: Model, Y: Array, block_size: int) -> tuple[Array, Array]:
-    """Y with its gaps filled, and the predictive variance of what was filled (zero where observed).
+def fill(
+    state: FilterState, model: Model, Y: Array, block_size: int, want_variance: bool = True
+) -> tuple[Array, Array]:
+    """Y with its gaps filled, and the predictive variance of what was filled (zero elsewhere or if not wanted).
 
     Variance of entry i    σ² + zᵀVz + c_iᵀΣc_i + tr(ṼΣ),  z = x or (x, 1) with a mean,
     with Σ the covariance of x. Cost O(r²) per missing entry.
@@ -91,10 +98,12 @@ def fill(state: FilterState, model: Model, Y: Array, block_size: int) -> tuple[A
         if not row.missing.any():
             continue
         found = model.coefficients(row.sample, known)
+        C = state.C[row.missing, :r]
+        filled[row.position, row.missing] = mu[row.missing] + C @ (found.x - known.mean)
+        if not want_variance:
+            continue
         F = found.root()
         z = with_mean(model, found.x)
-        C = state.C[row.missing, :r]
-        filled[row.position, row.missing] = mu[row.missing] + C @ found.x
         doubt = known.doubt * (np.sum((z @ known.S) ** 2) + np.sum((F.T @ known.S[:r]) ** 2))
         variance[row.position, row.missing] = known.noise + doubt + np.sum((C @ F) ** 2, axis=1)
     return filled, variance
@@ -104,24 +113,27 @@ def fill(state: FilterState, model: Model, Y: Array, block_size: int) -> tuple[A
 def log_density(state: FilterState, model: Model, Y: Array | SparseRows, block_size: int) -> Array:
     """log p(y_Ω) of every row with the coefficients integrated out (n); zero where nothing is observed.
 
-    Density      y_Ω ~ N(mean, C_Ω T C_Ωᵀ + s I) with T the coefficients' prior covariance and
+    Density      y_Ω ~ N(mean, C_Ω T C_Ωᵀ + s I) with N(x̄, T) the coefficients' prior and
                  s = σ² + E[zᵀVz], the noise plus the expected doubt about the dictionary
     As computed  T = BBᵀ, M = I + BᵀGB/s = LLᵀ; no matrix has a dimension |Ω|. Cost O(r³) per row.
     """
     known, r = belief(state.small, model), model.r
-    B = np.linalg.cholesky(known.T)
-    s = known.noise + known.doubt * float(np.sum((B.T @ known.S[:r]) ** 2) + np.sum(known.S[r:] ** 2))
+    B = covariance_root(known.T)
+    center = with_mean(model, known.mean) @ known.S
+    s = known.noise + known.doubt * float(np.sum((B.T @ known.S[:r]) ** 2) + np.sum(center**2))
     out = np.zeros(Y.shape[0])
     for row in each_row(state, model, Y, block_size):
-        n, yy = row.sample.n, row.sample.yy
+        n, G = row.sample.n, row.sample.G
         if n == 0:
             continue
-        M = B.T @ row.sample.G @ B / s
+        b = row.sample.b - G @ known.mean
+        yy = max(row.sample.yy - float(known.mean @ (row.sample.b + b)), 0.0)
+        M = B.T @ G @ B / s
         M.flat[:: r + 1] += 1.0
         L = cholesky(M, 0.0)
         if L is None:
             L = np.linalg.cholesky(M + r * np.finfo(np.float64).eps * np.trace(M) * np.eye(r))
-        u = triangular_solve(L, B.T @ row.sample.b)
+        u = triangular_solve(L, B.T @ b)
         log_det = n * np.log(s) + 2.0 * np.sum(np.log(L.diagonal()))
         quadratic = max(yy - float(u @ u) / s, 0.0) / s
         out[row.position] = -0.5 * (n * np.log(2.0 * np.pi) + log_det + quadratic)

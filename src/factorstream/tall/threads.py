@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, wraps
+from threading import Lock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from threadpoolctl import ThreadpoolController  # a dependency of scikit-learn
@@ -30,14 +31,34 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-def limited(size: int) -> AbstractContextManager[Any]:
+class _Limit:
+    """The limit is one setting of the whole process: the first to enter sets it, the last to leave lifts it."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.inside = 0
+        self.limiter: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.inside == 0:
+                threads = int(os.environ.get("FACTORSTREAM_THREADS", "1"))
+                self.limiter = _controller().limit(limits=threads, user_api="blas")
+            self.inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.inside -= 1
+            if self.inside == 0:
+                self.limiter.restore_original_limits()
+
+
+_limit = _Limit()
+
+
+def limited(size: int) -> AbstractContextManager[None]:
     """A context in which BLAS keeps to the library's number of threads; ``size`` is that of C."""
-    if size < SMALL:
-        return nullcontext()
-    limit: AbstractContextManager[Any] = _controller().limit(
-        limits=int(os.environ.get("FACTORSTREAM_THREADS", "1")), user_api="blas"
-    )
-    return limit
+    return nullcontext() if size < SMALL else _limit
 
 
 def within_limit(

@@ -1,0 +1,44 @@
+"""The columns of a table: what they hold, and how messages name them."""
+
+from __future__ import annotations
+
+import sys
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..core.linalg import Array
+
+
+def moments(X: Array) -> tuple[Array, Array, Array]:
+    """Number, mean and deviation of each column's observed values; mean and deviation 0 where there are none.
+
+    Taken in units of a power of two, so that neither squares nor sums overflow; a column of equal values has
+    exactly that mean and the deviation 0, whatever the rounding.
+    """
+    seen = ~np.isnan(X)
+    count = np.count_nonzero(seen, axis=0)
+    values = np.where(seen, X, 0.0).astype(np.float64)
+    unit = np.frexp(np.abs(values).max(axis=0))[1]
+    values = np.ldexp(values, -unit)
+    share = 1.0 / np.maximum(count, 1)
+    mean = values.sum(axis=0) * share
+    mean += np.where(seen, values - mean, 0.0).sum(axis=0) * share  # what rounding left of a large offset
+    scale = np.sqrt(np.square(np.where(seen, values - mean, 0.0)).sum(axis=0) * share)
+    least = np.where(seen, values, np.inf).min(axis=0)
+    constant = least >= np.where(seen, values, -np.inf).max(axis=0)  # also where nothing is observed
+    mean = np.where(constant & (count > 0), least, mean)
+    return count, np.ldexp(mean, unit), np.ldexp(np.where(constant, 0.0, scale), unit)
+
+
+def means_nan(value: Any) -> bool:
+    """Whether a marker of missing values is NaN, or pandas.NA, which becomes NaN in an array of floats."""
+    pandas = sys.modules.get("pandas")
+    return value != value if isinstance(value, Real) else pandas is not None and value is pandas.NA
+
+
+def listed(which: Array) -> str:
+    """The first few of the features marked, for a message."""
+    columns = np.flatnonzero(which)
+    return ", ".join(map(str, columns[:5])) + (", ..." if len(columns) > 5 else "")

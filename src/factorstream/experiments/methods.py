@@ -1,0 +1,145 @@
+"""The methods that the restoration experiment compares: a table to which a row can be added."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..baselines.broyden import BroydenFactorization
+from ..baselines.masked_nmf import MaskedNMF
+from ..baselines.sgd import SGDFactorization
+from ..estimators.dictionary_filter import DictionaryFilter
+
+__all__ = ["Method", "Settings", "paper_methods"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is common to all methods: the paper's numbers unless said otherwise."""
+
+    n_components: int = 40
+    noise_variance: float = 2.0
+    prior_covariance: float = 1.0
+    passes: int = 10
+    nmf_iterations: int = 1000
+    step_sizes: Sequence[float] = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # of SGDMF, to choose from
+    decays: Sequence[float] = (0.0, 0.5)
+    process_noises: Sequence[float] = (1e-7, 1e-6, 1e-5, 1e-4)  # of the Kalman variant, to choose from
+    tuning_passes: int = 10
+    quick: bool = False
+
+    @classmethod
+    def for_quick_run(cls) -> Settings:
+        """A shorter NMF and a smaller search; everything else as in the paper."""
+        return cls(
+            nmf_iterations=100,
+            step_sizes=(1e-4, 1e-3, 1e-2),
+            decays=(0.0,),
+            process_noises=(1e-6, 1e-5),
+            tuning_passes=4,
+            quick=True,
+        )
+
+
+@dataclass(frozen=True)
+class Method:
+    """One row of the comparison.
+
+    ``make(seed=..., **setting)`` returns an estimator with `fit`, `impute`, `transform` and
+    `inverse_transform`. A grid of more than one setting is decided on held-out observed entries, after
+    ``tuning_passes``. ``passes`` > 1 with `partial_fit` is run pass by pass; ``iterations`` names the
+    parameter that counts the iterations of a batch method.
+    """
+
+    key: str
+    label: str
+    make: Callable[..., Any]
+    passes: int = 1
+    grid: Sequence[Mapping[str, Any]] = ({},)
+    tuning_passes: int = 1
+    iterations: str | None = None
+    paper: float | None = None  # dB in the paper's table
+
+
+class PixelMean:
+    """A mean and no components: the floor that a factorisation must clear."""
+
+    mean_: NDArray[np.float64]
+
+    def fit(self, X: NDArray[np.float64]) -> PixelMean:
+        """Learn the mean of every feature from its observed entries."""
+        self.mean_ = np.nanmean(X, axis=0)
+        return self
+
+    def transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """No coefficients (n_samples, 0)."""
+        return np.empty((len(X), 0))
+
+    def inverse_transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mean, once for every sample."""
+        return np.tile(self.mean_, (len(X), 1))
+
+    def impute(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Fill the NaN of X with the mean."""
+        return np.where(np.isnan(X), self.mean_, X)
+
+
+def paper_methods(settings: Settings) -> list[Method]:
+    """The methods of the paper, the variants it only mentions, and the recommended settings in one pass.
+
+    >>> [method.key for method in paper_methods(Settings())]
+    ['mf-rlf', 'mf-rlf-gauss', 'kalman', 'broyden', 'sgdmf', 'nmf', 'recommended', 'mean']
+    """
+    r, passes = settings.n_components, settings.passes
+
+    def rlf(seed: int, init: str = "uniform", **setting: Any) -> DictionaryFilter:
+        return DictionaryFilter(
+            r,
+            noise_variance=settings.noise_variance,
+            prior_covariance=settings.prior_covariance,
+            coefficients="least_squares",
+            fit_mean=False,
+            init=init,
+            random_state=seed,
+            **setting,
+        )
+
+    def broyden(seed: int) -> BroydenFactorization:
+        return BroydenFactorization(
+            r,
+            noise_variance=settings.noise_variance,
+            prior_covariance=settings.prior_covariance,
+            fit_mean=False,
+            init="uniform",
+            random_state=seed,
+        )
+
+    def sgd(seed: int, **setting: Any) -> SGDFactorization:
+        return SGDFactorization(r, fit_mean=False, init="uniform", random_state=seed, **setting)
+
+    def nmf(seed: int, max_iter: int = settings.nmf_iterations) -> MaskedNMF:
+        return MaskedNMF(r, max_iter=max_iter, random_state=seed)
+
+    def gaussian(seed: int) -> DictionaryFilter:
+        return rlf(seed, init="random")  # a draw from the prior N(0, V0), V0 = I
+
+    def recommended(seed: int) -> DictionaryFilter:
+        return DictionaryFilter(r, random_state=seed)
+
+    drifts = [{"process_noise": q} for q in settings.process_noises]
+    steps = [{"step_size": s, "decay": d} for d in settings.decays for s in settings.step_sizes]
+    tuning, iterations = settings.tuning_passes, settings.nmf_iterations
+    return [
+        Method("mf-rlf", "MF-RLF", rlf, passes, paper=12.38),
+        Method("mf-rlf-gauss", "MF-RLF, Gaussian start", gaussian, passes, paper=12.38),
+        Method("kalman", "MF-RLF, Kalman variant", rlf, passes, drifts, tuning),
+        Method("broyden", "Broyden", broyden, passes),
+        Method("sgdmf", "SGDMF", sgd, passes, steps, tuning, paper=11.75),
+        Method("nmf", f"NMF, {iterations} iterations", nmf, iterations, iterations="max_iter", paper=12.35),
+        Method("recommended", "recommended, one pass", recommended),
+        Method("mean", "pixel mean (floor)", lambda seed: PixelMean()),
+    ]

@@ -1,0 +1,1 @@
+"""Tables, pictures and pages: tools that know nothing of any particular experiment."""

@@ -1,0 +1,39 @@
+"""Files that are either complete or not there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+__all__ = ["write_atomic"]
+
+
+def write_atomic(path: Path, content: str | bytes) -> Path:
+    """Write a file through a temporary neighbour and `os.replace`, so that no reader sees half of it.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> write_atomic(folder / "table.md", "| a |").read_text()
+    '| a |'
+    """
+    data = content.encode() if isinstance(content, str) else content
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+    return path
+
+
+def _umask() -> int:
+    """The permissions a plain `open` would withhold; there is no way to ask but to set and reset."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,207 @@
+"""One table, five dresses: terminal (rich), Markdown, HTML, CSV and plain data for JSON."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["Column", "Estimate", "Table", "print_table", "to_csv", "to_data", "to_html", "to_markdown"]
+
+
+class Estimate(NamedTuple):
+    """Mean and standard deviation of a number over repetitions (``sd`` is None for one repetition)."""
+
+    mean: float
+    sd: float | None = None
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Estimate:
+        """Mean and sample standard deviation.
+
+        >>> Estimate.of([1.0, 3.0])
+        Estimate(mean=2.0, sd=1.4142135623730951)
+        """
+        numbers = list(values)
+        sd = statistics.stdev(numbers) if len(numbers) > 1 else None
+        return cls(statistics.fmean(numbers), sd)
+
+
+Cell = Estimate | float | int | str | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its key in the rows, its title, and how its numbers are written."""
+
+    key: str
+    title: str
+    digits: int = 2
+    numeric: bool = True
+    mark_best: bool = False  # the largest number of each group is set in bold
+    aside: bool = False  # too wide for a terminal: its entries are listed below the table there
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of named cells; rows with the same value of ``group`` stand together under one heading."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Mapping[str, Cell]]
+    group: str | None = None
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    def grouped(self) -> Iterator[tuple[str, list[Mapping[str, Cell]]]]:
+        """Headings with their rows, in order of first appearance; one empty heading without groups."""
+        groups: dict[str, list[Mapping[str, Cell]]] = {}
+        for row in self.rows:
+            groups.setdefault(str(row[self.group]) if self.group else "", []).append(row)
+        yield from groups.items()
+
+
+def to_markdown(table: Table) -> str:
+    """Render as Markdown, one pipe table per group.
+
+    >>> print(to_markdown(Table("T", [Column("m", "method", numeric=False), Column("v", "dB")],
+    ...                         [{"m": "one", "v": Estimate(1.0, 0.5)}])))
+    | method | dB |
+    |---|---:|
+    | one | 1.00 ± 0.50 |
+    <BLANKLINE>
+    """
+    parts = []
+    for heading, rows in table.grouped():
+        if heading:
+            parts.append(f"**{heading}**\n\n")
+        parts.append("| " + " | ".join(column.title for column in table.columns) + " |\n")
+        parts.append("|" + "|".join("---:" if column.numeric else "---" for column in table.columns) + "|\n")
+        best = _best(table.columns, rows)
+        for row in rows:
+            cells = [_bold(_text(row[c.key], c.digits), row is best.get(c.key), "**") for c in table.columns]
+            parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n")
+        parts.append("\n")
+    parts.extend(f"{note}\n\n" for note in table.notes)
+    return "".join(parts).rstrip("\n") + "\n"
+
+
+def to_html(table: Table) -> str:
+    """Render as an HTML table; groups become heading rows."""
+    head = "".join(f'<th class="{_css(c)}">{html.escape(c.title)}</th>' for c in table.columns)
+    body = []
+    for heading, rows in table.grouped():
+        if heading:
+            span = len(table.columns)
+            body.append(f'<tr class="group"><th colspan="{span}">{html.escape(heading)}</th></tr>')
+        best = _best(table.columns, rows)
+        for row in rows:
+            cells = []
+            for c in table.columns:
+                text = html.escape(_text(row[c.key], c.digits))
+                text = f"<strong>{text}</strong>" if row is best.get(c.key) else text
+                cells.append(f'<td class="{_css(c)}">{text}</td>')
+            body.append(f"<tr>{''.join(cells)}</tr>")
+    notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in table.notes)
+    return (
+        f'<div class="scroll"><table><caption>{html.escape(table.title)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>{notes}"
+    )
+
+
+def print_table(table: Table, console: Console) -> None:
+    """Print on a terminal, one table per group; needs rich."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table as RichTable
+
+    columns = [column for column in table.columns if not column.aside]
+    console.print(f"\n{escape(table.title)}", highlight=False)
+    for heading, rows in table.grouped():
+        rendered = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+        for column in columns:
+            rendered.add_column(column.title, justify="right" if column.numeric else "left", no_wrap=True)
+        best = _best(columns, rows)
+        for row in rows:
+            texts = [(escape(_text(row[c.key], c.digits, "±")), row is best.get(c.key)) for c in columns]
+            rendered.add_row(*(f"[bold green]{text}[/]" if top else text for text, top in texts))
+        console.print(f"\n[bold cyan]{escape(heading)}[/]", highlight=False)
+        console.print(rendered)
+        for column in table.columns:
+            listed = [f"{row[columns[0].key]}: {row[column.key]}" for row in rows if row[column.key]]
+            if column.aside and listed:
+                console.print(escape(f"{column.title}: {'; '.join(listed)}"), style="dim", highlight=False)
+
+
+def to_csv(table: Table) -> str:
+    """Render as CSV: an `Estimate` becomes the columns ``key_mean`` and ``key_sd``; the group comes first."""
+    records = [_flat(row, table) for row in table.rows]
+    names = list(dict.fromkeys(name for record in records for name in record))
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return stream.getvalue()
+
+
+def to_data(table: Table) -> list[dict[str, Any]]:
+    """Plain dictionaries for JSON: an `Estimate` becomes ``{"mean": ..., "sd": ...}``."""
+    keys = _keys(table)
+    return [
+        {key: row[key]._asdict() if isinstance(row[key], Estimate) else row[key] for key in keys}  # type: ignore[union-attr]
+        for row in table.rows
+    ]
+
+
+def _keys(table: Table) -> list[str]:
+    return list(dict.fromkeys([*([table.group] if table.group else []), *(c.key for c in table.columns)]))
+
+
+def _flat(row: Mapping[str, Cell], table: Table) -> dict[str, Cell]:
+    record: dict[str, Cell] = {}
+    for key in _keys(table):
+        value = row[key]
+        if isinstance(value, Estimate):
+            record[f"{key}_mean"], record[f"{key}_sd"] = value.mean, value.sd
+        else:
+            record[key] = value
+    return record
+
+
+def _best(columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]]) -> dict[str, Mapping[str, Cell]]:
+    """For every column that marks its best, the row that holds it."""
+    best = {}
+    for column in columns:
+        if column.mark_best and len(rows) > 1:
+            best[column.key] = max(rows, key=lambda row: _number(row[column.key]))
+    return best
+
+
+def _number(value: Cell) -> float:
+    if isinstance(value, Estimate):
+        return value.mean
+    return float(value) if isinstance(value, float | int) else -math.inf
+
+
+def _text(value: Cell, digits: int, plus_minus: str = " ± ") -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, Estimate):
+        spread = "" if value.sd is None else f"{plus_minus}{value.sd:.{digits}f}"
+        return f"{value.mean:.{digits}f}{spread}"
+    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
+
+
+def _bold(text: str, bold: bool, mark: str) -> str:
+    return f"{mark}{text}{mark}" if bold else text
+
+
+def _css(column: Column) -> str:
+    return "num" if column.numeric else "txt"

@@ -1,0 +1,88 @@
+import io
+
+import pytest
+
+from factorstream.report.tables import (
+    Column,
+    Estimate,
+    Table,
+    print_table,
+    to_csv,
+    to_data,
+    to_html,
+    to_markdown,
+)
+
+TABLE = Table(
+    "Title",
+    [
+        Column("name", "name", numeric=False),
+        Column("db", "dB", mark_best=True),
+        Column("n", "n"),
+        Column("why", "why", numeric=False, aside=True),
+    ],
+    [
+        {"group": "A", "name": "x|<y>", "db": Estimate(1.0, 0.25), "n": 3, "why": "because"},
+        {"group": "A", "name": "z", "db": Estimate(2.0), "n": None, "why": ""},
+        {"group": "B [b]", "name": "w", "db": -1.0, "n": 4, "why": ""},
+    ],
+    group="group",
+    notes=["A note."],
+)
+
+
+def test_markdown():
+    assert to_markdown(TABLE).splitlines() == [
+        "**A**",
+        "",
+        "| name | dB | n | why |",
+        "|---|---:|---:|---|",
+        "| x\\|<y> | 1.00 ± 0.25 | 3 | because |",
+        "| z | **2.00** | – |  |",
+        "",
+        "**B [b]**",
+        "",
+        "| name | dB | n | why |",
+        "|---|---:|---:|---|",
+        "| w | -1.00 | 4 |  |",
+        "",
+        "A note.",
+    ]
+
+
+def test_html_is_escaped():
+    page = to_html(TABLE)
+    assert "x|&lt;y&gt;" in page
+    assert "<strong>2.00</strong>" in page
+    assert page.count('<tr class="group">') == 2
+
+
+def test_csv_and_data():
+    assert to_csv(TABLE).splitlines() == [
+        "group,name,db_mean,db_sd,n,why,db",
+        "A,x|<y>,1.0,0.25,3,because,",
+        "A,z,2.0,,,,",
+        "B [b],w,,,4,,-1.0",
+    ]
+    assert to_data(TABLE)[0] == {
+        "group": "A",
+        "name": "x|<y>",
+        "db": {"mean": 1.0, "sd": 0.25},
+        "n": 3,
+        "why": "because",
+    }
+
+
+def test_terminal():
+    console_module = pytest.importorskip("rich.console")
+    stream = io.StringIO()
+    print_table(TABLE, console_module.Console(file=stream, width=80))
+    text = stream.getvalue()
+    assert "B [b]" in text
+    assert "1.00±0.25" in text
+    assert "why: x|<y>: because" in text
+
+
+def test_estimate():
+    assert Estimate.of([2.0]) == Estimate(2.0, None)
+    assert Estimate.of([1.0, 2.0, 3.0]) == Estimate(2.0, 1.0)

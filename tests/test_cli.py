@@ -1,0 +1,121 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from factorstream import __version__, cli, datasets
+from factorstream.datasets import DatasetNotFoundError, OlivettiFaces
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("rich")
+
+
+@pytest.fixture
+def faces(monkeypatch):
+    """A few small synthetic faces instead of the 400 real ones, and a small rank."""
+    rng = np.random.default_rng(0)
+    images = (rng.random((45, 40)) @ rng.random((40, 144)) * 10).reshape(45, 12, 12)
+    made_up = OlivettiFaces(images, np.arange(45), "made-up faces")
+    monkeypatch.setattr(datasets, "load_olivetti", lambda: made_up)
+
+
+def failing(capsys, *arguments):
+    """Exit code and the one line on standard error."""
+    try:
+        code = cli.main(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    return code, message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "command"),
+        (["nonsense"], "nonsense"),
+        (["reproduce", "--seeds", "0"], "'0' is not a whole number of at least 1"),
+        (["reproduce", "--seeds", "two"], "'two' is not a whole number"),
+        (["reproduce", "--fraction", "1.5"], "'1.5' is not a fraction between 0 and 1"),
+        (["reproduce", "--fraction", "nan"], "'nan' is not a fraction"),
+        (["reproduce", "--fraction"], "expected at least one argument"),
+        (["reproduce", "--experiment", "other"], "restoration"),
+        (["reproduce", "--colour"], "--colour"),
+    ],
+)
+def test_bad_arguments_are_answered_in_one_sentence(capsys, arguments, words):
+    code, message = failing(capsys, *arguments)
+    assert code == 2
+    assert words in message
+
+
+def test_output_that_is_a_file(capsys, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, message = failing(capsys, "reproduce", "--output", str(tmp_path / "file"))
+    assert code == 2
+    assert "is a file" in message
+
+
+def test_no_data(capsys, tmp_path, monkeypatch):
+    def nowhere():
+        raise DatasetNotFoundError("No source of the Olivetti faces could be reached.")
+
+    monkeypatch.setattr(datasets, "load_olivetti", nowhere)
+    code, message = failing(capsys, "reproduce", "--quick", "--output", str(tmp_path))
+    assert code == 1
+    assert "No source of the Olivetti faces" in message
+
+
+@pytest.mark.parametrize("package", ["rich", "matplotlib"])
+def test_missing_extra(capsys, tmp_path, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    code, message = failing(capsys, "reproduce", "--output", str(tmp_path / "out"))
+    assert code == 1
+    assert f'This needs {package}; run `pip install "factorstream[report]"`' in message
+    assert not (tmp_path / "out").exists()
+
+
+def test_interrupted(capsys, tmp_path, faces, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("factorstream.experiments.restoration.run", interrupt)
+    code, message = failing(capsys, "reproduce", "--output", str(tmp_path))
+    assert code == 130
+    assert "interrupted" in message
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"factorstream {__version__}\n"
+
+
+def test_reproduce_writes_real_files_and_names_them(capsys, tmp_path, faces):
+    folder = tmp_path / "new" / "folder"
+    assert cli.main(["reproduce", "--quick", "--fraction", "0.2", "--output", str(folder)]) == 0
+    out = capsys.readouterr().out
+    assert "made-up faces" in out
+    assert "20% of the pixels at random" in out
+    assert "MF-RLF" in out
+    assert "NMF, 100 iterations" in out
+    assert "Open" in out
+    assert out.index("restoration.html") < out.index("restoration.md")
+    for path in folder.iterdir():
+        assert path.stat().st_size > 200
+    assert len(list(folder.iterdir())) == 6
+
+
+def test_a_fraction_that_leaves_nothing(capsys, tmp_path, faces):
+    code, message = failing(capsys, "reproduce", "--quick", "--fraction", "0.99", "--output", str(tmp_path))
+    assert code == 2
+    assert "remove fewer" in message
+
+
+def test_help_needs_no_optional_package():
+    code = "import sys; sys.modules['rich'] = sys.modules['matplotlib'] = None; from factorstream.cli import main; main(['reproduce', '--help'])"  # noqa: E501
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "--quick" in done.stdout

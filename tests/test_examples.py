@@ -1,0 +1,46 @@
+"""Every example runs to its end, on small data, and writes its picture."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from factorstream.datasets import OlivettiFaces
+
+pytest.importorskip("matplotlib")
+
+FOLDER = Path(__file__).parent.parent / "examples"
+SMALLER = {
+    "dictionary_uncertainty": {"R": 3, "LOOKS": (10, 60)},
+    "drifting_dictionary": {
+        "N": 400,
+        "M": 10,
+        "SEEDS": (1, 2),
+        "GRIDS": {"no forgetting": (0.0,), "process noise Q_V": (1e-3,), "forgetting factor": (0.98, 0.9)},
+    },
+    "stop_early": {"PASSES": 3, "TOLERANCES": (0.1,)},
+}
+
+
+def made_up_faces():
+    rng = np.random.default_rng(0)
+    flat = 20 * rng.random((60, 5)) @ rng.random((5, 4096)) + rng.random((60, 4096))
+    return OlivettiFaces(flat.reshape(60, 64, 64), np.arange(60), "made up")
+
+
+def test_no_example_is_forgotten():
+    assert {path.stem for path in FOLDER.glob("*.py")} >= set(SMALLER)
+
+
+@pytest.mark.parametrize("name", sorted(SMALLER))
+def test_example(name, tmp_path, monkeypatch, capsys):
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    for constant, value in SMALLER[name].items():
+        monkeypatch.setattr(example, constant, value)
+    monkeypatch.setattr(example, "load_olivetti", made_up_faces, raising=False)
+    example.main(tmp_path)
+    assert (tmp_path / f"{name}.png").stat().st_size > 10_000
+    assert f"{name}.png" in capsys.readouterr().out
