@@ -175,9 +175,7 @@ def _parse_pgm(raw: bytes) -> NDArray[np.float64]:
     """
     header = _PGM_HEADER.match(raw)
     if header is None or int(header[3]) > 255:
-        raise ValueError(
-            "Not an 8-bit binary PGM file: its header should read P5, width, height, maxval ≤ 255."
-        )
+        raise ValueError("Not an 8-bit binary PGM file: its header should read P5, width, height, maxval ≤ 255.")
     width, height = int(header[1]), int(header[2])
     pixels = np.frombuffer(raw, dtype=np.uint8, count=width * height, offset=header.end())
     return pixels.reshape(height, width).astype(np.float64)

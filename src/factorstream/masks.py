@@ -37,9 +37,7 @@ def block_mask(
     """
     (height, width), (tall, wide) = image_shape, block_shape
     if not (1 <= tall <= height and 1 <= wide <= width):
-        raise ValueError(
-            f"A block of {tall}×{wide} does not fit into images of {height}×{width}; shrink block_shape."
-        )
+        raise ValueError(f"A block of {tall}×{wide} does not fit into images of {height}×{width}; shrink block_shape.")
     generator = np.random.default_rng(rng)
     top = generator.integers(height - tall + 1, size=n_samples)[:, None]
     left = generator.integers(width - wide + 1, size=n_samples)[:, None]
@@ -68,9 +66,7 @@ def segment_mask(
     _check_fraction(fraction)
     n_samples, n_features = shape
     if not 1 <= length <= n_samples:
-        raise ValueError(
-            f"Runs of {length} samples do not fit into {n_samples} samples; choose another length."
-        )
+        raise ValueError(f"Runs of {length} samples do not fit into {n_samples} samples; choose another length.")
     present = np.ones(shape, dtype=bool) if missing is None else ~np.asarray(missing, dtype=bool)
     if present.shape != (n_samples, n_features):
         raise ValueError(f"missing has shape {present.shape}, expected {(n_samples, n_features)}.")
@@ -82,9 +78,7 @@ def segment_mask(
     return mask
 
 
-def _cover(
-    there: NDArray[np.bool_], wanted: float, length: int, generator: np.random.Generator
-) -> NDArray[np.bool_]:
+def _cover(there: NDArray[np.bool_], wanted: float, length: int, generator: np.random.Generator) -> NDArray[np.bool_]:
     """Runs at random starts, without repeating a start, until ``wanted`` present entries are covered."""
     removed = np.zeros(len(there), dtype=bool)
     for start in generator.permutation(len(there) - length + 1):

@@ -77,9 +77,7 @@ def _selected(where: ArrayLike | None, y_true: ArrayLike, *others: ArrayLike) ->
     if where is not None:
         where = np.asarray(where)
         if where.dtype != np.bool_ or where.shape != truth.shape:
-            raise ValueError(
-                f"where must be Boolean, {truth.shape} like y_true, not {where.dtype} {where.shape}."
-            )
+            raise ValueError(f"where must be Boolean, {truth.shape} like y_true, not {where.dtype} {where.shape}.")
         chosen &= where
     if not chosen.any():
         raise ValueError("No entry to score: every one is left out by where or has no true value.")

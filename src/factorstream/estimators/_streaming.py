@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.coefficients import COEFFICIENT_STEPS
 from ..core.linalg import Array, is_sparse
 from ..core.state import FilterState, Gain, Model, StepInfo
-from ..tall import projecting
+from ._answers import Answers, SharedAnswers
 from ._rows import Rows, dense, run_filter, stack, with_data
 from ._start import measure, start, warm_up
 from ._validation import check_data, check_every_feature_observed, unchanged_on_error
@@ -62,8 +62,9 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     history_: list[dict[str, float]]
     n_samples_seen_: int
     n_passes_: int
-    state_: FilterState
+    state_: Any
     _warm_rows: Rows | None
+    _dtype: np.dtype[Any]
 
     def _gain(self) -> Gain:
         """The rule that moves the dictionary."""
@@ -79,17 +80,20 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             check_every_feature_observed(X)
             rng = self._begin(X)
             X = with_data(X)
-            for _ in range(self.n_passes):
-                order = rng.permutation(X.shape[0]) if self.shuffle else np.arange(X.shape[0])
-                if self.n_passes_ == 0:
-                    self.state_ = self._start(X if self._is_auto() else X[order[: warm_up(self.n_components)]])
-                share = self._take_in(X, order)
-                self.n_passes_ += 1
-                if share < self.tol:
-                    break
+            self._fit_rows(X, rng)
             self.n_samples_seen_ = X.shape[0]
             self._warm_rows = None
         return self
+
+    def _fit_rows(self, X: Rows, rng: Any) -> None:
+        for _ in range(self.n_passes):
+            order = rng.permutation(X.shape[0]) if self.shuffle else np.arange(X.shape[0])
+            if self.n_passes_ == 0:
+                self.state_ = self._start(X if self._is_auto() else X[order[: warm_up(self.n_components)]])
+            share = self._take_in(X, order)
+            self.n_passes_ += 1
+            if share < self.tol:
+                break
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Any:
@@ -101,14 +105,17 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
                 self._begin(X)
             else:
                 self._check_sizes()
-                X = X.astype(self.state_.C.dtype, copy=False)
+                X = X.astype(self._dtype, copy=False)
             X = with_data(X)
-            if self._warm_rows is not None:
-                self._warm_up(X)
+            self._absorb_rows(X)
             self.n_samples_seen_ += X.shape[0]
-            if X.shape[0]:
-                self._take_in(X)
         return self
+
+    def _absorb_rows(self, X: Rows) -> None:
+        if self._warm_rows is not None:
+            self._warm_up(X)
+        if X.shape[0]:
+            self._take_in(X)
 
     def _check_sizes(self) -> None:
         """A stream goes on with the sizes it began with."""
@@ -121,6 +128,8 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def _begin(self, X: Rows) -> Any:
         """Forget everything; return the source of randomness."""
+        self.__dict__.pop("state_", None)
+        self._dtype = X.dtype
         rng = check_random_state(self.random_state)
         self._seed = int(rng.randint(2**31 - 1))
         self._warm_rows = X[:0].copy()
@@ -199,37 +208,47 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             "trace": float(np.sum(small.S**2)) * V_scale if self._has_posterior else 0.0,
             "dictionary_share": float(info.dictionary_share.mean()),
         }
+        self._note(**record)
+        return float(record["dictionary_share"])
+
+    def _note(self, **record: float) -> None:
+        """Add a record to the history, and say it aloud if asked to."""
         self.history_ = [*self.history_[-HISTORY + 1 :], record]
         if self.verbose:
             facts = ", ".join(f"{name} {value:.4g}" for name, value in record.items())
             print(f"[{type(self).__name__}] {facts}")
-        return record["dictionary_share"]
 
     # ---------------------------------------------------------------- what was fitted
 
     @property
     def components_(self) -> Array:
-        """The dictionary, one component per row (n_components, n_features); read-only."""
-        return _frozen(self._fitted().C[:, : self._n_features_out].T)
+        """The dictionary, one component per row (n_components_, n_features); read-only."""
+        return _frozen(self._answers().components)
 
     @property
     def mean_(self) -> Array:
         """What is predicted of a sample before any of it is seen (n_features,)."""
-        return _frozen(projecting.mean(self._fitted(), self._model()))
+        return _frozen(self._answers().mean)
 
     @property
-    def noise_variance_(self) -> float:
+    def noise_variance_(self) -> float | Array:
         """The noise variance σ²: as given, or as learned from the innovations."""
-        return self._fitted().small.noise
+        return self._answers().noise
+
+    @property
+    def n_components_(self) -> int:
+        """How many components the dictionary has."""
+        return int(self._answers().components.shape[0])
 
     @property
     def _n_features_out(self) -> int:
-        return len(self._fitted().small.xbar)
+        return self.n_components_
 
-    def _fitted(self) -> FilterState:
+    def _answers(self) -> Answers:
+        """The fitted dictionary, ready for questions."""
         if not hasattr(self, "state_"):
             raise AttributeError(f"This {type(self).__name__} has not been fitted yet; call fit or partial_fit.")
-        return self.state_
+        return SharedAnswers(self.state_, self._model(), self._block_size())
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "state_")
@@ -245,21 +264,21 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def transform(self, X: Any) -> Array:
         """Coefficients of every row under the fitted dictionary (n_samples, n_components)."""
-        check_is_fitted(self)
-        X = check_data(self, X, reset=False, accept_sparse=True)
-        found = projecting.coefficients(self.state_, self._model(), X, self._block_size())
-        return found.astype(X.dtype, copy=False)
+        X = self._check_rows(X)
+        return self._answers().coefficients(X).astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> Array:
         """The rows that these coefficients stand for (n_samples, n_features)."""
         check_is_fitted(self)
         X = check_array(X, dtype=[np.float64, np.float32])
-        if X.shape[1] != self._n_features_out:
+        components = self.components_
+        if X.shape[1] != len(components):
             raise ValueError(
-                f"X has {X.shape[1]} columns but the dictionary has {self._n_features_out} components; "
+                f"X has {X.shape[1]} columns but the dictionary has {len(components)} components; "
                 "pass what transform returned."
             )
-        return projecting.reconstruct(self.state_, self._model(), X)
+        rows: Array = X.astype(components.dtype, copy=False) @ components + self.mean_
+        return rows
 
     def impute(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """X with its NaN filled in; observed entries are kept.
@@ -267,20 +286,48 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         With ``return_std`` also the predictive standard deviation of every filled entry, zero where
         X was observed. Sparse rows come back dense: pass as many at a time as memory has room for.
         """
-        check_is_fitted(self)
-        X = dense(check_data(self, X, reset=False, accept_sparse=True))
-        filled, variance = projecting.fill(self.state_, self._model(), X, self._block_size(), return_std)
+        X = dense(self._check_rows(X))
+        filled, variance = self._answers().predict(X, want_variance=return_std, only_missing=True)
         return (filled, np.sqrt(variance)) if return_std else filled
+
+    def predict_interval(self, X: Any, level: float = 0.95) -> tuple[Array, Array]:
+        """Lower and upper bounds of the central interval of probability ``level``, for every entry of X.
+
+        An entry that is observed gets the interval the model would give a new measurement of it.
+        """
+        X = dense(self._check_rows(X))
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level must lie strictly between 0 and 1; got {level}.")
+        answers = self._answers()
+        width = answers.half_width(level)
+        mean, variance = answers.predict(X, want_variance=True, only_missing=False)
+        reach = width * np.sqrt(variance)
+        return mean - reach, mean + reach
+
+    def sample_imputations(self, X: Any, n_draws: int = 5, random_state: Any = None) -> Array:
+        """Draws of X with its gaps filled, for multiple imputation (n_draws, n_samples, n_features).
+
+        Within one draw all entries share one dictionary, and the entries of a row one coefficient
+        vector, so that what is computed from a draw varies as it should.
+        """
+        X = dense(self._check_rows(X))
+        if n_draws < 1:
+            raise ValueError(f"n_draws must be at least 1; got {n_draws}.")
+        seed = check_random_state(random_state).randint(2**31 - 1)
+        return self._answers().draw(X, int(n_draws), np.random.default_rng(seed))
 
     def score_samples(self, X: Any) -> Array:
         """Log-density of every row's observed entries, coefficients integrated out (n_samples,)."""
-        check_is_fitted(self)
-        X = check_data(self, X, reset=False, accept_sparse=True)
-        return projecting.log_density(self.state_, self._model(), X, self._block_size())
+        X = self._check_rows(X)
+        return self._answers().log_density(X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean of :meth:`score_samples`; higher is better."""
         return float(self.score_samples(X).mean())
+
+    def _check_rows(self, X: Any) -> Rows:
+        check_is_fitted(self)
+        return check_data(self, X, reset=False, accept_sparse=True)
 
 
 def _frozen(values: Array) -> Array:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.covariance import kalman_gain
-from ..core.linalg import Array
-from ..core.recursion import belief
+from ..core.linalg import Array, is_sparse
 from ..core.state import Gain
+from ..core.variational.sweep import Options
+from . import _featurewise as featurewise
+from ._answers import Answers
+from ._rows import Rows, stack
+from ._start import warm_up
 from ._streaming import StreamingFactorizer, _frozen
 from ._validation import as_covariance
+
+CHOOSING = 50
+"""Half the rows from which a stream with ``n_components="auto"`` chooses them."""
 
 
 class DictionaryFilter(StreamingFactorizer):
@@ -25,11 +32,13 @@ class DictionaryFilter(StreamingFactorizer):
 
     Parameters
     ----------
-    n_components : int, default=10
-        Number of components. May reach or exceed the number of features (or of observed entries of a
-        row): the coefficients are then found under a prior, see ``coefficients``.
-    noise_variance : "auto" or float, default="auto"
-        λ. "auto" learns it from the innovations while the stream runs.
+    n_components : int or "auto", default=10
+        Number of components. With ``covariance="featurewise"`` an upper bound: unneeded ones switch off,
+        see ``n_components_``, and "auto" lets the data choose. May reach or exceed the number of features (or
+        of observed entries of a row): the coefficients are then found under a prior, see ``coefficients``.
+    noise_variance : "auto", "featurewise" or float, default="auto"
+        λ. "auto" learns it from the innovations while the stream runs; "featurewise" learns one per
+        feature and needs ``covariance="featurewise"``.
     prior_covariance : "auto", float or array (n_components, n_components), default="auto"
         V0, the prior covariance between components, the same for every feature; a vector is its
         diagonal. "auto" is the data's variance divided by ``n_components``.
@@ -43,23 +52,35 @@ class DictionaryFilter(StreamingFactorizer):
         prior with the running mean and covariance of the coefficients so far. Too little is, with a
         given noise variance, fewer observed entries than components or a singular system; with
         ``noise_variance="auto"``, fewer than five observed entries per component.
-    covariance : {"shared"}, default="shared"
-        One covariance for all features, as in the paper. Exact for complete data, an approximation
-        under missing data.
+    covariance : {"shared", "featurewise"}, default="shared"
+        One covariance for all features, as in the paper: exact for complete data, an approximation
+        under missing data. Or one per feature, the variational posterior under missing data, which costs
+        memory n_features × n_components². It starts from a spectral fit instead of ``init``, always has a
+        mean, uses its own coefficient step and has no process noise.
+    robust : bool, float or "learn", default=False
+        Student-t noise: entries far off the fit lose their weight. True is 4 degrees of freedom, a number
+        is taken as it is, "learn" learns it. Needs ``covariance="featurewise"``.
+    calibrate : bool, default=False
+        Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
+        residuals found there (split conformal). For data that break the model, such as contiguous gaps.
+        Needs ``covariance="featurewise"``; ``partial_fit`` keeps what ``fit`` found.
     fit_mean : bool, default=True
         Whether to learn a mean as well: one more column of the dictionary whose coefficient is 1.
     init : {"random", "uniform"} or array (n_components, n_features), default="random"
         The first dictionary: a draw from the prior, entries uniform in [0, 1) (the paper's), or given.
     n_passes : int, default=1
-        Passes over the data in ``fit``. Every pass counts the samples as new ones, as in the paper, so
-        after several passes the covariance is too small to be read as uncertainty.
+        Passes over the data in ``fit``. With ``covariance="shared"`` every pass recounts the samples as
+        new ones, as the paper does, so after several passes the covariance is too small to be read as
+        uncertainty. With "featurewise" it is the largest number of sweeps after the start, and a
+        revisited sample replaces its old contribution: the sweeps converge to the variational posterior.
     shuffle : bool, default=True
         Whether ``fit`` takes the rows of each pass in random order.
     batch_size : "auto" or int, default="auto"
         Rows handled together. The result does not depend on it; memory and speed do.
     tol : float, default=0.0
         ``fit`` stops after a pass in which doubt about the dictionary made up less than this share of
-        the predictive variance.
+        the predictive variance; with "featurewise", after a sweep that gained less than this many nats per
+        observed entry, or 0.001 if ``tol`` is 0.
     random_state : int, RandomState or None, default=None
         Seeds the start and the order of the rows.
     verbose : int, default=0
@@ -68,12 +89,14 @@ class DictionaryFilter(StreamingFactorizer):
     Attributes
     ----------
     components_ : array (n_components, n_features)
-    covariance_ : array (n_components, n_components)
+    n_components_ : int
+        Components that are left.
+    covariance_ : array (n_components, n_components), or (n_features, ...) with "featurewise"
         V, the posterior covariance between the components, the same for every feature. It never grows
         without process noise, except that a noise variance being learned scales it.
     mean_ : array (n_features,)
         What is predicted of a row before any of it is seen; coefficients are counted from there.
-    noise_variance_ : float
+    noise_variance_ : float or array (n_features,)
     n_samples_seen_ : int
         Rows taken in; rows without any observed entry change nothing and are not counted.
     n_passes_ : int
@@ -82,7 +105,8 @@ class DictionaryFilter(StreamingFactorizer):
     history_ : list of dict
         One record per pass or ``partial_fit`` call (the last 1000): mean squared innovation, noise
         variance, trace of V, and the share of the predictive variance that is doubt about the dictionary.
-    state_ : FilterState
+        With "featurewise" one per sweep: the variational bound and the components left.
+    state_ : FilterState or FeaturewiseState
         All that is carried from one sample to the next.
 
     Notes
@@ -110,23 +134,28 @@ class DictionaryFilter(StreamingFactorizer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **StreamingFactorizer._parameter_constraints,
-        "noise_variance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "n_components": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "noise_variance": [StrOptions({"auto", "featurewise"}), Interval(Real, 0, None, closed="neither")],
         "prior_covariance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), "array-like"],
         "process_noise": [Interval(Real, 0, None, closed="left"), "array-like"],
-        "covariance": [StrOptions({"shared"})],
+        "covariance": [StrOptions({"shared", "featurewise"})],
+        "robust": ["boolean", StrOptions({"learn"}), Interval(Real, 0, None, closed="neither")],
+        "calibrate": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
     }
     _has_posterior: ClassVar[bool] = True
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: Any = 10,
         *,
         noise_variance: Any = "auto",
         prior_covariance: Any = "auto",
         process_noise: Any = 0.0,
         coefficients: str = "least_squares",
         covariance: str = "shared",
+        robust: bool | float | str = False,
+        calibrate: bool = False,
         fit_mean: bool = True,
         init: Any = "random",
         n_passes: int = 1,
@@ -142,6 +171,8 @@ class DictionaryFilter(StreamingFactorizer):
         self.process_noise = process_noise
         self.coefficients = coefficients
         self.covariance = covariance
+        self.robust = robust
+        self.calibrate = calibrate
         self.fit_mean = fit_mean
         self.init = init
         self.n_passes = n_passes
@@ -163,7 +194,86 @@ class DictionaryFilter(StreamingFactorizer):
 
     @property
     def covariance_(self) -> Array:
-        """V (n_components, n_components): the dictionary's posterior covariance is V ⊗ I."""
-        known = belief(self._fitted().small, self._model())
-        S = known.S[: self._n_features_out]
-        return _frozen(known.doubt * (S @ S.T))
+        """V: the dictionary's posterior covariance is V ⊗ I, or one matrix per feature."""
+        return _frozen(self._answers().covariance)
+
+    # ---------------------------------------------------------------- one posterior per feature
+
+    def _fit_rows(self, X: Rows, rng: Any) -> None:
+        if self.covariance == "shared":
+            self._check_shared()
+            super()._fit_rows(X, rng)
+            return
+        options = self._options(X)
+        seed = np.random.default_rng(self._seed)
+        self.state_, sweeps = featurewise.fit_rows(X, options, bool(self.calibrate), seed)
+        self.n_passes_ = len(sweeps)
+        for number, sweep in enumerate(sweeps):
+            self._note(bound=sweep.bound, n_components=float(sweep.n_components), sweep=number + 1.0)
+
+    def _absorb_rows(self, X: Rows) -> None:
+        if self.covariance == "shared":
+            self._check_shared()
+            super()._absorb_rows(X)
+            return
+        options = self._options(X)
+        wanted = 2 * warm_up(options.r or CHOOSING)
+        if self._warm_rows is not None:  # start, or start again, from the rows kept so far
+            X = stack(self._warm_rows, X)
+            self._warm_rows = X if X.shape[0] < wanted else None
+            if X.shape[0] == 0:
+                X = np.zeros((1, X.shape[1]))
+            first, X = X[:wanted], X[wanted:]
+            begin = options._replace(prune=options.r is None)  # the first rows know little of what comes
+            self.state_, _ = featurewise.fit_rows(first, begin, False, np.random.default_rng(self._seed))
+        for start in range(0, X.shape[0], wanted):
+            self.state_ = featurewise.absorb_rows(self.state_, X[start : start + wanted], options)
+        self._note(n_components=float(self.n_components_), noise=float(np.mean(self.noise_variance_)))
+
+    def _options(self, X: Rows) -> Options:
+        """The parameters as the core wants them, or one sentence about what does not go together."""
+        if not self.fit_mean or np.any(self.process_noise):
+            raise ValueError("covariance='featurewise' needs fit_mean=True and process_noise=0.")
+        prior = self.prior_covariance
+        if not isinstance(prior, str) and np.ndim(prior):
+            raise ValueError("covariance='featurewise' takes prior_covariance='auto' or a number.")
+        if is_sparse(X) and (self.n_components == "auto" or self.robust or self.calibrate):
+            raise ValueError("Sparse rows need a number of components, robust=False and calibrate=False.")
+        r = None if self.n_components == "auto" else int(self.n_components)
+        featurewise.check_memory(X.shape[1], r or 1)
+        nu = None if self.robust is False else 4.0 if self.robust in (True, "learn") else float(self.robust)
+        return Options(
+            r=r,
+            per_feature_noise=self.noise_variance == "featurewise",
+            max_sweeps=self.n_passes,
+            tol=self.tol or Options().tol,
+            nu=nu,
+            learn_nu=self.robust == "learn",
+            noise=None if isinstance(self.noise_variance, str) else float(self.noise_variance),
+            prior_variance=None if isinstance(prior, str) else float(prior),
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.n_components != "auto" and not self.robust and not self.calibrate
+        return tags
+
+    def _check_shared(self) -> None:
+        for name, given in (("n_components", "auto"), ("noise_variance", "featurewise")):
+            if isinstance(getattr(self, name), str) and getattr(self, name) == given:
+                raise ValueError(f"{name}='{given}' needs covariance='featurewise'.")
+        for name in ("robust", "calibrate"):
+            if getattr(self, name):
+                raise ValueError(f"{name}={getattr(self, name)!r} needs covariance='featurewise'.")
+
+    def _check_sizes(self) -> None:
+        if isinstance(self.state_, featurewise.FeaturewiseState) != (self.covariance == "featurewise"):
+            raise ValueError("partial_fit cannot go on with another covariance; call fit to start again.")
+        if self.covariance == "shared":
+            super()._check_sizes()
+
+    def _answers(self) -> Answers:
+        state = getattr(self, "state_", None)
+        if isinstance(state, featurewise.FeaturewiseState):
+            return featurewise.FeaturewiseAnswers(state, self._dtype)
+        return super()._answers()

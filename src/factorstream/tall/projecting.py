@@ -65,14 +65,6 @@ def coefficients(state: FilterState, model: Model, Y: Array | SparseRows, block_
     return X
 
 
-@within_limit
-def reconstruct(state: FilterState, model: Model, X: Array) -> Array:
-    """XCᵀ, the mean and the origin added (n × m)."""
-    C = state.C
-    Y = X.astype(C.dtype, copy=False) @ C[:, : model.r].T
-    return Y + mean(state, model)
-
-
 def mean(state: FilterState, model: Model) -> Array:
     """What is predicted of a sample before anything of it is seen (m)."""
     if model.q == model.r:
@@ -83,30 +75,50 @@ def mean(state: FilterState, model: Model) -> Array:
 
 
 @within_limit
-def fill(
-    state: FilterState, model: Model, Y: Array, block_size: int, want_variance: bool = True
+def predict(
+    state: FilterState, model: Model, Y: Array, block_size: int, want_variance: bool, only_missing: bool
 ) -> tuple[Array, Array]:
-    """Y with its gaps filled, and the predictive variance of what was filled (zero elsewhere or if not wanted).
+    """Predictive mean and variance of every entry, or Y with its gaps filled (variance zero where observed).
 
     Variance of entry i    σ² + zᵀVz + c_iᵀΣc_i + tr(ṼΣ),  z = x or (x, 1) with a mean,
-    with Σ the covariance of x. Cost O(r²) per missing entry.
+    with Σ the covariance of x. Cost O(r²) per entry; no array larger than Y is made.
     """
     known, r = belief(state.small, model), model.r
     filled, variance = Y.copy(), np.zeros_like(Y)
     mu = mean(state, model)
     for row in each_row(state, model, Y, block_size):
-        if not row.missing.any():
+        where = np.flatnonzero(row.missing) if only_missing else slice(None)
+        if only_missing and len(where) == 0:
             continue
         found = model.coefficients(row.sample, known)
-        C = state.C[row.missing, :r]
-        filled[row.position, row.missing] = mu[row.missing] + C @ (found.x - known.mean)
-        if not want_variance:
-            continue
-        F = found.root()
-        z = with_mean(model, found.x)
-        doubt = known.doubt * (np.sum((z @ known.S) ** 2) + np.sum((F.T @ known.S[:r]) ** 2))
-        variance[row.position, row.missing] = known.noise + doubt + np.sum((C @ F) ** 2, axis=1)
+        C = state.C[where, :r]
+        filled[row.position, where] = mu[where] + C @ (found.x - known.mean)
+        if want_variance:
+            F = found.root()
+            z = with_mean(model, found.x)
+            doubt = known.doubt * (np.sum((z @ known.S) ** 2) + np.sum((F.T @ known.S[:r]) ** 2))
+            variance[row.position, where] = known.noise + doubt + np.sum((C @ F) ** 2, axis=1)
     return filled, variance
+
+
+@within_limit
+def draw(state: FilterState, model: Model, Y: Array, block_size: int, n_draws: int, rng: np.random.Generator) -> Array:
+    """Joint draws of the missing entries (n_draws × n × m): one dictionary per draw, x and noise per row."""
+    known, r = belief(state.small, model), model.r
+    out = np.repeat(Y[None], n_draws, axis=0)
+    V_root = np.sqrt(known.doubt) * known.S
+    C = state.C + rng.standard_normal((n_draws, *state.C.shape)) @ V_root.T
+    for row in each_row(state, model, Y, block_size):
+        where = np.flatnonzero(row.missing)
+        if len(where) == 0:
+            continue
+        found = model.coefficients(row.sample, known)
+        x = found.x + rng.standard_normal((n_draws, r)) @ found.root().T
+        drawn = np.einsum("dmq,dq->dm", C[:, where, :r], x) + state.origin[where]
+        if model.q > r:
+            drawn += C[:, where, r]
+        out[:, row.position, where] = drawn + np.sqrt(known.noise) * rng.standard_normal(drawn.shape)
+    return out
 
 
 @within_limit

@@ -8,12 +8,14 @@ unpacking, half the flops and half the memory of q x q storage. Nothing outside 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs, dtrttf
+
+from ..linalg import is_sparse
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -117,8 +119,26 @@ def congruence(a: Array, T: Array, chunk: int = 256) -> Array:
     return out
 
 
-def add_product(S: Array, W: Array, Z: Array) -> None:
-    """S += W^T Z IN PLACE, without an m x p temporary: (m, p), (n, m), (n, p), all C-contiguous."""
+def total_count(W: Any) -> float:
+    """Number of nonzero weights; W dense or sparse rows."""
+    return float(np.count_nonzero(W.data if is_sparse(W) else W))
+
+
+def column_count(W: Any) -> Array:
+    """Number of nonzero weights of each feature; W dense or sparse rows."""
+    if is_sparse(W):
+        return np.bincount(W.indices, minlength=W.shape[1]).astype(np.float64)
+    return np.asarray(np.count_nonzero(W, axis=0), dtype=np.float64)
+
+
+def add_product(S: Array, W: Any, Z: Array) -> None:
+    """S += W^T Z IN PLACE, without an m x p temporary: (m, p), (n, m), (n, p), all C-contiguous.
+
+    With sparse rows W the cost is p per stored entry, and there is a temporary.
+    """
+    if is_sparse(W):
+        S += W.T @ Z
+        return
     out = dgemm(1.0, Z.T, W.T, beta=1.0, c=S.T, trans_b=1, overwrite_c=1)
     if not np.shares_memory(out, S):
         S[...] = out.T

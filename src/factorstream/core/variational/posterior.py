@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .packed import Array, Index, add_product, invert, layout, outer, pack, size
+from ..linalg import is_sparse
+from .packed import Array, Index, add_product, column_count, invert, layout, outer, pack, size, unpack
 
 BUDGET = 2**22  # floats in one temporary block (32 MiB)
 CACHE = 2**16  # floats in a temporary that should stay in cache
@@ -139,8 +140,9 @@ def add_statistics(total: Statistics, Y: Array, W: Array, coef: Coefficients, Z:
     WY = W * Y
     add_product(total.S, W, Z)
     np.add(total.H, WY.T @ coef.X, out=total.H)
-    np.add(total.yy, np.einsum("km,km->m", WY, Y), out=total.yy)
-    np.add(total.N, np.count_nonzero(W, axis=0), out=total.N)
+    squares = (WY * Y).sum(axis=0) if is_sparse(WY) else np.einsum("km,km->m", WY, Y)
+    np.add(total.yy, squares, out=total.yy)
+    np.add(total.N, column_count(W), out=total.N)
 
 
 def statistics(Y: Array, W: Array, coef: Coefficients, r: int) -> Statistics:
@@ -181,3 +183,16 @@ def expected_square(stats: Statistics, post: Posterior) -> Array:
         M *= stats.S[b]
         fit[b] = M @ weight
     return np.asarray(stats.yy - 2.0 * np.einsum("mq,mq->m", post.C, stats.H) + fit)
+
+
+def information(post: Posterior, prior: Prior, s2: Array, N: Array) -> Statistics:
+    """The sums that would give this posterior: what a finished fit hands on to a stream. Cost m q^3.
+
+    Inverts ``posterior``: S = s2 (V^-1 - P0), H = s2 (V^-1 c - P0 c0), and yy such that the residuals say s2.
+    """
+    precision, _, _ = invert(post.V.copy(), post.C)
+    q = post.C.shape[1]
+    S = (precision - pack(prior.P0)) * s2[:, None]
+    H = (np.einsum("mij,mj->mi", unpack(precision, q), post.C) - prior.c0 @ prior.P0) * s2[:, None]
+    stats = Statistics(S, H, np.zeros_like(s2), N)
+    return stats._replace(yy=s2 * N - expected_square(stats, post))

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .packed import Array, Mask, pack, size, unpack
+from ..linalg import SparseRows, is_sparse
+from .packed import Array, Mask, column_count, pack, size, total_count, unpack
 from .posterior import (
     Coefficients,
     Posterior,
@@ -40,7 +41,7 @@ from .relevance import (
     relevance,
 )
 from .robust import NO_TAILS, TailSums, add_tails, learn_nu, robust_coefficients, tail_bound, tail_weights
-from .start import Spectrum, spectral_start
+from .start import Spectrum, sparse_start, spectral_start
 
 
 class Options(NamedTuple):
@@ -57,6 +58,8 @@ class Options(NamedTuple):
     floor: float = 1e-3  # least noise variance of a feature, relative to that feature's variance
     nu: float | None = None  # Student-t degrees of freedom; None: Gaussian noise
     learn_nu: bool = False  # nu is then the starting value
+    noise: float | None = None  # a given noise variance, in the data's units; None: learned
+    prior_variance: float | None = None  # a given prior variance of C's entries, likewise
 
 
 DEFAULT = Options()
@@ -118,6 +121,7 @@ def sweep(
     per_feature: bool = False,
     seen: Mask | None = None,
     learn: bool = False,
+    learn_noise: bool = True,
 ) -> tuple[Model, Array, float, Array]:
     """One sweep of coordinate ascent: X, (weights, nu,) C, P0, s2. Returns (model, W, bound, moment).
 
@@ -130,7 +134,7 @@ def sweep(
     moment = dictionary_moment(post, model.prior)
     prior = dictionary_prior(model.prior, moment, post.C.shape[0], how)
     square = expected_square(stats, post)
-    s2 = noise(square, stats.N, floor, per_feature)
+    s2 = noise(square, stats.N, floor, per_feature) if learn_noise else model.s2
     value = bound(stats, square, spread, moment, post, prior, s2, how)
     if seen is not None:
         value += tail_bound(tails, nu)
@@ -143,7 +147,7 @@ def model_from(start: Spectrum, F: Array, W: Array, v0: float, s2: Array, a0: fl
     r = start.X.shape[1]
     P0 = np.diag(np.concatenate([np.full(r, 1.0 / a0), [1.0 / v0]]))
     prior = Prior(np.zeros((m, r + 1)), P0, np.zeros(r), np.eye(r))
-    share = float(np.count_nonzero(W)) / max(n * m, 1)
+    share = total_count(W) / max(n * m, 1)
     Sigma = np.linalg.inv(np.eye(r) + share * (start.B / s2) @ start.B.T)
     X = np.ones((n, r + 1))
     X[:, :r] = start.X
@@ -174,12 +178,25 @@ def rescale(model: Model, offset: Array, scale: float) -> Model:
 
 def _prepare(Y: Array, W: Array) -> tuple[Array, Array, float, Array]:
     """Centre on observed means, scale by the overall spread: (F, offset, scale, variance of each feature)."""
-    count = np.maximum(np.count_nonzero(W, axis=0), 1)
+    count = np.maximum(column_count(W), 1.0)
+    if is_sparse(W):
+        return _prepare_sparse(Y, count)
     offset = np.where(W > 0, Y, 0.0).sum(axis=0) / count
     F = np.where(W > 0, Y - offset, 0.0)
     own = np.einsum("km,km->m", F, F)
     scale = float(np.sqrt(own.sum() / max(np.count_nonzero(W), 1))) or 1.0
     F /= scale
+    return F, offset, scale, own / count / scale**2
+
+
+def _prepare_sparse(Y: SparseRows, count: Array) -> tuple[SparseRows, Array, float, Array]:
+    """``_prepare`` for sparse rows, all of whose stored entries are observed."""
+    offset = np.asarray(Y.sum(axis=0)) / count
+    F = Y.astype(np.float64)
+    F.data = F.data - offset[F.indices]
+    own = np.asarray((F * F).sum(axis=0))
+    scale = float(np.sqrt(own.sum() / max(F.nnz, 1))) or 1.0
+    F.data /= scale
     return F, offset, scale, own / count / scale**2
 
 
@@ -189,31 +206,38 @@ def fit(Y: Array, W: Array, options: Options = DEFAULT, warm: Model | None = Non
     ``warm``: start from this model (in the data's units) instead, e.g. after held-out entries came back.
     Invariant to multiplying Y by a constant. Cost: about 10 passes of 4 n m min(n, m), then few sweeps.
     """
-    W = np.ascontiguousarray(W, dtype=np.float64)
+    if not is_sparse(W):
+        W = np.ascontiguousarray(W, dtype=np.float64)
     F, offset, scale, own = _prepare(Y, W)
     m = F.shape[1]
     robust = options.nu is not None
     nu = options.nu if options.nu is not None else np.inf
     n_passes, weights = 0, W
     if warm is None:
-        start = spectral_start(F, W, options.r, options.max_passes, robust=robust, spare=options.spare)
+        if is_sparse(F):
+            start = sparse_start(F, options.r or 1)
+        else:
+            start = spectral_start(F, W, options.r, options.max_passes, robust=robust, spare=options.spare)
         n_passes = start.n_passes
         a0 = 1.0 / max(start.X.shape[1], 1)
+        if options.prior_variance is not None:
+            a0 = options.prior_variance / scale**2
+        first = max(start.s2, LEAST) if options.noise is None else options.noise / scale**2
         weights = W * start.inlier if robust else W
-        model = model_from(start, F, weights, 1.0, np.full(m, max(start.s2, LEAST)), a0, nu)
+        model = model_from(start, F, weights, 1.0, np.full(m, first), a0, nu)
     else:
         model = rescale(warm, -offset / scale, 1.0 / scale)
         a0 = 1.0 / max(warm.prior.mu.size, 1)
         if robust:
             weights = robust_coefficients(F, W > 0, model.post, model.s2, model.prior, model.nu, 3)[1]
-    how = Relevance(options.kappa, a0)
+    how = Relevance(options.kappa if options.prior_variance is None else np.inf, a0)
     floor = options.floor * own + LEAST if options.per_feature_noise else np.full(m, LEAST)
     seen = W > 0 if robust else None
-    gain = options.tol * float(np.count_nonzero(W))
+    gain = options.tol * total_count(W)
     history: list[SweepInfo] = []
     for _ in range(options.max_sweeps):
         model, weights, value, moment = sweep(
-            F, weights, model, floor, how, options.per_feature_noise, seen, options.learn_nu
+            F, weights, model, floor, how, options.per_feature_noise, seen, options.learn_nu, options.noise is None
         )
         history.append(SweepInfo(value, model.prior.mu.size))
         if options.prune:

