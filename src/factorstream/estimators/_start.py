@@ -112,8 +112,8 @@ def start(
 ) -> FilterState:
     """The state before the first sample.
 
-    The random start is a draw from the prior, C0 ~ N(0, V0 ⊗ I), made smaller by START_SHARE; "uniform"
-    is the paper's, in [0, 1). The mean starts at the origin, a mean of ``per_feature`` values, and with the
+    The random start is a draw from the prior, C0 ~ N(0, V0 ⊗ I), made smaller by START_SHARE where V0 is
+    automatic; "uniform" is the paper's, in [0, 1). The mean starts at the origin, a mean of ``per_feature`` values, and with the
     variance that such a mean has.
     """
     m = len(scale.origin)
@@ -127,7 +127,7 @@ def start(
     elif init == "uniform":
         C = rng.random((m, r))
     else:
-        C = START_SHARE * rng.standard_normal((m, r)) @ np.linalg.cholesky(V0).T
+        C = (START_SHARE if auto else 1.0) * rng.standard_normal((m, r)) @ np.linalg.cholesky(V0).T
     if fit_mean:
         C = np.column_stack([C, np.zeros(m)])
         mean_variance = scale.variance / max(scale.per_feature, 1.0)

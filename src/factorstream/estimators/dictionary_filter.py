@@ -67,7 +67,8 @@ class DictionaryFilter(StreamingFactorizer):
     fit_mean : bool, default=True
         Whether to learn a mean as well: one more column of the dictionary whose coefficient is 1.
     init : {"random", "uniform"} or array (n_components, n_features), default="random"
-        The first dictionary: a draw from the prior, entries uniform in [0, 1) (the paper's), or given.
+        The first dictionary: a draw from the prior (a quarter of its size where the prior is automatic),
+        entries uniform in [0, 1) (the paper's), or given.
     n_passes : int, default=1
         Passes over the data in ``fit``. With ``covariance="shared"`` every pass recounts the samples as
         new ones, as the paper does, so after several passes the covariance is too small to be read as

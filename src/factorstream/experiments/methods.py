@@ -92,7 +92,7 @@ def paper_methods(settings: Settings) -> list[Method]:
     """The methods of the paper, the variants it only mentions, and the recommended settings in one pass.
 
     >>> [method.key for method in paper_methods(Settings())]
-    ['mf-rlf', 'mf-rlf-gauss', 'kalman', 'broyden', 'sgdmf', 'nmf', 'recommended', 'mean']
+    ['mf-rlf', 'mf-rlf-gauss', 'kalman', 'broyden', 'sgdmf', 'nmf', 'recommended', 'sweeps', 'mean']
     """
     r, passes = settings.n_components, settings.passes
 
@@ -130,6 +130,9 @@ def paper_methods(settings: Settings) -> list[Method]:
     def recommended(seed: int) -> DictionaryFilter:
         return DictionaryFilter(r, random_state=seed)
 
+    def sweeps(seed: int) -> DictionaryFilter:
+        return DictionaryFilter(r, covariance="featurewise", n_passes=30, random_state=seed)
+
     drifts = [{"process_noise": q} for q in settings.process_noises]
     steps = [{"step_size": s, "decay": d} for d in settings.decays for s in settings.step_sizes]
     tuning, iterations = settings.tuning_passes, settings.nmf_iterations
@@ -141,5 +144,6 @@ def paper_methods(settings: Settings) -> list[Method]:
         Method("sgdmf", "SGDMF", sgd, passes, steps, tuning, paper=11.75),
         Method("nmf", f"NMF, {iterations} iterations", nmf, iterations, iterations="max_iter", paper=12.35),
         Method("recommended", "recommended, one pass", recommended),
+        Method("sweeps", "variational sweeps", sweeps),
         Method("mean", "pixel mean (floor)", lambda seed: PixelMean()),
     ]
