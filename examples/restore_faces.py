@@ -55,7 +55,8 @@ def draw(Y, cases, path):
 
 
 def main(folder="."):
-    Y = load_olivetti().images.reshape(400, -1)
+    images = load_olivetti().images
+    Y = images.reshape(len(images), -1)
     cases = {
         "25% removed": restore(Y, random_mask(Y.shape, 0.25, rng=0), DictionaryFilter(R, random_state=0)),
         "a square\nremoved": restore(
