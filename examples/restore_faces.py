@@ -36,8 +36,7 @@ def draw(Y, cases, path):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    gaps = matplotlib.colormaps["gray"].copy()
-    gaps.set_bad("#c8553d")
+    gaps = matplotlib.colormaps["gray"].with_extremes(bad="#c8553d")
     rows = [("original", Y, "gray", (0, 242))]
     for label, (X, filled, std) in cases.items():
         spread = tuple(np.nanpercentile(std, (1, 99)))
