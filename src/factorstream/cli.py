@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from .cli_impute import add_impute, impute
 from .report.extras import MissingExtraError, require
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 failed, 2 bad arguments, 130 interrupted."""
     arguments = _parser().parse_args(argv)
     try:
-        return _reproduce(arguments)
+        return impute(arguments) if arguments.command == "impute" else _reproduce(arguments)
     except KeyboardInterrupt:
         print("factorstream: interrupted.", file=sys.stderr)
         return 130
@@ -79,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="folder (default: %(default)s)",
     )
+    add_impute(commands)
     return parser
 
 

@@ -29,7 +29,8 @@ def moments(X: Array) -> tuple[Array, Array, Array]:
     least = np.where(seen, values, np.inf).min(axis=0)
     constant = least >= np.where(seen, values, -np.inf).max(axis=0)  # also where nothing is observed
     mean = np.where(constant & (count > 0), least, mean)
-    return count, np.ldexp(mean, unit), np.ldexp(np.where(constant, 0.0, scale), unit)
+    scale = np.ldexp(np.where(constant, 0.0, scale), unit)
+    return count, np.ldexp(mean, unit), np.where(scale < np.finfo(np.float64).tiny, 0.0, scale)
 
 
 def means_nan(value: Any) -> bool:

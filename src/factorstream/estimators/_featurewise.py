@@ -38,7 +38,7 @@ class FeaturewiseState(NamedTuple):
     """The posterior of C, its prior, the noise; in coordinates where ``origin`` is zero."""
     origin: Array
     """Subtracted from every row (m)."""
-    count: Array
+    n_observed: Array
     """Observed entries of each feature so far (m)."""
     stats: Statistics | None
     """The sums behind the posterior; made from it when a stream goes on after a fit."""
@@ -98,7 +98,7 @@ def absorb_rows(state: FeaturewiseState, X: Rows, options: Options) -> Featurewi
     with limited(model.post.C.size):
         stats = state.stats
         if stats is None:
-            stats = information(model.post, model.prior, model.s2, state.count)
+            stats = information(model.post, model.prior, model.s2, state.n_observed)
         Y, W = _shifted(X, state.origin)
         if np.isfinite(model.nu):
             W = robust_coefficients(Y, W > 0, model.post, model.s2, model.prior, model.nu)[1]
@@ -107,7 +107,7 @@ def absorb_rows(state: FeaturewiseState, X: Rows, options: Options) -> Featurewi
         if options.noise is None:
             floor = np.full(len(s2), LEAST * float(s2.mean()))
             s2 = noise(expected_square(stats, post), stats.N, floor, options.per_feature_noise)
-    return state._replace(model=model._replace(post=post, s2=s2), count=stats.N, stats=stats)
+    return state._replace(model=model._replace(post=post, s2=s2), n_observed=stats.N, stats=stats)
 
 
 def _shifted(X: Rows, origin: Array) -> tuple[Rows, Rows]:

@@ -1,0 +1,282 @@
+"""`factorstream impute` on real files."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from factorstream import cli
+
+
+def table(n=120, seed=100):
+    """Rows of text: an id, a date, four numbers of two factors in different units, and a comment."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2)) @ rng.normal(size=(2, 4)) + 0.1 * rng.normal(size=(n, 4))
+    X = X * [1.0, 1000.0, 1e-3, 1.0] + [0.0, 5000.0, 0.0, 20.0]
+    gaps = rng.random(X.shape) < 0.2
+    gaps[:, 3] = False  # a column of numbers that only helps
+    rows = []
+    for k in range(n):
+        cells = ["" if gap else f"{value:.7g}" for value, gap in zip(X[k], gaps[k], strict=True)]
+        rows.append([f"{k + 1:05d}", f"2024-01-{k % 28 + 1:02d}", *cells, ["fine", "", "so, so"][k % 3]])
+    return ["id", "date", "a", "b", "c", "d", "comment"], rows, X, gaps
+
+
+def write(path, header, rows, delimiter=","):
+    with path.open("w", newline="") as file:
+        csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows([header, *rows])
+    return path
+
+
+def read(path, delimiter=","):
+    with path.open(newline="") as file:
+        header, *rows = csv.reader(file, delimiter=delimiter)
+    return header, rows
+
+
+def run(capsys, *arguments):
+    """Exit code and what was said on standard error; nothing is said on standard output."""
+    try:
+        code = cli.main(["impute", *map(str, arguments)])
+    except SystemExit as stop:
+        code = stop.code
+    said = capsys.readouterr()
+    assert said.out == ""
+    return code, said.err
+
+
+@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".csv", ";"), (".tsv", "\t"), (".txt", "|")])
+def test_text(capsys, tmp_path, suffix, delimiter):
+    header, rows, X, gaps = table()
+    source = write(tmp_path / f"in{suffix}", header, rows, delimiter)
+    target = tmp_path / f"out{suffix}"
+    code, said = run(capsys, source, "-o", target)
+    assert code == 0
+    assert f"Filled {gaps.sum()} gaps in 3 columns" in said
+    assert "Gaps left as they are in columns that are not finite numbers: comment." in said
+    new_header, new_rows = read(target, delimiter)
+    assert new_header == header
+    for old, new, gap in zip(rows, new_rows, gaps, strict=True):
+        assert [new[0], new[1], new[6]] == [old[0], old[1], old[6]]
+        assert all(after == before for before, after, g in zip(old[2:6], new[2:6], gap, strict=True) if not g)
+    filled = np.array([[float(cell) for cell in row[2:6]] for row in new_rows])
+    error = ((filled - X) / X.std(axis=0))[gaps]
+    assert np.sqrt(np.mean(error**2)) < 0.6
+
+
+def test_bounds_and_a_second_run_of_the_same_seed(capsys, tmp_path):
+    header, rows, X, gaps = table(n=400)
+    source = write(tmp_path / "in.csv", header, rows)
+    for name in ("one.csv", "two.csv"):
+        assert run(capsys, source, "-o", tmp_path / name, "--level", "0.9", "--seed", "3")[0] == 0
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+    new_header, new_rows = read(tmp_path / "one.csv")
+    wide = [f"{name}{end}" for name in "abc" for end in ("", "_lower", "_upper")]
+    assert new_header == ["id", "date", *wide, "d", "comment"]
+    cells = np.array([row[2:11] for row in new_rows]).reshape(len(rows), 3, 3)
+    numbers, gaps = cells.astype(float), gaps[:, :3]
+    assert (cells[~gaps] == cells[~gaps][:, :1]).all()  # known values: both bounds are the value
+    value, lower, upper = np.moveaxis(numbers[gaps], 1, 0)
+    assert (lower < value).all()
+    assert (value < upper).all()
+    truth = X[:, :3][gaps]
+    assert 0.84 < np.mean((lower <= truth) & (truth <= upper)) < 0.96
+
+
+def test_columns_without_gaps_help(capsys, tmp_path):
+    rng = np.random.default_rng(101)
+    x = rng.normal(size=200)
+    gaps = rng.random(200) < 0.3
+    rows = [[f"{v:.6f}", "" if g else f"{3 * v:.6f}"] for v, g in zip(x, gaps, strict=True)]
+    run(capsys, write(tmp_path / "in.csv", ["known", "gappy"], rows), "-o", tmp_path / "out.csv")
+    filled = np.array(read(tmp_path / "out.csv")[1], dtype=float)
+    assert np.sqrt(np.mean((filled[:, 1] - 3 * x)[gaps] ** 2)) < 0.2
+
+
+def test_in_place_and_robust_and_components(capsys, tmp_path):
+    header, rows, _, gaps = table()
+    path = write(tmp_path / "in.csv", header, rows)
+    path.chmod(0o644)
+    code, said = run(capsys, path, "-o", path, "--robust", "--components", "2")
+    assert code == 0
+    assert f"Filled {gaps.sum()} gaps" in said
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_arrays(capsys, tmp_path):
+    _, _, X, gaps = table()
+    np.save(tmp_path / "in.npy", np.where(gaps, np.nan, X).astype(np.float32))
+    assert run(capsys, tmp_path / "in.npy", "-o", tmp_path / "out.npy", "--level", "0.8")[0] == 0
+    out = np.load(tmp_path / "out.npy")
+    assert out.shape == (120, 10)
+    assert out.dtype == np.float32
+    np.testing.assert_array_equal(out[:, [0, 3, 6, 9]][~gaps], X.astype(np.float32)[~gaps])
+
+
+def test_parquet(capsys, tmp_path):
+    frames = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    _, rows, X, gaps = table()
+    frame = frames.DataFrame(np.where(gaps, np.nan, X), columns=list("abcd"))
+    frame.insert(0, "date", frames.to_datetime([row[1] for row in rows]))
+    frame["comment"] = [row[6] for row in rows]
+    frame.to_parquet(tmp_path / "in.parquet")
+    assert run(capsys, tmp_path / "in.parquet", "-o", tmp_path / "out.parquet", "--level", "0.8")[0] == 0
+    out = frames.read_parquet(tmp_path / "out.parquet")
+    assert list(out)[:4] == ["date", "a", "a_lower", "a_upper"]
+    frames.testing.assert_frame_equal(out[["date", "d", "comment"]], frame[["date", "d", "comment"]])
+    np.testing.assert_array_equal(out[list("abcd")].to_numpy()[~gaps], X[~gaps])
+    assert not out[list("abcd")].isna().any().any()
+
+
+def test_no_gaps(capsys, tmp_path):
+    text = 'id,"x"\n1,"2"\n2, 3\n'
+    (tmp_path / "in.csv").write_text(text)
+    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--level", "0.9")
+    assert code == 0
+    assert "There is no gap" in said
+    assert said.count("\n") == 1
+    assert (tmp_path / "out.csv").read_text() == text
+
+
+def test_a_table_too_small_to_calibrate(capsys, tmp_path):
+    (tmp_path / "in.csv").write_text("a,b\n1,2\n2,\n3,6.5\n4,8\n,9\n")
+    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--level", "0.95")
+    assert code == 0
+    assert "too small to calibrate" in said
+    header, rows = read(tmp_path / "out.csv")
+    assert header == ["a", "a_lower", "a_upper", "b", "b_lower", "b_upper"]
+    assert float(rows[1][4]) < float(rows[1][3]) < float(rows[1][5])
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,\n", "a\n1\n\n", "a,b\n5,1\n5,\n,1\n"])
+def test_tiny_tables_are_filled(capsys, tmp_path, text):
+    (tmp_path / "in.csv").write_text(text)
+    assert run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv")[0] == 0
+
+
+def test_a_first_line_of_numbers(capsys, tmp_path):
+    (tmp_path / "in.csv").write_text("1,2\n3,\n4,5\n7,6\n")
+    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv")
+    assert code == 0
+    assert "pass --no-header" in said
+    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--no-header")
+    assert code == 0
+    assert "--no-header" not in said
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "does not exist"),
+        ("", "is empty"),
+        ("a,b\n", "no rows"),
+        ("a,b\n1,2\n3\n", "row 3 has 1 cell where the first has 2"),
+        ("a,b\nx,y\n", "no column of numbers"),
+        ("a,b\nx,\n,\n", "no column of numbers"),
+        ("a,a_lower\n1,2\n,3\n4,4\n", "There is a column a_lower already"),
+    ],
+)
+def test_bad_files(capsys, tmp_path, content, words):
+    if content is not None:
+        (tmp_path / "in.csv").write_text(content)
+    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--level", "0.9")
+    assert code == 2
+    assert words in said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["in.parquet", "in.npy"])
+def test_files_that_are_not_what_they_are_called(capsys, tmp_path, name):
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    (tmp_path / name).write_bytes(b"a,b\n1,2\n")
+    code, said = run(capsys, tmp_path / name, "-o", (tmp_path / "out").with_suffix(Path(name).suffix))
+    assert code == 2
+    assert "cannot be used" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [("nowhere/out.csv", "does not exist"), (".", "is a folder"), ("out.parquet", "same kind")],
+)
+def test_bad_outputs(capsys, tmp_path, target, words):
+    source = write(tmp_path / "in.csv", *table()[:2])
+    code, said = run(capsys, source, "-o", tmp_path / target)
+    assert code == 2
+    assert words in said
+    assert said.count("\n") == 1
+    assert list(tmp_path.iterdir()) == [source]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--level", "1"], "'1' is not a level between 0 and 1"),
+        (["--level", "nan"], "'nan' is not a level"),
+        (["--components", "0"], "'0' is neither auto nor a whole number"),
+        (["--seed", "-1"], "--seed"),
+        (["--delimiter", ",,"], "',,' is not one character"),
+    ],
+)
+def test_bad_arguments(capsys, tmp_path, arguments, words):
+    code, said = run(capsys, "in.csv", "-o", "out.csv", *arguments)
+    assert code == 2
+    assert words in said
+    assert said.count("\n") == 1
+
+
+def test_a_failed_write_leaves_the_old_file(capsys, tmp_path, monkeypatch):
+    source = write(tmp_path / "in.csv", *table()[:2])
+    (tmp_path / "out.csv").write_text("old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    code, said = run(capsys, source, "-o", tmp_path / "out.csv")
+    assert code == 2
+    assert "cannot be written: No space left on device." in said
+    assert (tmp_path / "out.csv").read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_progress_bar_on_a_terminal(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("rich")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    source = write(tmp_path / "in.csv", *table()[:2])
+    code, said = run(capsys, source, "-o", tmp_path / "out.csv")
+    assert code == 0
+    assert "Filled" in said
+
+
+def test_console_entry(tmp_path):
+    script = Path(sysconfig.get_path("scripts")) / "factorstream"
+    source = write(tmp_path / "in.csv", *table()[:2])
+    command = [script, "impute", source, "-o", tmp_path / "out.csv", "--level", "0.95"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Filled" in done.stderr
+    command[-1] = "7"
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+
+
+def test_text_needs_no_optional_package(tmp_path):
+    source = write(tmp_path / "in.csv", *table()[:2])
+    hidden = "pandas", "polars", "pyarrow", "rich", "matplotlib"
+    code = f"import sys; sys.modules.update(dict.fromkeys({hidden})); from factorstream.cli import main; sys.exit(main(sys.argv[1:]))"  # noqa: E501
+    arguments = ["impute", str(source), "-o", str(tmp_path / "out.csv"), "--level", "0.9"]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert read(tmp_path / "out.csv")[0][3] == "a_lower"
