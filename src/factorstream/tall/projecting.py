@@ -87,8 +87,8 @@ def predict(
     filled, variance = Y.copy(), np.zeros_like(Y)
     mu = mean(state, model)
     for row in each_row(state, model, Y, block_size):
-        where = np.flatnonzero(row.missing) if only_missing else slice(None)
-        if only_missing and len(where) == 0:
+        where = row.missing if only_missing else ~np.zeros_like(row.missing)
+        if not where.any():
             continue
         found = model.coefficients(row.sample, known)
         C = state.C[where, :r]
