@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from conftest import low_rank
 from factorstream import DictionaryFilter
 from factorstream.core.variational.packed import unpack
+from factorstream.core.variational.posterior import information, posterior
 from factorstream.datasets import load_olivetti
 from factorstream.masks import block_mask, random_mask
 from factorstream.metrics import coverage, snr
@@ -39,11 +41,12 @@ def gaps(rng, X, fraction):
 
 def test_sweeps_raise_the_bound_and_do_not_double_count(rng):
     X = gaps(rng, low_rank(rng, 150, 20, 3, noise=0.5, offset=2.0), 0.3)
-    few, many = featurewise(n_passes=3, tol=1e-12).fit(X), featurewise(n_passes=40, tol=1e-12).fit(X)
+    few, many = featurewise(tol=1e-2).fit(X), featurewise(n_passes=60, tol=1e-12).fit(X)
+    assert few.n_passes_ < 6 < 30 < many.n_passes_
     bounds = [record["bound"] for record in many.history_]
     assert all(after >= before - 1e-9 * abs(before) for before, after in itertools.pairwise(bounds))
     volume = [np.linalg.slogdet(model.covariance_)[1].mean() for model in (few, many)]
-    assert abs(volume[0] - volume[1]) < 0.5  # counting thirteen times as often would be 3 log 13 = 7.7
+    assert abs(volume[0] - volume[1]) < 0.5  # counting ten times as often would be 3 log 10 = 6.9
 
 
 @pytest.mark.parametrize("noise", ["auto", "featurewise"])
@@ -96,6 +99,109 @@ def test_stream_follows_the_fit(rng):
     assert 0.92 < coverage(truth, filled, std, where=gone) < 0.98
     fitted.partial_fit(X[:50] + 0.0)  # a stream goes on from a fit
     assert np.mean((fitted.impute(X) - truth)[gone] ** 2) < 1.1 * errors[1]
+
+
+def test_a_stream_goes_on_exactly_where_the_fit_ended(rng):
+    X = gaps(rng, low_rank(rng, 100, 40, 5, offset=1.0), 0.8)
+    X[1:, 39], X[0, 39] = np.nan, 1.0
+    state = featurewise(8).fit(X).state_
+    model = state.model
+    if model.prior.mu.size == 8:  # nothing pruned: the sums can be had back
+        stats = information(model.post, model.prior, model.s2, state.n_observed)
+        np.testing.assert_allclose(unpack(stats.S, 9)[:, -1, -1], state.n_observed, rtol=1e-6, atol=1e-6)
+        again = posterior(stats, model.prior, model.s2)
+        np.testing.assert_allclose(again.C, model.post.C, atol=1e-8)
+        np.testing.assert_allclose(again.V, model.post.V, rtol=1e-6, atol=1e-12)
+    rng = np.random.default_rng(0)
+    model = featurewise(10).fit(X)
+    for _ in range(5):  # much less noise than before: no matrix may turn indefinite
+        model.partial_fit(0.1 * gaps(rng, low_rank(rng, 50, 40, 5), 0.5))
+    assert np.isfinite(model.components_).all()
+
+
+def test_a_late_feature_does_no_harm(rng):
+    truth = low_rank(rng, 600, 10, 2, noise=0.3)
+    truth[:, 9] += 1000.0
+    X = gaps(rng, truth, 0.2)
+    X[:100, 9] = np.nan
+    model = featurewise(2)
+    for part in np.split(X, 12):
+        model.partial_fit(part)
+    gone = np.isnan(X)
+    gone[:100, 9] = False
+    assert np.sqrt(np.mean((model.impute(X) - truth)[gone] ** 2)) < 0.6
+    assert model.mean_[9] == pytest.approx(1000.0, abs=1.0)
+
+
+def test_dull_first_rows_do_not_stop_a_stream(rng):
+    truth = low_rank(rng, 600, 20, 3, noise=0.2)
+    model = featurewise(3).partial_fit(np.zeros((30, 20)))
+    for part in np.split(truth, 12):
+        model.partial_fit(part)
+    X = gaps(rng, truth, 0.3)
+    assert np.std((model.impute(X) - truth)[np.isnan(X)]) < 0.5
+
+
+@pytest.mark.parametrize("settings", [{"calibrate": True}, {"n_components": "auto"}])
+def test_a_rare_feature_is_not_hidden_away(rng, settings):
+    X = gaps(rng, low_rank(rng, 200, 20, 2), 0.3)
+    X[:, 7] = np.nan
+    X[:2, 7] = (1000.0, 1001.0)
+    for seed in range(6):
+        model = featurewise(**{"r": 2, **{"r" if k == "n_components" else k: v for k, v in settings.items()}})
+        assert model.set_params(random_state=seed).fit(X).mean_[7] == pytest.approx(1000.5, abs=20.0)
+
+
+@pytest.mark.parametrize("size", [1e2, 1e3, 1e5])
+@pytest.mark.parametrize("noise", ["auto", "featurewise"])
+def test_outliers_of_any_size(rng, size, noise):
+    truth = low_rank(rng, 300, 30, 3, noise=0.3)
+    X = gaps(rng, truth, 0.2)
+    spoiled = np.where(rng.random(X.shape) < 0.05, size * rng.choice([-1.0, 1.0], X.shape), X)
+    spoiled[np.isnan(X)] = np.nan
+    model = featurewise(3, robust=True, noise_variance=noise).fit(spoiled)
+    filled, std = model.impute(spoiled, return_std=True)
+    assert np.sqrt(np.mean((filled - truth)[np.isnan(X)] ** 2)) < 0.5
+    assert np.median(std[np.isnan(X)]) < 1.0
+
+
+def test_numbers_for_robust_are_taken_as_they_are(rng):
+    X = low_rank(rng, 60, 8, 2)
+    for given, nu in ((1.0, 1.0), (1, 1.0), (True, 4.0), (np.False_, np.inf), (7.5, 7.5)):
+        assert featurewise(2, robust=given).fit(X).state_.model.nu == nu
+
+
+def test_as_many_components_as_features(rng):
+    X = gaps(rng, low_rank(rng, 300, 10, 3, noise=0.5), 0.2)
+    assert 0.05 < featurewise(10).fit(X).noise_variance_ < 0.5
+
+
+def test_values_that_cannot_be_squared(rng):
+    X = low_rank(rng, 50, 8, 2)
+    for size, dtype in ((1e160, float), (1e-170, float), (1e20, np.float32), (1e-30, np.float32)):
+        with pytest.raises(ValueError, match="multiply the data by a constant"):
+            featurewise(2).fit((size * X).astype(dtype))
+
+
+def test_settings_cannot_change_in_a_stream(rng):
+    X = low_rank(rng, 60, 8, 2)
+    model = featurewise(2).partial_fit(X)
+    for changed in ({"n_components": 5}, {"n_components": 2, "robust": True}):
+        with pytest.raises(ValueError, match="another n_components or robust"):
+            model.set_params(**changed).partial_fit(X)
+    with pytest.raises(ValueError, match="call fit first"):
+        featurewise(2, calibrate=True).partial_fit(X)
+
+
+def test_memory_of_a_fit_does_not_grow_with_the_samples(rng):
+    peaks = []
+    for n in (2000, 8000):
+        X = low_rank(rng, n, 30, 3)
+        tracemalloc.start()
+        featurewise(20).fit(X)
+        peaks.append(tracemalloc.get_traced_memory()[1] - 8 * X.nbytes)
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0] + 2**26
 
 
 def test_sparse_rows(rng):

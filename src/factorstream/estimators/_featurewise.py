@@ -26,6 +26,7 @@ from ..core.variational.robust import noise_variance, robust_coefficients
 from ..core.variational.sweep import LEAST, Model, Options, SweepInfo, fit, rescale
 from ..tall.threads import limited
 from ._rows import Rows
+from ._start import check_range
 
 CHUNK = 256
 """Rows predicted together."""
@@ -50,6 +51,8 @@ class FeaturewiseState(NamedTuple):
 
 def observed(X: Rows) -> tuple[Rows, Rows]:
     """(Y, W): values, zero where missing, and weights, 1 where observed."""
+    values = X.data if is_sparse(X) else X
+    check_range(float(np.max(np.abs(values), where=~np.isnan(values), initial=0.0)), X.dtype)
     if is_sparse(X):
         W = X.astype(np.float64)
         W.data = np.ones_like(W.data)
@@ -96,7 +99,8 @@ def absorb_rows(state: FeaturewiseState, X: Rows, options: Options) -> Featurewi
     """One batch of a stream: its coefficients, its sums, and every c_i and V_i anew."""
     model = state.model
     with limited(model.post.C.size):
-        stats = state.stats
+        state = _settle_new_features(state, X)
+        model, stats = state.model, state.stats
         if stats is None:
             stats = information(model.post, model.prior, model.s2, state.n_observed)
         Y, W = _shifted(X, state.origin)
@@ -108,6 +112,22 @@ def absorb_rows(state: FeaturewiseState, X: Rows, options: Options) -> Featurewi
             floor = np.full(len(s2), LEAST * float(s2.mean()))
             s2 = noise(expected_square(stats, post), stats.N, floor, options.per_feature_noise)
     return state._replace(model=model._replace(post=post, s2=s2), n_observed=stats.N, stats=stats)
+
+
+def _settle_new_features(state: FeaturewiseState, X: Rows) -> FeaturewiseState:
+    """Features with their first values in X get the mean of these as origin; nothing else is known of them."""
+    Y, W = observed(X)
+    count = column_count(W)
+    new = (state.n_observed == 0) & (count > 0)
+    if not new.any():
+        return state
+    total = np.asarray(Y.sum(axis=0))
+    origin, model = state.origin.copy(), state.model
+    origin[new] = total[new] / count[new]
+    C, c0 = model.post.C.copy(), model.prior.c0.copy()
+    C[new, -1], c0[new, -1] = 0.0, 0.0
+    model = model._replace(post=model.post._replace(C=C), prior=model.prior._replace(c0=c0))
+    return state._replace(model=model, origin=origin)
 
 
 def _shifted(X: Rows, origin: Array) -> tuple[Rows, Rows]:
@@ -151,13 +171,16 @@ class FeaturewiseAnswers(NamedTuple):
         return coefficients(Y, W * self.state.temper, model.post, model.s2, model.prior)
 
     def coefficients(self, X: Rows) -> Array:
+        out = np.empty((X.shape[0], self.state.model.prior.mu.size))
         with limited(self.state.model.post.C.size):
-            return self._coefficients(X).X[:, :-1]
+            for first in range(0, X.shape[0], CHUNK):
+                out[first : first + CHUNK] = self._coefficients(X[first : first + CHUNK]).X[:, :-1]
+        return out
 
     def predict(self, X: Array, *, want_variance: bool, only_missing: bool) -> tuple[Array, Array]:
         model = self.state.model
         r = model.prior.mu.size
-        mean, variance = X.copy(), np.zeros_like(X)
+        mean, variance = X.copy(), np.zeros(X.shape)
         s2 = noise_variance(model.s2, model.nu)
         with limited(model.post.C.size):
             for first in range(0, len(X), CHUNK):

@@ -58,8 +58,8 @@ def measure(rows: Rows, fit_mean: bool) -> Scale:
     for values, seen in _blocks(rows):
         count += seen.sum(axis=0)
         total += values.sum(axis=0)
-        largest = max(largest, float(np.abs(values).max(initial=0.0)))
-        _check_range(largest, rows.dtype)
+        largest = max(largest, float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+        check_range(largest, rows.dtype)
         square += float(np.einsum("ij,ij->", values, values))
     n = float(count.sum())
     if n == 0:
@@ -70,10 +70,12 @@ def measure(rows: Rows, fit_mean: bool) -> Scale:
     overall = float(total.sum()) / n
     origin = np.where(count > 0, total / np.maximum(count, 1.0), overall)
     free = n - np.count_nonzero(count)
-    within = around = 0.0
+    within = 0.0
     for values, seen in _blocks(rows):
-        within += float(np.sum((values - origin) ** 2, where=seen))
-        around += float(np.sum((values - overall) ** 2, where=seen))
+        values -= origin
+        values *= seen
+        within += float(np.einsum("ij,ij->", values, values))
+    around = within + float(count @ (origin - overall) ** 2)
     rounding = (8.0 * np.finfo(rows.dtype).eps) ** 2 * square
     choices = (within / free if free > 0 else 0.0, around / n, square)  # one row, or constant features
     variance = next((v for v in choices if v > rounding), 1.0)
@@ -89,7 +91,7 @@ def _blocks(rows: Rows) -> Iterator[tuple[Array, Array]]:
         yield np.where(seen, block, 0.0).astype(np.float64, copy=False), seen
 
 
-def _check_range(largest: float, dtype: np.dtype[Any]) -> None:
+def check_range(largest: float, dtype: np.dtype[Any]) -> None:
     """Refuse data whose fourth powers leave the floating-point range: nothing after would mean anything."""
     limits = np.finfo(dtype)
     if largest and not float(limits.tiny) ** 0.25 < largest < float(limits.max) ** 0.25:
@@ -113,8 +115,8 @@ def start(
     """The state before the first sample.
 
     The random start is a draw from the prior, C0 ~ N(0, V0 ⊗ I), made smaller by START_SHARE where V0 is
-    automatic; "uniform" is the paper's, in [0, 1). The mean starts at the origin, a mean of ``per_feature`` values, and with the
-    variance that such a mean has.
+    automatic; "uniform" is the paper's, in [0, 1). The mean starts at the origin, a mean of ``per_feature``
+    values, and with the variance that such a mean has.
     """
     m = len(scale.origin)
     learned = isinstance(noise_variance, str)

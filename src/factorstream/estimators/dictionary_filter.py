@@ -14,10 +14,13 @@ from ..core.state import Gain
 from ..core.variational.sweep import Options
 from . import _featurewise as featurewise
 from ._answers import Answers
-from ._rows import Rows, stack
+from ._rows import Rows, observed_by_feature, stack
 from ._start import warm_up
 from ._streaming import StreamingFactorizer, _frozen
 from ._validation import as_covariance
+
+SWEEPS = 30
+"""Sweeps that ``covariance="featurewise"`` may make even if ``n_passes`` is smaller; few fits need as many."""
 
 CHOOSING = 50
 """Half the rows from which a stream with ``n_components="auto"`` chooses them."""
@@ -72,8 +75,9 @@ class DictionaryFilter(StreamingFactorizer):
     n_passes : int, default=1
         Passes over the data in ``fit``. With ``covariance="shared"`` every pass recounts the samples as
         new ones, as the paper does, so after several passes the covariance is too small to be read as
-        uncertainty. With "featurewise" it is the largest number of sweeps after the start, and a
-        revisited sample replaces its old contribution: the sweeps converge to the variational posterior.
+        uncertainty. With "featurewise" a revisited sample replaces its old contribution, so that the passes,
+        called sweeps, converge to the variational posterior; they go on until ``tol`` is met, 30 times at
+        most or ``n_passes`` times if that is more.
     shuffle : bool, default=True
         Whether ``fit`` takes the rows of each pass in random order.
     batch_size : "auto" or int, default="auto"
@@ -116,6 +120,12 @@ class DictionaryFilter(StreamingFactorizer):
     only the first ``max(n_components, 10)`` rows of the stream for that, however they are divided into
     calls; with both variances given ``fit`` does the same, so that the two agree to rounding. A feature that
     has its first value later gets that value as its origin.
+
+    With ``covariance="featurewise"`` the parameters ``coefficients``, ``init``, ``shuffle`` and ``batch_size`` have no
+    effect. ``partial_fit`` then starts from the first ``2 * max(n_components, 10)`` rows, or more if these say too
+    little, refreshes every feature's posterior once per call, and so wants many rows a call; a fit on the whole
+    data is better where most entries are missing. The bound in ``history_`` is in nats of the data as given. A robust
+    fit's draws and densities take its noise as normal, with the same central 95%.
     Departures from the paper: V is carried in square-root form; each pass is a random permutation
     where Algorithm 1 draws rows with replacement; Gram matrices are updated instead of recomputed.
     All three leave the numbers of Algorithm 1 as they are for a given order of rows.
@@ -200,6 +210,11 @@ class DictionaryFilter(StreamingFactorizer):
 
     # ---------------------------------------------------------------- one posterior per feature
 
+    def _begin(self, X: Rows) -> Any:
+        self._began = (self.n_components, self.robust)
+        self._warm_fitted = 0
+        return super()._begin(X)
+
     def _fit_rows(self, X: Rows, rng: Any) -> None:
         if self.covariance == "shared":
             self._check_shared()
@@ -217,19 +232,36 @@ class DictionaryFilter(StreamingFactorizer):
             self._check_shared()
             super()._absorb_rows(X)
             return
+        if self.calibrate and not hasattr(self, "state_"):
+            raise ValueError("calibrate=True needs all the rows at once: call fit first.")
         options = self._options(X)
-        wanted = 2 * warm_up(options.r or CHOOSING)
-        if self._warm_rows is not None:  # start, or start again, from the rows kept so far
-            X = stack(self._warm_rows, X)
-            self._warm_rows = X if X.shape[0] < wanted else None
-            if X.shape[0] == 0:
-                X = np.zeros((1, X.shape[1]))
-            first, X = X[:wanted], X[wanted:]
-            begin = options._replace(prune=options.r is None)  # the first rows know little of what comes
-            self.state_, _ = featurewise.fit_rows(first, begin, False, np.random.default_rng(self._seed))
-        for start in range(0, X.shape[0], wanted):
-            self.state_ = featurewise.absorb_rows(self.state_, X[start : start + wanted], options)
+        size = 2 * warm_up(options.r or CHOOSING)
+        if self._warm_rows is not None:
+            X = self._warm_up_featurewise(X, options, size)
+        for first in range(0, X.shape[0], size):
+            self.state_ = featurewise.absorb_rows(self.state_, X[first : first + size], options)
         self._note(n_components=float(self.n_components_), noise=float(np.mean(self.noise_variance_)))
+
+    def _warm_up_featurewise(self, X: Rows, options: Options, size: int) -> Rows:
+        """Start, or start again, from the rows kept so far; returns the rows that are left to absorb.
+
+        The start is over when the rows are enough and say enough: some observed entries for every number
+        to be learned, and as many components as asked for. At the latest it is over after ten times as many.
+        """
+        rows = stack(self._warm_rows, X)
+        (n, m), r = rows.shape, options.r or 1
+        last = n >= 10 * size
+        ready = n >= size and float(observed_by_feature(rows).sum()) >= 2.0 * r * (m + n)
+        if hasattr(self, "state_") and not (ready or last) and n < 1.5 * self._warm_fitted:
+            self._warm_rows = rows  # not worth a new start yet
+            return rows[:0]
+        first = rows[: 10 * size] if n else np.zeros((1, m))
+        begin = options._replace(prune=options.r is None)  # the first rows know little of what comes
+        self.state_, _ = featurewise.fit_rows(first, begin, False, np.random.default_rng(self._seed))
+        self._warm_fitted = n
+        over = last or (ready and self.n_components_ >= min(r, m))
+        self._warm_rows = None if over else rows
+        return rows[first.shape[0] :] if over else rows[:0]
 
     def _options(self, X: Rows) -> Options:
         """The parameters as the core wants them, or one sentence about what does not go together."""
@@ -242,14 +274,15 @@ class DictionaryFilter(StreamingFactorizer):
             raise ValueError("Sparse rows need a number of components, robust=False and calibrate=False.")
         r = None if self.n_components == "auto" else int(self.n_components)
         featurewise.check_memory(X.shape[1], r or 1)
-        nu = None if self.robust is False else 4.0 if self.robust in (True, "learn") else float(self.robust)
+        given = not isinstance(self.robust, str | bool | np.bool_)
+        nu = float(self.robust) if given else 4.0 if self.robust else None
         return Options(
             r=r,
             per_feature_noise=self.noise_variance == "featurewise",
-            max_sweeps=self.n_passes,
+            max_sweeps=max(self.n_passes, SWEEPS),
             tol=self.tol or Options().tol,
             nu=nu,
-            learn_nu=self.robust == "learn",
+            learn_nu=isinstance(self.robust, str),
             noise=None if isinstance(self.noise_variance, str) else float(self.noise_variance),
             prior_variance=None if isinstance(prior, str) else float(prior),
         )
@@ -272,6 +305,11 @@ class DictionaryFilter(StreamingFactorizer):
             raise ValueError("partial_fit cannot go on with another covariance; call fit to start again.")
         if self.covariance == "shared":
             super()._check_sizes()
+        elif (self.n_components, self.robust) != self._began:
+            raise ValueError(
+                "partial_fit cannot go on with another n_components or robust than the stream began with: "
+                f"{self._began}; set them back, or call fit to start again."
+            )
 
     def _answers(self) -> Answers:
         state = getattr(self, "state_", None)

@@ -7,6 +7,7 @@ gaps have (single entries, squares, dead sensors), the hidden ones have it too, 
 
 from __future__ import annotations
 
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,13 @@ class Calibration(NamedTuple):
 
 def random_entries(seen: Mask, fraction: float, rng: np.random.Generator) -> Mask:
     """Hide each observed entry with probability ``fraction``."""
-    return np.asarray(seen & (rng.random(seen.shape) < fraction))
+    return _sparing(seen, np.asarray(seen & (rng.random(seen.shape) < fraction)))
+
+
+def _sparing(seen: Mask, hidden: Mask) -> Mask:
+    """Hide nothing of a feature of which more than half would go: its fit would say nothing of the others."""
+    hidden[:, 2 * hidden.sum(axis=0) > seen.sum(axis=0)] = False
+    return hidden
 
 
 def borrowed_gaps(seen: Mask, fraction: float, rng: np.random.Generator) -> Mask:
@@ -49,11 +56,11 @@ def borrowed_gaps(seen: Mask, fraction: float, rng: np.random.Generator) -> Mask
         if gaps.size == 0 or done >= want:
             break
         take = seen[k] & ~seen[gaps[rng.integers(gaps.size)]]
-        count = np.count_nonzero(take)
-        if 0 < count <= 0.5 * np.count_nonzero(seen[k]):
+        taken = np.count_nonzero(take)
+        if 0 < taken <= 0.5 * np.count_nonzero(seen[k]):
             hidden[k] = take
-            done += count
-    return hidden if done >= 0.5 * want else random_entries(seen, fraction, rng)
+            done += taken
+    return _sparing(seen, hidden) if done >= 0.5 * want else random_entries(seen, fraction, rng)
 
 
 def tempered(
@@ -95,7 +102,7 @@ def calibrate(
     for power in sorted(tempers, reverse=True):
         error = _error(Y, hidden, predict(tempered(Y, W, post, s2, prior, power, M), post))
         if error > best:
-            break  # the error has one minimum along the powers
+            break  # the error is taken to have one minimum along the powers
         if error < best * (WORTH if temper == 1.0 and power != 1.0 else 1.0):
             best, temper = error, power
     coef = tempered(Y, W, post, s2, prior, temper, M)
@@ -116,16 +123,17 @@ def _error(Y: Array, hidden: Mask, mean: Array) -> float:
 
 
 def half_width(scores: Array, level: float) -> float:
-    """Multiple of the predictive std whose interval holds a new entry with probability ``level``.
+    """Multiple of the predictive std whose interval is meant to hold a new entry with probability ``level``.
 
     Split conformal: the ceil((N+1) level)-th smallest of N sorted scores. With fewer than 1000 scores (small
     tables) it may only widen the model's own interval: hiding entries there makes the fit, and so the std, of
-    the calibration run visibly larger than those of the final one.
+    the calibration run visibly larger than those of the final one. No finite-sample guarantee: the scores come
+    from the fit without the hidden entries, and the power of the likelihood was chosen on the same ones.
     """
     normal, N = gaussian_half_width(level), scores.size
     rank = int(np.ceil((N + 1) * level))
     if rank > N:
-        need = int(np.ceil(level / (1.0 - level)))
+        need = next(n for n in count(1) if np.ceil((n + 1) * level) <= n)
         raise ValueError(f"{N} hidden entries are too few to calibrate level {level}: at least {need} are needed")
     return max(float(scores[rank - 1]), normal if N < 1000 else 0.0)
 

@@ -67,8 +67,8 @@ def blocks(n: int, width: int, budget: int = BUDGET) -> Iterator[slice]:
 
 
 def required_bytes(m: int, r: int, mean: bool = True) -> int:
-    """Peak memory of a fit beyond the data: V_i, their second moments and the sums, three packed (m, p) arrays."""
-    return 8 * 3 * m * size(r + int(mean)) + 8 * 3 * BUDGET
+    """Peak memory of a fit beyond the data: V_i, second moments, sums and two temporaries, all packed (m, p)."""
+    return 8 * 5 * m * size(r + int(mean)) + 8 * 3 * BUDGET
 
 
 def no_statistics(m: int, q: int) -> Statistics:
@@ -190,9 +190,13 @@ def information(post: Posterior, prior: Prior, s2: Array, N: Array) -> Statistic
 
     Inverts ``posterior``: S = s2 (V^-1 - P0), H = s2 (V^-1 c - P0 c0), and yy such that the residuals say s2.
     """
-    precision, _, _ = invert(post.V.copy(), post.C)
+    S, _, _ = invert(post.V.copy(), post.C)
     q = post.C.shape[1]
-    S = (precision - pack(prior.P0)) * s2[:, None]
-    H = (np.einsum("mij,mj->mi", unpack(precision, q), post.C) - prior.c0 @ prior.P0) * s2[:, None]
+    H = np.empty_like(post.C)
+    for b in blocks(len(S), 2 * q * q):
+        H[b] = np.einsum("mij,mj->mi", unpack(S[b], q), post.C[b])
+    S -= pack(prior.P0)
+    S *= s2[:, None]
+    H = (H - prior.c0 @ prior.P0) * s2[:, None]
     stats = Statistics(S, H, np.zeros_like(s2), N)
     return stats._replace(yy=s2 * N - expected_square(stats, post))

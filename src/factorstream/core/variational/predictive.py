@@ -111,7 +111,8 @@ def draw_entries(
     n, q = coef.X.shape
     r = _free(coef)
     X = np.ones((n_draws, n, q))
-    X[:, :, :r] = _gaussian(coef.X[:, :r], coef.Sigma, n_draws, rng)
+    for b in blocks(n, 3 * r * r + n_draws * r):
+        X[:, b, :r] = _gaussian(coef.X[b, :r], coef.Sigma[b], n_draws, rng)
     order = np.argsort(columns, kind="stable")
     out = np.empty((n_draws, order.size))
     for f in blocks(post.C.shape[0], 2 * q * q + n_draws * q):

@@ -26,7 +26,6 @@ from .posterior import (
     no_statistics,
     posterior,
     second_moment,
-    statistics,
 )
 from .relevance import (
     KAPPA,
@@ -41,7 +40,7 @@ from .relevance import (
     relevance,
 )
 from .robust import NO_TAILS, TailSums, add_tails, learn_nu, robust_coefficients, tail_bound, tail_weights
-from .start import Spectrum, sparse_start, spectral_start
+from .start import Spectrum, affordable_rank, sparse_start, spectral_start
 
 
 class Options(NamedTuple):
@@ -63,6 +62,7 @@ class Options(NamedTuple):
 
 
 DEFAULT = Options()
+DOUBTFUL = 0.1  # first noise variance, relative to the data's, where the start has as many parameters as data
 LEAST = 1e-6  # least noise variance, relative to the data's
 
 
@@ -123,18 +123,19 @@ def sweep(
     learn: bool = False,
     learn_noise: bool = True,
 ) -> tuple[Model, Array, float, Array]:
-    """One sweep of coordinate ascent: X, (weights, nu,) C, P0, s2. Returns (model, W, bound, moment).
+    """One sweep of coordinate ascent: X, (weights, nu,) P0, s2, C. Returns (model, W, bound, moment).
 
     Y (n, m) finite everywhere; W (n, m) weights, zero where missing. A robust sweep also gets ``seen`` (the
     mask); W then are the last weights and come back new. Cost 4 n m p + (n + m) q^3 flops (robust: 6 n m p).
     """
     stats, spread, tails, W = _collect(Y, W, model, seen)
     nu = learn_nu(tails, model.nu) if learn and seen is not None else model.nu
-    post = posterior(stats, model.prior, model.s2)
-    moment = dictionary_moment(post, model.prior)
-    prior = dictionary_prior(model.prior, moment, post.C.shape[0], how)
-    square = expected_square(stats, post)
+    moment = dictionary_moment(model.post, model.prior)
+    prior = dictionary_prior(model.prior, moment, len(floor), how)
+    square = expected_square(stats, model.post)
     s2 = noise(square, stats.N, floor, per_feature) if learn_noise else model.s2
+    post = posterior(stats, prior, s2)  # last, so that it is the posterior under the prior and noise returned
+    moment, square = dictionary_moment(post, prior), expected_square(stats, post)
     value = bound(stats, square, spread, moment, post, prior, s2, how)
     if seen is not None:
         value += tail_bound(tails, nu)
@@ -151,8 +152,13 @@ def model_from(start: Spectrum, F: Array, W: Array, v0: float, s2: Array, a0: fl
     Sigma = np.linalg.inv(np.eye(r) + share * (start.B / s2) @ start.B.T)
     X = np.ones((n, r + 1))
     X[:, :r] = start.X
-    coef = Coefficients(X, np.broadcast_to(pack(0.5 * (Sigma + Sigma.T)), (n, size(r))), np.zeros(n))
-    return Model(posterior(statistics(F, W, coef, r), prior, s2), prior, s2, nu)
+    common = pack(0.5 * (Sigma + Sigma.T))
+    stats = no_statistics(m, r + 1)
+    for b in blocks(n, 3 * size(r + 1) + m):
+        rows = X[b]
+        coef = Coefficients(rows, np.broadcast_to(common, (len(rows), size(r))), np.zeros(len(rows)))
+        add_statistics(stats, F[b], W[b], coef, moments(coef, r))
+    return Model(posterior(stats, prior, s2), prior, s2, nu)
 
 
 def _prune(model: Model, moment: Array) -> Model:
@@ -176,17 +182,34 @@ def rescale(model: Model, offset: Array, scale: float) -> Model:
     return Model(Posterior(C, post.V * scale**2, logdet), prior, s2 * scale**2, nu)
 
 
-def _prepare(Y: Array, W: Array) -> tuple[Array, Array, float, Array]:
-    """Centre on observed means, scale by the overall spread: (F, offset, scale, variance of each feature)."""
+def _prepare(Y: Array, W: Array, robust: bool = False) -> tuple[Array, Array, float, Array]:
+    """Centre on observed means, scale by the overall spread: (F, offset, scale, variance of each feature).
+
+    ``robust`` takes medians and median absolute deviations instead, which outliers of any size leave alone.
+    """
     count = np.maximum(column_count(W), 1.0)
     if is_sparse(W):
         return _prepare_sparse(Y, count)
+    if robust:
+        return _prepare_robust(Y, W)
     offset = np.where(W > 0, Y, 0.0).sum(axis=0) / count
     F = np.where(W > 0, Y - offset, 0.0)
     own = np.einsum("km,km->m", F, F)
     scale = float(np.sqrt(own.sum() / max(np.count_nonzero(W), 1))) or 1.0
     F /= scale
     return F, offset, scale, own / count / scale**2
+
+
+def _prepare_robust(Y: Array, W: Array) -> tuple[Array, Array, float, Array]:
+    offset, own = np.zeros(Y.shape[1]), np.zeros(Y.shape[1])
+    for i in range(Y.shape[1]):
+        values = Y[W[:, i] > 0, i]
+        if values.size:
+            offset[i] = np.median(values)
+            own[i] = (1.4826 * np.median(np.abs(values - offset[i]))) ** 2
+    own = np.where(own > 0, own, np.median(own[own > 0]) if (own > 0).any() else 1.0)
+    scale = float(np.sqrt(own.mean()))
+    return np.where(W > 0, Y - offset, 0.0) / scale, offset, scale, own / scale**2
 
 
 def _prepare_sparse(Y: SparseRows, count: Array) -> tuple[SparseRows, Array, float, Array]:
@@ -208,9 +231,9 @@ def fit(Y: Array, W: Array, options: Options = DEFAULT, warm: Model | None = Non
     """
     if not is_sparse(W):
         W = np.ascontiguousarray(W, dtype=np.float64)
-    F, offset, scale, own = _prepare(Y, W)
-    m = F.shape[1]
     robust = options.nu is not None
+    F, offset, scale, own = _prepare(Y, W, robust)
+    n, m = F.shape
     nu = options.nu if options.nu is not None else np.inf
     n_passes, weights = 0, W
     if warm is None:
@@ -222,11 +245,16 @@ def fit(Y: Array, W: Array, options: Options = DEFAULT, warm: Model | None = Non
         a0 = 1.0 / max(start.X.shape[1], 1)
         if options.prior_variance is not None:
             a0 = options.prior_variance / scale**2
-        first = max(start.s2, LEAST) if options.noise is None else options.noise / scale**2
+        first = max(start.s2, LEAST)
+        if start.X.shape[1] >= affordable_rank(n, m, total_count(W)):
+            first = max(first, DOUBTFUL)  # the start fits everything: its residual says nothing of the noise
+        if options.noise is not None:
+            first = options.noise / scale**2
         weights = W * start.inlier if robust else W
         model = model_from(start, F, weights, 1.0, np.full(m, first), a0, nu)
     else:
         model = rescale(warm, -offset / scale, 1.0 / scale)
+        model.prior.c0[:, -1] = 0.0  # the prior of a mean is centred on what is observed now
         a0 = 1.0 / max(warm.prior.mu.size, 1)
         if robust:
             weights = robust_coefficients(F, W > 0, model.post, model.s2, model.prior, model.nu, 3)[1]
@@ -239,10 +267,10 @@ def fit(Y: Array, W: Array, options: Options = DEFAULT, warm: Model | None = Non
         model, weights, value, moment = sweep(
             F, weights, model, floor, how, options.per_feature_noise, seen, options.learn_nu, options.noise is None
         )
-        history.append(SweepInfo(value, model.prior.mu.size))
+        history.append(SweepInfo(value - total_count(W) * float(np.log(scale)), model.prior.mu.size))
         if options.prune:
             model = _prune(model, moment)
-        if len(history) > 1 and value - history[-2].bound < gain:
+        if len(history) > 1 and history[-1].bound - history[-2].bound < gain:
             break
     _, _, U = relevance(model.post, model.prior, dictionary_moment(model.post, model.prior))
     post, prior = canonical(model.post, model.prior, U)
