@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 A = NDArray[np.float64]
 
@@ -119,6 +120,136 @@ def predictive(C, mu, V, xbar, T, noise, y, seen):
     return mean, var, density
 
 
+def filter_loop(Y, M, C, V, find, gain, with_mean, Q=0.0):
+    """Any coefficient step with any gain, sample after sample, over the columns of Y where M is 1. Returns C, V, X.
+
+    ``find(A, t, V)`` gives x from the observed rows A of the dictionary and t = y − mean there;
+    ``gain(k, z, V)`` gives (g, V afterwards), with z = x or (x, 1) and k counting from 1. A mean is C's last column.
+    The dictionary drifts before a sample arrives: both see V + Q.
+    """
+    C, V = C.astype(float).copy(), V.astype(float).copy()
+    r = C.shape[1] - with_mean
+    X = []
+    for k, (y, mask) in enumerate(zip(Y.T, M.T, strict=True), start=1):
+        seen = mask.astype(bool)
+        V = V + Q
+        t = y[seen] - C[seen, r] if with_mean else y[seen]
+        x = find(C[seen, :r], t, V)
+        z = np.append(x, 1.0) if with_mean else x
+        g, V = gain(k, z, V)
+        for i in np.flatnonzero(seen):
+            C[i] = C[i] + (y[i] - C[i] @ z) * g
+        X.append(x)
+    return C, V, np.array(X).T
+
+
+def least_squares_step(A, t, V):
+    return np.linalg.lstsq(A, t, rcond=None)[0]
+
+
+def map_step(noise):
+    """x ~ N(0, I): the mode of the posterior, by stacking the prior under the data as r more equations."""
+
+    def find(A, t, V):
+        r = A.shape[1]
+        rows, right = np.vstack([A, math.sqrt(noise) * np.eye(r)]), np.append(t, np.zeros(r))
+        return np.linalg.lstsq(rows, right, rcond=None)[0]
+
+    return find
+
+
+def marginal_cost(x, A, t, V, noise):
+    """−2 log p(y | x) up to a constant, the dictionary integrated out; a mean's coefficient 1 comes last."""
+    z = np.append(x, 1.0) if len(V) > len(x) else x
+    s = noise + z @ V @ z
+    return len(t) * math.log(s) + float(np.sum((t - A @ x) ** 2)) / s
+
+
+def marginal_step(noise, starts=8):
+    """The maximiser of the marginal likelihood by numerical minimisation from many starts: it has several modes."""
+
+    def find(A, t, V):
+        r, with_mean = A.shape[1], len(V) > A.shape[1]
+
+        def slope(x, *_):
+            z = np.append(x, 1.0) if with_mean else x
+            s, e = noise + z @ V @ z, t - A @ x
+            return (len(t) / s - e @ e / s**2) * 2.0 * (V @ z)[:r] - 2.0 * A.T @ e / s
+
+        best = np.linalg.lstsq(A, t, rcond=None)[0]
+        cost = marginal_cost(best, A, t, V, noise)
+        away = np.linalg.norm(best) * np.random.default_rng(0).standard_normal((starts, r))
+        for first in (best, np.zeros(r), *away):
+            found = minimize(marginal_cost, first, (A, t, V, noise), "BFGS", slope, options={"gtol": 1e-7})
+            if found.fun < cost:
+                best, cost = found.x, found.fun
+        for _ in range(3):  # BFGS stops near half the digits: polish with a difference quotient of the slope
+            h = 1e-6 * (1.0 + np.abs(best))
+            hessian = np.array([(slope(best + d) - slope(best - d)) / (2 * d.max()) for d in np.diag(h)])
+            best = best - np.linalg.solve((hessian + hessian.T) / 2, slope(best))
+        return best
+
+    return find
+
+
+def kalman_step(lam):
+    """Propositions 1 and 2."""
+
+    def gain(k, z, V):
+        g = V @ z / (lam + z @ V @ z)
+        return g, V - np.outer(g, V @ z)
+
+    return gain
+
+
+def learning_filter(Y, M, C, V, lam, Q, with_mean, follow):
+    """Least squares where the noise and the coefficients' prior are learned, every moment from all samples anew.
+
+    Sample j has weight j + 1, the start (noise λ of one degree of freedom, x ~ N(0, I)) weight 1. A sample with
+    fewer than 5 r observed entries gets the prior. ``follow``: λ is the learned noise (V0 was given in the data's
+    units); otherwise λ stays and V is carried relative to it. Returns C, V in the data's units, noise, x̄, T.
+    """
+    C, V = C.astype(float).copy(), V.astype(float).copy()
+    r = C.shape[1] - with_mean
+    first = lam
+    weights, squares, free, xs, spreads = [1.0], [first], [1.0], [np.zeros(r)], [np.eye(r)]
+
+    def moments():
+        W = np.array(weights)
+        noise = W @ squares / (W @ free)
+        xbar = W @ np.array(xs) / W.sum() if with_mean else np.zeros(r)
+        second = sum(w * (np.outer(x, x) + S) for w, x, S in zip(W, xs, spreads, strict=True)) / W.sum()
+        return noise, xbar, second - np.outer(xbar, xbar)
+
+    for k, (y, mask) in enumerate(zip(Y.T, M.T, strict=True), start=1):
+        seen = mask.astype(bool)
+        noise, xbar, T = moments()
+        lam = noise if follow else first
+        V = V + Q * lam / noise
+        A, n = C[seen, :r], int(seen.sum())
+        t = y[seen] - C[seen, r] if with_mean else y[seen]
+        spread, fitted = np.zeros((r, r)), r
+        if n >= 5 * r:
+            x = np.linalg.lstsq(A, t, rcond=None)[0]
+        else:
+            spread = np.linalg.inv(A.T @ A / noise + np.linalg.inv(T))
+            x = xbar + spread @ A.T @ (t - A @ xbar) / noise
+            fitted = np.trace(A @ spread @ A.T) / noise
+        z = np.append(x, 1.0) if with_mean else x
+        e = np.zeros(len(y))
+        e[seen] = y[seen] - C[seen] @ z
+        doubt = z @ V @ z
+        C = C + np.outer(e, V @ z) / (lam + doubt)
+        V = V - np.outer(V @ z, V @ z) / (lam + doubt)
+        weights.append(k + 1.0)
+        squares.append(e @ e / (1.0 + doubt / lam))
+        free.append(n - fitted)
+        xs.append(x)
+        spreads.append(spread)
+    noise, xbar, T = moments()
+    return C, V * (1.0 if follow else noise / first), noise, xbar, T
+
+
 # ------------------------------------------------------------------ one posterior per feature
 # From here on samples are rows of Y (n, m), ``w`` and ``seen`` are (n, m), and every loop is written out.
 
@@ -143,7 +274,7 @@ def naive_sweep(
 ) -> tuple[list[A], list[A], A, A, A, list[A], float]:
     """One sweep of variational Bayes for y_ki ~ N(c_i^T [x_k, 1], s2_i / w_ki), x ~ N(0, I), c_i ~ N(c0_i, P0^-1).
 
-    Order: q(x), q(c), P0, s2. Returns (C, V, s2, P0, X, Sigmas, bound). Bound for weights in {0, 1}.
+    Order: q(x), P0, s2, q(c). Returns (C, V, s2, P0, X, Sigmas, bound). Bound for weights in {0, 1}.
     """
     n, m = Y.shape
     q = r + 1
@@ -160,6 +291,20 @@ def naive_sweep(
         Sigma[:r, :r] = np.linalg.inv(precision)
         X[k, :r] = Sigma[:r, :r] @ h
         Sigmas.append(Sigma)
+    moment = np.zeros((r, r))
+    for i in range(m):
+        d = (C[i] - c0[i])[:r]
+        moment += np.outer(d, d) + V[i][:r, :r]
+    P0 = P0.copy()
+    P0[:r, :r] = np.linalg.inv((moment + kappa * a0 * np.eye(r)) / (m + kappa))
+    squares, counts = np.zeros(m), np.zeros(m)
+    for i in range(m):
+        for k in range(n):
+            if w[k, i] > 0:
+                squares[i] += w[k, i] * entry_square(Y[k, i], C[i], V[i], X[k], Sigmas[k])
+                counts[i] += 1
+    pooled = max(squares.sum() / counts.sum(), floor.max())
+    s2 = np.maximum(squares / counts, floor) if own else np.full(m, pooled)
     C_new, V_new = [], []
     for i in range(m):
         precision, h = P0.copy(), P0 @ c0[i]
@@ -169,20 +314,6 @@ def naive_sweep(
                 h = h + w[k, i] * Y[k, i] * X[k] / s2[i]
         V_new.append(np.linalg.inv(precision))
         C_new.append(V_new[i] @ h)
-    moment = np.zeros((r, r))
-    for i in range(m):
-        d = (C_new[i] - c0[i])[:r]
-        moment += np.outer(d, d) + V_new[i][:r, :r]
-    P0 = P0.copy()
-    P0[:r, :r] = np.linalg.inv((moment + kappa * a0 * np.eye(r)) / (m + kappa))
-    squares, counts = np.zeros(m), np.zeros(m)
-    for i in range(m):
-        for k in range(n):
-            if w[k, i] > 0:
-                squares[i] += w[k, i] * entry_square(Y[k, i], C_new[i], V_new[i], X[k], Sigmas[k])
-                counts[i] += 1
-    pooled = max(squares.sum() / counts.sum(), floor.max())
-    s2 = np.maximum(squares / counts, floor) if own else np.full(m, pooled)
     value = naive_bound(Y, w, C_new, V_new, s2, c0, P0, X, Sigmas, r)
     P = P0[:r, :r]
     value += 0.5 * kappa * (math.log(np.linalg.det(P)) - a0 * np.trace(P) + r * (math.log(a0) + 1))
@@ -227,3 +358,97 @@ def als_sweep(Y: A, seen: NDArray[np.bool_], X: A, C: A, ridge: float) -> tuple[
         D = X[seen[:, i]]
         C[i] = np.linalg.solve(D.T @ D + ridge * np.eye(r), D.T @ Y[seen[:, i], i])
     return X, C
+
+# ------------------------------------------------------------------ sequences (rows are time steps)
+
+
+def joint_gaussian(A, Q, P0, C, R, mean, Y):
+    """Posterior of x_1..x_T from the written-out joint Gaussian of (x_1..x_T, observed y).
+
+    Returns means (T, r), the full covariance (T, r, T, r) and log p(observed y).
+    """
+    T = len(Y)
+    r = A.shape[0]
+    K = np.zeros((T * r, T * r))
+    marginal = [P0]
+    for _ in range(T - 1):
+        marginal.append(A @ marginal[-1] @ A.T + Q)
+    for t in range(T):
+        block = marginal[t]
+        for u in range(t, T):
+            K[u * r : (u + 1) * r, t * r : (t + 1) * r] = block
+            K[t * r : (t + 1) * r, u * r : (u + 1) * r] = block.T
+            block = A @ block
+    H = np.kron(np.eye(T), C)
+    keep = np.isfinite(Y).ravel()
+    H = H[keep]
+    S = H @ K @ H.T + np.diag(np.tile(R, T)[keep])
+    e = (Y - mean).ravel()[keep]
+    G = K @ H.T @ np.linalg.inv(S)
+    cov = K - G @ H @ K
+    logp = -0.5 * (len(e) * np.log(2 * np.pi) + np.linalg.slogdet(S)[1] + e @ np.linalg.solve(S, e))
+    return (G @ e).reshape(T, r), cov.reshape(T, r, T, r), logp
+
+
+def kalman_rts(A, Q, P0, C, R, mean, Y):
+    """Textbook filter (innovation covariance of the observed entries inverted at every step) and RTS smoother."""
+    T = len(Y)
+    r = A.shape[0]
+    xf, Pf, xp, Pp = np.zeros((T, r)), np.zeros((T, r, r)), np.zeros((T, r)), np.zeros((T, r, r))
+    logp = np.zeros(T)
+    for t in range(T):
+        xp[t], Pp[t] = (np.zeros(r), P0) if t == 0 else (A @ xf[t - 1], A @ Pf[t - 1] @ A.T + Q)
+        o = np.isfinite(Y[t])
+        H = C[o]
+        S = H @ Pp[t] @ H.T + np.diag(R[o])
+        Si = np.linalg.inv(S)
+        e = (Y[t] - mean)[o] - H @ xp[t]
+        G = Pp[t] @ H.T @ Si
+        xf[t] = xp[t] + G @ e
+        Pf[t] = Pp[t] - G @ H @ Pp[t]
+        logp[t] = -0.5 * (len(e) * np.log(2 * np.pi) + np.linalg.slogdet(S)[1] + e @ Si @ e)
+    xs, Ps, lag = xf.copy(), Pf.copy(), np.zeros((T - 1, r, r))
+    for t in range(T - 2, -1, -1):
+        G = Pf[t] @ A.T @ np.linalg.inv(Pp[t + 1])
+        xs[t] = xf[t] + G @ (xs[t + 1] - xp[t + 1])
+        Ps[t] = Pf[t] + G @ (Ps[t + 1] - Pp[t + 1]) @ G.T
+        lag[t] = G @ Ps[t + 1]
+    return xf, Pf, xs, Ps, lag, logp
+
+
+def em_sums(x, P, lag, Y):
+    """E-step sums by plain loops: S11, S10, S00, and per feature sum over observed of E xx', y x, y^2."""
+    T, m = Y.shape
+    r = x.shape[1]
+    S11, S10, S00 = np.zeros((r, r)), np.zeros((r, r)), np.zeros((r, r))
+    G, g, h = np.zeros((m, r, r)), np.zeros((m, r)), np.zeros(m)
+    for t in range(T):
+        second = P[t] + np.outer(x[t], x[t])
+        if t > 0:
+            S11 += second
+            S10 += lag[t - 1].T + np.outer(x[t], x[t - 1])
+        if t < T - 1:
+            S00 += second
+        for i in range(m):
+            if np.isfinite(Y[t, i]):
+                G[i] += second
+                g[i] += Y[t, i] * x[t]
+                h[i] += Y[t, i] ** 2
+    return S11, S10, S00, G, g, h
+
+
+def simulate(rng, A, Q, P0, C, R, mean, phi, q, p0, T, nu=np.inf):
+    """Draw (states, own levels, Y) from the model."""
+    m, r = C.shape
+    x = np.linalg.cholesky(P0) @ rng.normal(size=r)
+    own = rng.normal(size=m) * np.sqrt(p0)
+    xs, ls, Y = [], [], []
+    for t in range(T):
+        if t:
+            x = A @ x + np.linalg.cholesky(Q) @ rng.normal(size=r)
+            own = phi * own + rng.normal(size=m) * np.sqrt(q)
+        noise = rng.normal(size=m) if np.isinf(nu) else rng.standard_t(nu, size=m)
+        xs.append(x)
+        ls.append(own)
+        Y.append(C @ x + own + mean + np.sqrt(R) * noise)
+    return np.array(xs), np.array(ls), np.array(Y)
