@@ -15,7 +15,7 @@ from functools import cache, wraps
 from threading import Lock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from threadpoolctl import ThreadpoolController  # a dependency of scikit-learn
+import threadpoolctl  # a dependency of scikit-learn
 
 from ..core.state import FilterState
 
@@ -28,7 +28,14 @@ SMALL = 4096
 
 @cache
 def _controller() -> Any:
-    return ThreadpoolController()
+    return threadpoolctl.ThreadpoolController()
+
+
+def _let_any_thread_set_it() -> None:
+    """Newer threadpoolctl ties the limit to the thread that set it; ours is lifted by whoever leaves last."""
+    clear = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 class _Limit:
@@ -44,6 +51,7 @@ class _Limit:
             if self.inside == 0:
                 threads = int(os.environ.get("FACTORSTREAM_THREADS", "1"))
                 self.limiter = _controller().limit(limits=threads, user_api="blas")
+                _let_any_thread_set_it()
             self.inside += 1
 
     def __exit__(self, *_: object) -> None:
@@ -51,6 +59,7 @@ class _Limit:
             self.inside -= 1
             if self.inside == 0:
                 self.limiter.restore_original_limits()
+                _let_any_thread_set_it()
 
 
 _limit = _Limit()
