@@ -24,6 +24,7 @@ $(READY): pyproject.toml Makefile
 
 demo: $(READY) ## restore real faces and say which files to open
 	$(BIN)/factorstream reproduce --quick --output demo
+	$(BIN)/python examples/restore_faces.py demo
 
 test: lint types contract unit ## everything that must pass
 

@@ -26,7 +26,7 @@ def restore(Y, gone, model):
     """Y without the removed entries, the filled Y, and the deviations (NaN where observed)."""
     X = np.where(gone, np.nan, Y)
     filled, std = model.fit(X).impute(X, return_std=True)
-    print(f"{type(model).__name__}, {model.covariance}: {snr(Y, filled, where=gone):.2f} dB over the removed pixels")
+    print(f"{gone.mean():.0%} removed, covariance {model.covariance}: {snr(Y, filled, where=gone):.2f} dB over the removed pixels")
     return X, filled, np.where(gone, std, np.nan)
 
 

@@ -36,8 +36,8 @@ class DictionaryFilter(StreamingFactorizer):
     Parameters
     ----------
     n_components : int or "auto", default=10
-        Number of components. With ``covariance="featurewise"`` an upper bound: unneeded ones switch off,
-        see ``n_components_``, and "auto" lets the data choose. May reach or exceed the number of features (or
+        Number of components. With ``covariance="featurewise"`` an upper bound: unneeded ones fade, and switch
+        off where many features say so, see ``n_components_``; "auto" lets the data choose. May reach or exceed the number of features (or
         of observed entries of a row): the coefficients are then found under a prior, see ``coefficients``.
     noise_variance : "auto", "featurewise" or float, default="auto"
         λ. "auto" learns it from the innovations while the stream runs; "featurewise" learns one per
@@ -129,6 +129,8 @@ class DictionaryFilter(StreamingFactorizer):
     Departures from the paper: V is carried in square-root form; each pass is a random permutation
     where Algorithm 1 draws rows with replacement; Gram matrices are updated instead of recomputed.
     All three leave the numbers of Algorithm 1 as they are for a given order of rows.
+
+    X may be a scipy.sparse matrix: its stored entries, zeros too, are the observed ones, all others missing.
 
     Examples
     --------
