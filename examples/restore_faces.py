@@ -26,7 +26,8 @@ def restore(Y, gone, model):
     """Y without the removed entries, the filled Y, and the deviations (NaN where observed)."""
     X = np.where(gone, np.nan, Y)
     filled, std = model.fit(X).impute(X, return_std=True)
-    print(f"{gone.mean():.0%} removed, covariance {model.covariance}: {snr(Y, filled, where=gone):.2f} dB over the removed pixels")
+    restored = snr(Y, filled, where=gone)
+    print(f"{gone.mean():.0%} removed, covariance {model.covariance}: {restored:.2f} dB over the removed pixels")
     return X, filled, np.where(gone, std, np.nan)
 
 

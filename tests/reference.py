@@ -359,6 +359,7 @@ def als_sweep(Y: A, seen: NDArray[np.bool_], X: A, C: A, ridge: float) -> tuple[
         C[i] = np.linalg.solve(D.T @ D + ridge * np.eye(r), D.T @ Y[seen[:, i], i])
     return X, C
 
+
 # ------------------------------------------------------------------ sequences (rows are time steps)
 
 

@@ -6,12 +6,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from factorstream.datasets import OlivettiFaces
+from factorstream.datasets import LondonAir, OlivettiFaces
 
 pytest.importorskip("matplotlib")
 
 FOLDER = Path(__file__).parent.parent / "examples"
 SMALLER = {
+    "air_quality": {"BROKEN": 100, "AHEAD": 10, "SHOWN": 60},
+    "change_points": {
+        "T": 500,
+        "TRAIN": 200,
+        "CHANGES": {250: "shift", 330: "noise", 420: "sign"},
+        "PANELS": 2,
+        "QUIET": 2,
+    },
     "dictionary_uncertainty": {"R": 3, "LOOKS": (10, 60)},
     "drifting_dictionary": {
         "N": 400,
@@ -30,6 +38,12 @@ def made_up_faces():
     return OlivettiFaces(flat.reshape(60, 64, 64), np.arange(60), "made up")
 
 
+def made_up_air():
+    rng = np.random.default_rng(0)
+    flat = np.cumsum(rng.standard_normal((150, 2)), axis=0) @ rng.random((2, 6)) + 0.3 * rng.standard_normal((150, 6))
+    return LondonAir(30 + flat, "made up")
+
+
 def test_no_example_is_forgotten():
     assert {path.stem for path in FOLDER.glob("*.py")} >= set(SMALLER)
 
@@ -42,6 +56,7 @@ def test_example(name, tmp_path, monkeypatch, capsys):
     for constant, value in SMALLER[name].items():
         monkeypatch.setattr(example, constant, value)
     monkeypatch.setattr(example, "load_olivetti", made_up_faces, raising=False)
+    monkeypatch.setattr(example, "load_london_air", made_up_air, raising=False)
     example.main(tmp_path)
     assert (tmp_path / f"{name}.png").stat().st_size > 10_000
     assert f"{name}.png" in capsys.readouterr().out

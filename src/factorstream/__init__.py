@@ -5,7 +5,15 @@ from .baselines.masked_nmf import MaskedNMF
 from .baselines.sgd import SGDFactorization
 from .estimators.dictionary_filter import DictionaryFilter
 from .estimators.imputer import FilterImputer
+from .estimators.sequence import SequenceFilter
 
 __version__ = "0.1.0"
 
-__all__ = ["BroydenFactorization", "DictionaryFilter", "FilterImputer", "MaskedNMF", "SGDFactorization"]
+__all__ = [
+    "BroydenFactorization",
+    "DictionaryFilter",
+    "FilterImputer",
+    "MaskedNMF",
+    "SGDFactorization",
+    "SequenceFilter",
+]

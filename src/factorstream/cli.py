@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
+from .cli_bench import add_bench, bench
 from .cli_impute import add_impute, impute
 from .report.extras import MissingExtraError, require
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from .experiments.restoration import Reading, Restoration
 
 __all__ = ["main"]
+
+Found = TypeVar("Found")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -31,7 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 failed, 2 bad arguments, 130 interrupted."""
     arguments = _parser().parse_args(argv)
     try:
-        return impute(arguments) if arguments.command == "impute" else _reproduce(arguments)
+        run = {"bench": bench, "impute": impute, "reproduce": _reproduce}[arguments.command]
+        return run(arguments)
     except KeyboardInterrupt:
         print("factorstream: interrupted.", file=sys.stderr)
         return 130
@@ -54,14 +58,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     reproduce.add_argument(
         "--experiment",
-        choices=["restoration"],
+        choices=["restoration", "sequences"],
         default="restoration",
         help="which one (default: %(default)s)",
     )
     reproduce.add_argument(
         "--quick",
         action="store_true",
-        help="one seed, two readings of the paper, a short NMF: under a minute",
+        help="one seed; two readings of the paper and a short NMF, or one fraction: about a minute",
     )
     reproduce.add_argument(
         "--seeds", type=_positive, metavar="N", help="number of seeds (default: 3, or 1 with --quick)"
@@ -71,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
         type=_fraction,
         nargs="+",
         metavar="F",
-        help="remove these fractions at random (0 < F < 1) instead of the paper's readings",
+        help="remove these fractions (0 < F < 1) instead of those of the paper",
     )
     reproduce.add_argument(
         "--output",
@@ -81,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         help="folder (default: %(default)s)",
     )
     add_impute(commands)
+    add_bench(commands)
     return parser
 
 
@@ -111,6 +116,11 @@ def _reproduce(arguments: argparse.Namespace) -> int:
     if arguments.output.exists() and not arguments.output.is_dir():
         print(f"factorstream: {arguments.output} is a file; --output needs a folder.", file=sys.stderr)
         return 2
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    return _restoration(arguments) if arguments.experiment == "restoration" else _sequences(arguments)
+
+
+def _restoration(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     from .datasets import load_olivetti
@@ -119,7 +129,6 @@ def _reproduce(arguments: argparse.Namespace) -> int:
     from .experiments.restoration_report import summary, versions, write_report
     from .report.tables import print_table
 
-    arguments.output.mkdir(parents=True, exist_ok=True)
     console = Console()
     faces = load_olivetti()
     console.print(f"Faces: {faces.source}.", highlight=False)
@@ -133,11 +142,37 @@ def _reproduce(arguments: argparse.Namespace) -> int:
         return 2
     print_table(summary(result), console)
     console.print(", ".join(f"{name} {version}" for name, version in versions().items()), highlight=False)
-    paths = write_report(result, settings, faces.source, arguments.output)
+    _name(console, write_report(result, settings, faces.source, arguments.output))
+    return 0
+
+
+def _sequences(arguments: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from .datasets import load_london_air
+    from .experiments.restoration_report import versions
+    from .experiments.sequences import FRACTIONS, METHODS, run
+    from .experiments.sequences_report import summary, write_report
+    from .report.tables import print_table
+
+    console = Console()
+    air = load_london_air()
+    console.print(f"PM10: {air.source}.", highlight=False)
+    fractions = list(dict.fromkeys(arguments.fraction or FRACTIONS[: 1 if arguments.quick else None]))
+    seeds = range(arguments.seeds or (1 if arguments.quick else 3))
+    total = len(METHODS) * len(fractions) * len(seeds)
+    result = _watched(console, total, lambda notify: run(air.values, fractions, seeds, notify))
+    print_table(summary(result), console)
+    console.print(", ".join(f"{name} {version}" for name, version in versions().items()), highlight=False)
+    _name(console, write_report(result, air.source, arguments.output))
+    return 0
+
+
+def _name(console: Console, paths: Sequence[Path]) -> None:
+    """Say which files were written, and which one to open."""
     console.print("\nOpen", paths[0], "for the report. Also written:", highlight=False, soft_wrap=True)
     for path in paths[1:]:
         console.print(f"  {path}", highlight=False, markup=False, soft_wrap=True)
-    return 0
 
 
 def _readings(arguments: argparse.Namespace) -> list[Reading]:
@@ -153,15 +188,23 @@ def _run(
 ) -> Restoration:
     """Run the experiment behind a progress bar."""
     import numpy as np
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from .experiments.methods import paper_methods
     from .experiments.restoration import run
 
     methods = paper_methods(settings)
+    faces = np.asarray(images, dtype=np.float64)
+    total = len(methods) * len(readings) * len(seeds)
+    return _watched(console, total, lambda notify: run(faces, readings, methods, seeds, notify))
+
+
+def _watched(console: Console, total: int, work: Callable[[Callable[[str], None]], Found]) -> Found:
+    """Do the work behind a progress bar; it is told what comes next ``total`` times."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (SpinnerColumn(), BarColumn(24), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("starting", total=len(methods) * len(readings) * len(seeds))
+        task = progress.add_task("starting", total=total)
         started = False
 
         def notify(what: str) -> None:
@@ -169,4 +212,4 @@ def _run(
             progress.update(task, advance=int(started), description=what)
             started = True
 
-        return run(np.asarray(images, dtype=np.float64), readings, methods, seeds, notify)
+        return work(notify)

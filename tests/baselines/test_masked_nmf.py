@@ -54,6 +54,29 @@ def test_update_equals_its_naive_twin(seed, dtype):
         np.testing.assert_allclose(one, two, rtol=rtol)
 
 
+@pytest.mark.parametrize("poison", [1e300, np.inf, np.nan])
+def test_fit_ignores_what_is_under_the_mask(poison):
+    """The twin is handed the poisoned data and the mask; the estimator sees NaN there."""
+    X, observed, _, H = problem(0)
+    model = MaskedNMF(3, max_iter=15, init=H, random_state=0)
+    W, H = model._start(np.where(observed, X, 0.0), observed.astype(float))
+    for _ in range(15):
+        W, H = naive_update(np.where(observed, X, poison), observed, W, H)
+    np.testing.assert_allclose(model.fit(np.where(observed, X, np.nan)).components_, H, rtol=1e-10)
+    residual = np.where(observed, X - W @ H, 0.0)
+    assert model.reconstruction_err_ == pytest.approx(np.linalg.norm(residual), rel=1e-8)
+
+
+def test_a_masked_feature_says_nothing_about_the_coefficients():
+    X, observed, W, H = problem(0)
+    observed[:, 4] = False
+    H[:, 4] = 1e6
+    Y, M = np.where(observed, X, 0.0), observed.astype(float)
+    rest = np.arange(X.shape[1]) != 4
+    expected, _ = update_factors(Y[:, rest], M[:, rest], W, H[:, rest])
+    np.testing.assert_allclose(update_factors(Y, M, W, H)[0], expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_objective_never_increases(seed):
     X, observed, W, H = problem(seed, n=30, m=20, r=4)

@@ -10,6 +10,7 @@ from scipy import sparse
 from ..core.linalg import Array, is_sparse
 from ..core.state import FilterState, Model, StepInfo
 from ..tall.filtering import filter_rows, filter_sparse_rows
+from ..tall.local import has_gaps
 
 Rows = Any
 """A dense array or sparse rows."""
@@ -19,9 +20,14 @@ def with_data(X: Rows) -> Rows:
     """The rows in which something is observed."""
     if is_sparse(X):
         return X[np.diff(X.indptr) > 0]
-    if not np.isnan(X.sum()):
+    if not has_gaps(X):
         return X
-    return X[~np.isnan(X).all(axis=1)]
+    empty = np.arange(len(X))
+    for j in range(min(X.shape[1], 8)):  # a few features tell almost all rows apart, without a mask of all of X
+        empty = empty[np.isnan(X[empty, j])]
+        if len(empty) == 0:
+            return X
+    return np.delete(X, [i for i in empty if np.isnan(X[i]).all()], axis=0)
 
 
 def stack(upper: Rows, lower: Rows) -> Rows:
@@ -47,7 +53,7 @@ def observed_by_feature(X: Rows) -> Array:
     """How many entries of each feature are observed."""
     if is_sparse(X):
         return np.bincount(X.indices, minlength=X.shape[1])
-    return np.asarray(np.count_nonzero(~np.isnan(X), axis=0))
+    return np.asarray(len(X) - np.isnan(X).sum(axis=0))
 
 
 def run_filter(state: FilterState, model: Model, X: Rows, block_size: int) -> tuple[FilterState, StepInfo]:

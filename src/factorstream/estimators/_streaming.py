@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.coefficients import COEFFICIENT_STEPS
 from ..core.linalg import Array, is_sparse
 from ..core.state import FilterState, Gain, Model, StepInfo
+from ..tall.local import square_sum
 from ._answers import Answers, SharedAnswers
 from ._rows import Rows, dense, run_filter, stack, with_data
 from ._start import measure, start, warm_up
@@ -70,6 +71,10 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """The rule that moves the dictionary."""
         raise NotImplementedError  # pragma: no cover - abstract
 
+    def _process_noise(self) -> Array | None:
+        """Q_V with the mean's part, or None for a dictionary that does not drift."""
+        return None
+
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -95,10 +100,11 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             if share < self.tol:
                 break
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Take in one row or many, NaN = missing, and go on from where the last call ended."""
         first = not hasattr(self, "state_")
+        if first:  # what scikit-learn's own context does, which for one row takes a fifth of the call
+            self._validate_params()
         with unchanged_on_error(self):
             X = check_data(self, X, reset=first, accept_sparse=True)
             if first:
@@ -132,6 +138,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self._dtype = X.dtype
         rng = check_random_state(self.random_state)
         self._seed = int(rng.randint(2**31 - 1))
+        self._init = self.init if isinstance(self.init, str) else np.array(self.init)  # a start may be repeated
         self._warm_rows = X[:0].copy()
         self.history_ = []
         self.n_samples_seen_ = 0
@@ -157,7 +164,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             fit_mean=self.fit_mean,
             noise_variance=self.noise_variance,
             prior_covariance=self.prior_covariance,
-            init=self.init,
+            init=self._init,
             seed=self._seed,
             dtype=rows.dtype,
         )
@@ -165,13 +172,14 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _model(self) -> Model:
         """The fixed part of the filter; its sizes are those of the fit, whatever the parameters say now."""
         state = getattr(self, "state_", None)
-        r = self.n_components if state is None else len(state.small.xbar)
+        r = self._n_fitted()
         learn_noise = isinstance(self.noise_variance, str)
         return Model(
             r=r,
             q=r + bool(self.fit_mean) if state is None else state.C.shape[1],
             coefficients=COEFFICIENT_STEPS[self.coefficients],
             gain=self._gain(),
+            Q=self._process_noise(),
             posterior=self._has_posterior,
             learn_noise=learn_noise,
             learn_prior=self.coefficients != "map",
@@ -180,10 +188,15 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             rcond=float(r * np.finfo(np.float64).eps),
         )
 
+    def _n_fitted(self) -> int:
+        """Number of components of the fit, or of the one to come."""
+        state = getattr(self, "state_", None)
+        return int(self.n_components if state is None else len(state.small.xbar))
+
     def _block_size(self) -> int:
         """Rows per block. Larger blocks make the products faster and the recursion slower."""
         if self.batch_size == "auto":
-            return int(np.clip(2 * self._model().r, 32, 256))
+            return min(max(2 * self._n_fitted(), 32), 256)
         return int(self.batch_size)
 
     def _take_in(self, X: Rows, order: Array | None = None) -> float:
@@ -205,15 +218,17 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             "n_samples": float(len(info.innovation)),
             "innovation": float(info.innovation.sum() / info.n_observed.sum()),
             "noise": small.noise,
-            "trace": float(np.sum(small.S**2)) * V_scale if self._has_posterior else 0.0,
-            "dictionary_share": float(info.dictionary_share.mean()),
+            "trace": square_sum(small.S) * V_scale if self._has_posterior else 0.0,
+            "dictionary_share": float(info.dictionary_share.sum() / len(info.dictionary_share)),
         }
         self._note(**record)
         return float(record["dictionary_share"])
 
     def _note(self, **record: float) -> None:
         """Add a record to the history, and say it aloud if asked to."""
-        self.history_ = [*self.history_[-HISTORY + 1 :], record]
+        history = self.history_[-HISTORY + 1 :]
+        history.append(record)
+        self.history_ = history
         if self.verbose:
             facts = ", ".join(f"{name} {value:.4g}" for name, value in record.items())
             print(f"[{type(self).__name__}] {facts}")
@@ -288,7 +303,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """
         X = dense(self._check_rows(X))
         filled, variance = self._answers().predict(X, want_variance=return_std, only_missing=True)
-        return (filled, np.sqrt(variance)) if return_std else filled
+        return (filled, np.sqrt(variance).astype(X.dtype, copy=False)) if return_std else filled
 
     def predict_interval(self, X: Any, level: float = 0.95) -> tuple[Array, Array]:
         """Lower and upper bounds of the central interval of probability ``level``, for every entry of X.
@@ -301,7 +316,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         answers = self._answers()
         width = answers.half_width(level)
         mean, variance = answers.predict(X, want_variance=True, only_missing=False)
-        reach = width * np.sqrt(variance)
+        reach = (width * np.sqrt(variance)).astype(X.dtype, copy=False)
         return mean - reach, mean + reach
 
     def sample_imputations(self, X: Any, n_draws: int = 5, random_state: Any = None) -> Array:

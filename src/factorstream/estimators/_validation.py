@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,10 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from ..core.linalg import Array, is_sparse
+from ..tall.local import square_sum
 from ._rows import Rows, observed_by_feature
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 @contextmanager
@@ -31,14 +35,15 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
 
     A sparse X comes back as CSR whose stored entries are the observed ones.
     """
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=False,
-        accept_sparse="csr" if accept_sparse else False,
-    )
+    if reset or not _as_expected(estimator, X):
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            accept_sparse="csr" if accept_sparse else False,
+        )
     if is_sparse(X):
         entries = X.tocoo()
         _refuse_infinity(entries.data, lambda at: (entries.row[at[0]], entries.col[at[0]]))
@@ -49,9 +54,20 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
     return X
 
 
+def _as_expected(estimator: Any, X: Any) -> bool:
+    """Whether X is what scikit-learn's checks would give back as it is; for one row they cost more than the filter."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype in _FLOATS
+        and X.ndim == 2
+        and len(X) > 0
+        and X.shape[1] == getattr(estimator, "n_features_in_", None)
+        and not hasattr(estimator, "feature_names_in_")
+    )
+
+
 def _refuse_infinity(values: Array, where: Callable[[Array], tuple[int, int]]) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(values.sum(dtype=np.float64))  # one cheap pass; NaN lands here too
+    suspicious = not isfinite(square_sum(values))  # one cheap pass; NaN and very large numbers land here too
     if suspicious and (infinite := np.isinf(values)).any():
         row, column = where(np.argwhere(infinite)[0])
         raise ValueError(
@@ -76,6 +92,8 @@ def check_every_feature_observed(X: Rows) -> None:
 
 def as_covariance(value: Any, r: int, name: str, *, definite: bool) -> Array:
     """A number, a diagonal (r) or a matrix (r × r) as a checked covariance matrix (r × r)."""
+    if isinstance(value, int | float) and isfinite(value) and (value > 0 or (value == 0 and not definite)):
+        return float(value) * np.eye(r)
     M = np.asarray(value, dtype=np.float64)
     if not np.isfinite(M).all():
         raise ValueError(f"{name} must be finite.")

@@ -37,8 +37,9 @@ class DictionaryFilter(StreamingFactorizer):
     ----------
     n_components : int or "auto", default=10
         Number of components. With ``covariance="featurewise"`` an upper bound: unneeded ones fade, and switch
-        off where many features say so, see ``n_components_``; "auto" lets the data choose. May reach or exceed the number of features (or
-        of observed entries of a row): the coefficients are then found under a prior, see ``coefficients``.
+        off where many features say so, see ``n_components_``; "auto" lets the data choose. May reach or exceed
+        the number of features (or of observed entries of a row): the coefficients are then found under a
+        prior, see ``coefficients``.
     noise_variance : "auto", "featurewise" or float, default="auto"
         λ. "auto" learns it from the innovations while the stream runs; "featurewise" learns one per
         feature and needs ``covariance="featurewise"``.
@@ -196,14 +197,17 @@ class DictionaryFilter(StreamingFactorizer):
         self.verbose = verbose
 
     def _gain(self) -> Gain:
+        return kalman_gain
+
+    def _process_noise(self) -> Array | None:
         r = self.n_components
         Q = as_covariance(self.process_noise, r, "process_noise", definite=False)
         if not Q.any():
-            return kalman_gain(None)
+            return None
         if self.fit_mean:
             drift = float(self.process_noise) if np.ndim(self.process_noise) == 0 else 0.0
             Q = np.block([[Q, np.zeros((r, 1))], [np.zeros((1, r)), drift]])
-        return kalman_gain(Q)
+        return Q
 
     @property
     def covariance_(self) -> Array:

@@ -65,7 +65,7 @@ class _Limit:
 _limit = _Limit()
 
 
-def limited(size: int) -> AbstractContextManager[None]:
+def limited(size: int = SMALL) -> AbstractContextManager[None]:
     """A context in which BLAS keeps to the library's number of threads; ``size`` is that of C."""
     return nullcontext() if size < SMALL else _limit
 

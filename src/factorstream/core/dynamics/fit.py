@@ -1,0 +1,232 @@
+"""EM for whole sequences: start, sweep until the bound settles; and what a fitted model says about a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..linalg import Array
+from .em import LEARNED, Law, Moments, Prior, maximise, obey, observed_moments, penalty, relevance, robust_weights
+from .level import forward, smooth_levels
+from .model import (
+    Model,
+    Smoothed,
+    State,
+    StepInfo,
+    entry,
+    filter_rows,
+    initial,
+    noise_variance,
+    predict,
+    smooth,
+    update,
+)
+from .start import start as first_model
+
+LEARN_NU = 10.0
+"""Where learning the degrees of freedom starts."""
+ROWS = 1024
+"""Rows on which kinds of models are compared."""
+
+
+class Noise(NamedTuple):
+    """Gaussian, or Student-t with `nu` degrees of freedom, given or learned."""
+
+    nu: float = np.inf
+    learned: bool = False
+
+
+GAUSSIAN, STUDENT = Noise(), Noise(LEARN_NU, True)
+
+
+class Fit(NamedTuple):
+    """What EM found, with the posterior of the data it was found from."""
+
+    model: Model
+    smoothed: Smoothed
+    prior: Prior
+    history: list[float]  # log-likelihood, or its bound, of every sweep
+    moments: Moments
+    end: State  # filtered belief after the last row
+
+
+class Answer(NamedTuple):
+    """States (T, r), and mean and variance (T, m) of every noise-free entry."""
+
+    x: Array
+    signal: Array
+    var: Array
+
+
+def expect(model: Model, Y: Array, w: Array | None = None, start: State | None = None) -> tuple[Smoothed, Moments]:
+    """E-step: exact and banded without levels, arrow form with levels."""
+    if model.p0.any():
+        return smooth_levels(model, Y, w, start)
+    s = smooth(model, Y, w, start, entries=bool(np.isfinite(model.nu)))
+    return s, observed_moments(Y, s, w)
+
+
+def fit(
+    Y: Array,
+    r: int,
+    *,
+    level: bool = True,
+    law: Law = LEARNED,
+    noise: Noise = GAUSSIAN,
+    sweeps: int = 30,
+    tol: float = 1e-3,
+    ard: bool = True,
+    select: bool = True,
+) -> Fit:
+    """EM from the variogram start on standardised Y (T, m), NaN = missing. O(sweeps T m r^2).
+
+    Stops when two sweeps raise the bound by less than `tol` nats per observed entry and sweep.
+    """
+    model = obey(first_model(Y, r, level, nu=noise.nu, select=select), law)
+    r = len(model.A)
+    prior = Prior(np.full(r, float(max(r, 1))))
+    n_obs = max(int(np.isfinite(Y).sum()), 1)
+    w: Array | None = None
+    extra = 0.0
+    history: list[float] = []
+    for k in range(sweeps):
+        s, mom = expect(model, Y, w)
+        history.append(s.logp + extra - penalty(model, prior))
+        if len(history) > 2 and history[-1] - history[-3] < 2 * tol * n_obs:
+            break
+        if np.isfinite(noise.nu):
+            w, extra, nu = robust_weights(model, Y, s, noise.learned)
+            model = model._replace(nu=nu)
+            mom = mom if level else observed_moments(Y, s, w)
+        model = maximise(model, mom, prior, law, centred=level and k % 2 == 1, unit_root=k < 4)
+        if ard and r:
+            prior = prior._replace(alpha=relevance(model))
+    if level:
+        s, mom = smooth_levels(model, Y, w)
+        end = State(*(field[-1] for field in forward(model, Y, w, None)[0]))
+    else:
+        s = smooth(model, Y, w)
+        mom = observed_moments(Y, s, w)
+        end = initial(model)._replace(x=s.x[-1], P=s.P[-1])
+    return Fit(model, s, prior, history, mom, end)
+
+
+def weights(model: Model, Y: Array, start: State | None = None, rounds: int = 4) -> Array | None:
+    """Noise weights of Y's entries under Student-t noise, by a few turns of q(x) and q(w); None if Gaussian."""
+    w: Array | None = None
+    if np.isfinite(model.nu):
+        for _ in range(rounds):
+            w, _, _ = robust_weights(model, Y, expect(model, Y, w, start)[0], learn=False)
+    return w
+
+
+def smoothed(model: Model, Y: Array) -> Answer:
+    """What the whole of Y says about every entry of it. O(T m r^2)."""
+    w = weights(model, Y)
+    s = smooth_levels(model, Y, w)[0] if model.p0.any() else smooth(model, Y, w)
+    return Answer(s.x, s.signal, s.var)
+
+
+def adapt(model: Model, s: State, y: Array, Q_V: float = 0.0) -> Model:
+    """Rank-one Kalman step of C with the filtered x (paper, Algorithm 1, with x's covariance in the noise). O(m r^2).
+
+        g_i = V_i x / (x'V_i x + c_i'P c_i + R_i),   c_i <- c_i + g_i e_i,   V_i <- V_i - g_i (V_i x)' + Q_V I
+
+    for the observed features; with one shared V (1, r, r), the mean noise over the observed features stands
+    for R_i. For models without levels (a level leaves nothing for C in the residual; `refresh` learns there).
+    """
+    obs = np.isfinite(y)
+    e = np.where(obs, y - model.mean - model.C @ s.x, 0.0)
+    V = model.V + Q_V * np.eye(len(s.x))
+    Vx = V @ s.x
+    noise = ((model.C @ s.P) * model.C).sum(1) + model.R
+    if len(V) == 1:
+        if not obs.any():
+            return model._replace(V=V)
+        g = Vx / (Vx @ s.x + noise[obs].mean())
+        return model._replace(C=model.C + e[:, None] * g, V=V - Vx[:, :, None] * g[:, None, :])
+    g = Vx * (obs / (Vx @ s.x + noise))[:, None]
+    return model._replace(C=model.C + e[:, None] * g, V=V - Vx[:, :, None] * g[:, None, :])
+
+
+def steps(model: Model, Y: Array, drift: float = 0.0) -> Iterator[tuple[Model, State, StepInfo]]:
+    """Filter the rows of Y one after another from the prior; C follows the data where it drifts. O(m r^2) each."""
+    s: State | None = None
+    for y in Y:
+        s, info = update(model, initial(model) if s is None else predict(model, s), y)
+        model = adapt(model, s, y, drift) if drift else model
+        yield model, s, info
+
+
+def filtered(model: Model, Y: Array, drift: float = 0.0) -> Answer:
+    """What each row and those before it say about its entries. O(T m r^2)."""
+    T, m = Y.shape
+    out = Answer(np.empty((T, len(model.A))), np.empty((T, m)), np.empty((T, m)))
+    for t, (now, s, _) in enumerate(steps(model, Y, drift)):
+        out.x[t] = s.x
+        out.signal[t], out.var[t] = entry(now, s)
+    return out
+
+
+def held_out(Y: Array, run: int = 10, period: int = 50) -> Array:
+    """Observed entries to hide: in feature i a run of `run` rows every `period` rows, shifted with i. (T, m) bool.
+
+    No feature loses its runs at the same time as more than a fifth of the others, and nothing is random.
+    """
+    T, m = Y.shape
+    shift = (np.arange(m) * 17) % period
+    return np.asarray((((np.arange(T)[:, None] + shift) % period) < run) & np.isfinite(Y))
+
+
+class Choice(NamedTuple):
+    """What held-out entries say: the kind of model, and how much wider its errors are than it claims."""
+
+    level: bool
+    select: bool
+    stretch: float = 1.0
+
+
+def choose(
+    Y: Array,
+    r: int,
+    *,
+    law: Law = LEARNED,
+    noise: Noise = GAUSSIAN,
+    sweeps: int = 8,
+    rows: int = ROWS,
+    offline: bool = True,
+    candidates: tuple[tuple[bool, bool], ...] = ((True, True), (True, False), (False, False)),
+) -> Choice:
+    """(level, select) whose fit predicts held-out OBSERVED runs of the last `rows` rows best. One fit each.
+
+    Candidates: levels with as many components as the changes show; levels with r components; no levels.
+    `offline`: judge what a smoother fills in or, for streams, what the filter does in the last
+    third with what the first two thirds taught: common shapes of random walks fit the past, not the future.
+    Errors count squared, or by their size where the noise is Student-t: an outlier must not decide.
+    `stretch` is the 95% quantile of |error| / standard deviation over that of a Gaussian, for the winner, drawn
+    towards 1 as if 100 more entries had been right: few entries must not decide.
+    """
+    Y = Y[-rows:]
+    hide = held_out(Y)
+    Z = np.where(hide, np.nan, Y)
+    learn = Z if offline else Z[: 2 * len(Z) // 3]
+    if not offline:
+        hide[: len(learn)] = False
+    if not hide.any():
+        return Choice(*candidates[0])
+    best, error = Choice(*candidates[0]), np.inf
+    for level, select in candidates:
+        f = fit(learn, r, level=level, select=select, law=law, noise=noise, sweeps=sweeps)
+        guess, var = f.smoothed.signal, f.smoothed.var
+        if not offline:
+            beliefs = [entry(f.model, s) for s in filter_rows(f.model, Z)[0]]
+            guess, var = (np.array(part) for part in zip(*beliefs, strict=True))
+        off = np.abs((guess - Y)[hide])
+        e = float((off if np.isfinite(noise.nu) else off**2).mean())
+        if e < error:
+            size = off / np.sqrt(var + noise_variance(f.model))[hide]
+            stretch = float(np.quantile(size, 0.95)) / 1.959964
+            best, error = Choice(level, select, stretch ** (len(size) / (len(size) + 100.0))), e
+    return best

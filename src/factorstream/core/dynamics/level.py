@@ -1,0 +1,190 @@
+"""Smoothing with levels in arrow form: whole sequences (for EM and imputation) and fixed lags (for streams)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..linalg import Array
+from .em import Moments, observed_moments
+from .model import LOG2PI, Model, Smoothed, State, initial, inv, predict
+
+CHUNK = 256
+
+
+class Kernel(NamedTuple):
+    """p(x_t, l_t | x_{t+1}, l_{t+1}, y_{1:t}): all fields may carry a leading time axis."""
+
+    L: Array  # (r, r) covariance of x_t
+    F: Array  # (r, r) weight of x_{t+1}
+    E: Array  # (m, r) weight of l_{t+1}
+    x0: Array  # (r,)
+    gain: Array  # (m,) weight of l_{t+1,i} in l_ti
+    beta: Array  # (m, r) weight of x_t in l_ti
+    l0: Array  # (m,)
+    v: Array  # (m,) variance of l_ti
+
+
+def kernel(model: Model, s: State) -> Kernel:
+    """Backward kernel of filtered beliefs (fields with or without a leading time axis). O(m r^2 + r^3) each.
+
+    l_{t+1,i} = phi_i (l_i + b_i'(x_t - xhat)) + N(0, u_i), u_i = phi_i^2 d_i + q_i, therefore x_t has precision
+    P^-1 + A'Q^-1 A + sum_i phi_i^2 b_i b_i' / u_i, and l_ti is scalar given x_t, with gain phi_i d_i / u_i.
+    """
+    A, phi = model.A, model.phi
+    u = np.maximum(phi**2 * s.d + model.q, 1e-300)
+    D = (phi / u)[..., None] * s.B
+    QiA = np.linalg.solve(model.Q, A)
+    BT = np.swapaxes(phi[:, None] * s.B, -1, -2)
+    J = A.T @ QiA + BT @ D
+    L = np.linalg.solve(np.eye(len(A)) + s.P @ J, s.P)
+    L = (L + np.swapaxes(L, -1, -2)) / 2
+    E, F = D @ L, L @ QiA.T
+    x0 = s.x - _mv(F @ A, s.x) - _mv(np.swapaxes(E, -1, -2), phi * s.lev)
+    gain = phi * s.d / u
+    beta = (1.0 - gain * phi)[..., None] * s.B
+    return Kernel(L, F, E, x0, gain, beta, s.lev - _mv(beta, s.x) - gain * phi * s.lev, s.d * model.q / u)
+
+
+def _mv(M: Array, v: Array) -> Array:
+    return np.asarray((M @ v[..., None])[..., 0])
+
+
+def back(k: Kernel, n: State) -> tuple[State, Array, Array]:
+    """Average the kernel over the smoothed belief `n` at t+1. O(m r^2 + r^3).
+
+    Returns the smoothed belief at t, N with Cov(x_t, x_{t+1}) = N P_{t+1}, and K with rows Cov(l_{t+1,i}, x_t).
+    The marginals of x_t and every l_ti and their cross covariances are the exact moments of the average.
+    """
+    ET = k.E.T
+    N = k.F + ET @ n.B
+    x = k.x0 + k.F @ n.x + ET @ n.lev
+    P = N @ n.P @ N.T + (ET * n.d) @ k.E + k.L
+    nBP = n.B @ n.P
+    K = nBP @ N.T + n.d[:, None] * k.E
+    KPi = K @ inv(P)
+    var = n.d + (nBP * n.B).sum(1)
+    d = k.gain**2 * np.maximum(var - (K * KPi).sum(1), 0.0) + k.v
+    return State(x, P, k.l0 + k.beta @ x + k.gain * n.lev, k.beta + k.gain[:, None] * KPi, d), N, K
+
+
+def smooth_recent(model: Model, states: Sequence[State]) -> list[State]:
+    """Beliefs about every one of `states`, filtered and in order, given the data of all of them. O(len m r^2).
+
+    Works with and without levels (then it is the exact Rauch-Tung-Striebel recursion).
+    """
+    out = [states[-1]]
+    for s in reversed(states[:-1]):
+        out.append(back(kernel(model, s), out[-1])[0])
+    return out[::-1]
+
+
+def smooth_back(model: Model, states: Sequence[State]) -> State:
+    """Belief about the OLDEST of `states` given the data of all of them: fixed-lag smoothing. O(len m r^2)."""
+    return smooth_recent(model, states)[0]
+
+
+def forward(model: Model, Y: Array, w: Array | None, start: State | None) -> tuple[State, Array]:
+    """Filtered beliefs of all rows, stacked over time, and log-densities (T,). O(T m r^2).
+
+    The same recursion as predict/update with Gaussian noise R / w, in the inverse form and with the
+    log-determinants taken for all steps at once. C is taken as known here (see `update`).
+    """
+    T, m = Y.shape
+    r = len(model.A)
+    out = State(np.empty((T, r)), np.empty((T, r, r)), np.empty((T, m)), np.empty((T, m, r)), np.empty((T, m)))
+    prior_P, noise, chi2 = np.empty((T, r, r)), np.empty((T, m)), np.empty(T)
+    obs = np.isfinite(Y)
+    y = np.where(obs, Y, 0.0) - model.mean
+    C = model.C
+    s = start
+    for t in range(T):
+        s = initial(model) if s is None else predict(model, s)
+        H = C + s.B
+        e = (y[t] - C @ s.x - s.lev) * obs[t]
+        noise[t] = s.d + (model.R if w is None else model.R / w[t])
+        iw = obs[t] / noise[t]
+        HT = H.T * iw
+        J, h = HT @ H, HT @ e
+        prior_P[t] = s.P
+        P = inv(inv(s.P) + J)
+        dx = P @ h
+        k = s.d * iw
+        chi2[t] = iw @ (e * e) - h @ dx
+        lev = s.lev + s.B @ dx + k * (e - H @ dx)
+        s = State(s.x + dx, P, lev, s.B - k[:, None] * H, s.d * (1.0 - k))
+        for a, b in zip(out, s, strict=True):
+            a[t] = b
+    logdet = np.linalg.slogdet(prior_P)[1] - np.linalg.slogdet(out.P)[1]
+    logp = -0.5 * ((obs * (np.log(noise) + LOG2PI)).sum(1) + logdet + chi2)
+    return out, logp
+
+
+def smooth_levels(
+    model: Model, Y: Array, w: Array | None = None, start: State | None = None
+) -> tuple[Smoothed, Moments]:
+    """Filter and smoother with levels, with the sums EM needs. O(T m r^2) time, O(T m r) memory.
+
+    `w` (T, m): noise weights of a robust sweep; `start`: filtered belief before the first row.
+    """
+    T, m = Y.shape
+    r = len(model.A)
+    s, logp = forward(model, Y, w, start)
+    n = State(*(f[-1] for f in s))
+    lag = np.empty((max(T - 1, 0), r, r))
+    ll10, M10, M01 = np.zeros(m), np.zeros((m, r)), np.zeros((m, r))
+    for hi in range(T - 1, 0, -CHUNK):
+        lo = max(hi - CHUNK, 0)
+        ks = kernel(model, State(*(f[lo:hi] for f in s)))
+        Ns, Ks = np.empty((hi - lo, r, r)), np.empty((hi - lo, m, r))
+        for t in range(hi - 1, lo - 1, -1):
+            n, Ns[t - lo], Ks[t - lo] = back(Kernel(*(f[t - lo] for f in ks)), n)
+            for a, b in zip(s, n, strict=True):
+                a[t] = b
+        # pairs (t, t+1), t in [lo, hi): all smoothed by now
+        now, new = State(*(f[lo:hi] for f in s)), State(*(f[lo + 1 : hi + 1] for f in s))
+        lag[lo:hi] = Ns @ new.P
+        BP = new.B @ new.P
+        var = new.d + (BP * new.B).sum(2)
+        ll10 += (now.lev * new.lev + (ks.beta * Ks).sum(2) + ks.gain * var).sum(0)
+        M10 += new.lev.T @ now.x + Ks.sum(0)
+        M01 += now.lev.T @ new.x + (ks.beta @ lag[lo:hi] + ks.gain[:, :, None] * BP).sum(0)
+    return _collect(model, Y, w, s, lag, float(logp.sum()), ll10, M10, M01)
+
+
+def _collect(
+    model: Model, Y: Array, w: Array | None, s: State, lag: Array, logp: float, ll10: Array, M10: Array, M01: Array
+) -> tuple[Smoothed, Moments]:
+    """Same-time moments, signal means and variances, in chunks of time."""
+    T, m = Y.shape
+    obs = np.isfinite(Y)
+    W = obs.astype(float) if w is None else obs * w
+    ll = np.empty((T, m))
+    r = len(model.A)
+    WLX, LX = np.zeros((m, r)), np.zeros((m, r))
+    ends = np.zeros((2, m, r))
+    var = np.empty((T, m))
+    flat = np.broadcast_to(model.V, (m, r, r)).reshape(m, -1)
+    for lo in range(0, T, CHUNK):
+        c = State(*(f[lo : lo + CHUNK] for f in s))
+        BP = c.B @ c.P
+        ll[lo : lo + CHUNK] = c.lev**2 + c.d + (BP * c.B).sum(2)
+        LX += BP.sum(0) + c.lev.T @ c.x
+        WLX += np.einsum("ti,tij->ij", W[lo : lo + CHUNK], BP) + (W[lo : lo + CHUNK] * c.lev).T @ c.x
+        H = model.C + c.B
+        second = c.P + c.x[:, :, None] * c.x[:, None, :]
+        var[lo : lo + CHUNK] = ((H @ c.P) * H).sum(2) + c.d + second.reshape(len(c.x), -1) @ flat.T
+    for k, t in enumerate((0, -1)):
+        ends[k] = s.B[t] @ s.P[t] + s.lev[t][:, None] * s.x[t]
+    signal = model.mean + s.x @ model.C.T + s.lev
+    out = Smoothed(s.x, s.P, lag, signal, var, logp)
+    y = np.where(obs, Y, 0.0)
+    mom = observed_moments(Y, out, w)
+    g = mom.g - np.hstack([WLX, (W * s.lev).sum(0)[:, None]])
+    h = mom.h + (W * (ll - 2 * y * s.lev)).sum(0)
+    total = ll.sum(0)
+    L = np.stack([total - ll[0], ll10, total - ll[-1]])
+    M = np.stack([LX - ends[0], M10, M01, LX - ends[1]])
+    return out, mom._replace(g=g, h=h, L=L, M=M)

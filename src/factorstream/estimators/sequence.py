@@ -1,0 +1,266 @@
+"""Samples that arrive in time: filter, smoother, forecast and alarms as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..core.dynamics.fit import ROWS, Choice, choose, fit, steps
+from ..core.dynamics.stream import ENOUGH, Options, new_stream, resumed, standards
+from ..core.linalg import Array
+from ..tall.threads import limited
+from ._columns import listed
+from ._sequence import WARM_UP, begin, options, take_in
+from ._sequence_answers import SequenceAnswers
+from ._times import follow, tail
+from ._validation import unchanged_on_error
+
+
+class SequenceFilter(SequenceAnswers):
+    """Factorisation of a sequence: rows are time steps, and the coefficients move from one to the next.
+
+    Feature i at time t is ``mean_i + c_i'x_t + l_ti + noise_i``. The states x are shared by all features and
+    move by ``x_t = A x_{t-1} + N(0, Q)``; each feature may keep a slow level l of its own, so that prices and
+    other near-random-walks are filled at least as well as by a straight line. Everything is learned from the data by
+    expectation-maximisation. Each feature is standardised inside; answers come in the data's units.
+
+    NaN marks a missing value; a row of NaN is a time step without data. Rows are taken as equally spaced,
+    whatever their time stamps say: put rows of NaN where steps are left out.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Upper bound on the number of shared states: never more than features, nor, where features have levels,
+        than common changes can be told from chance.
+    dynamics : {"auto", "full", "diagonal", "fixed"}, float or array (n_components, n_components), default="auto"
+        A. "full" and "diagonal" are learned, "auto" is "full"; "fixed" keeps the multiple of the identity that
+        the data's variograms suggest; a number is that multiple; an array is A, or its diagonal. A never grows.
+    process_noise : "auto", float or array (n_components, n_components), default="auto"
+        Q, learned or given.
+    smooth : bool, default=True
+        Whether ``impute``, ``predict_interval`` and ``transform`` use what comes after a row as well as what
+        comes before it (a smoother), or only the latter (a filter).
+    lag : int or None, default=None
+        How many rows ``recent`` looks back in a stream: the last ``lag`` rows and their beliefs are kept.
+    robust : bool or float, default=False
+        Student-t noise, so that outliers lose their weight: True learns the degrees of freedom, a number above 2
+        gives them (below that the noise has no variance, and no interval could be reported).
+    level : "auto" or bool, default="auto"
+        Whether each feature has a level of its own. "auto" hides some observed runs and takes what fills
+        them best (True for 100 rows or fewer).
+    dictionary_drift : float, default=0.0
+        Q_V, the variance that each loading of a standardised feature gains per time step. If positive, the dictionary
+        is followed row by row, features have no levels, and all answers are those of the filter.
+    calibrate : bool, default=True
+        Whether ``fit``, on more than 100 rows, sets the width of the intervals by the errors made on hidden observed
+        runs: parameters that were learned from few rows are less certain than the model knows.
+    alarm_rate : float, default=1e-4
+        False alarms per row that the alarm rule is set for; see ``alarms``.
+    max_iter : int, default=30
+        Upper bound on the sweeps of ``fit``.
+    tol : float, default=1e-3
+        ``fit`` stops when a sweep gains less than this, in nats per observed entry.
+    random_state : int, RandomState or None, default=None
+        Accepted for uniformity; nothing here is random.
+    verbose : int, default=0
+        Whether to print a line at the end of ``fit``.
+
+    Attributes
+    ----------
+    components_ : array (n_components_, n_features)
+        The dictionary, in the data's units.
+    mean_, noise_variance_, level_variance_ : array (n_features,)
+        Level variance is what a feature's own level gains per time step, all zero where there are no levels.
+    dynamics_, process_noise_ : array (n_components_, n_components_)
+    degrees_of_freedom_ : float
+        Of the noise; infinite if Gaussian.
+    interval_scale_ : float
+        Factor on all predictive standard deviations; 1 unless calibrated.
+    n_components_ : int
+    n_iter_ : int
+        Sweeps of ``fit`` (1 in a stream).
+    history_ : list of dict
+        The likelihood (without levels: its bound) at every sweep of ``fit``.
+    alarms_ : list of int
+        Rows of the stream, counted from 0, at which alarms were raised (the last 1000).
+    n_samples_seen_ : int
+    n_features_in_ : int
+    state_ : Stream
+        All that is carried from one row to the next.
+
+    Notes
+    -----
+    Without levels the states and their covariances are exact. With levels the belief keeps the means, the variances and
+    the covariances of states with levels, but drops correlations between levels; intervals of entries
+    stay right, while the split between states and levels is less certain than the states' covariance says.
+
+    ``partial_fit`` fits rows 1 to 256 anew at every power of two and then learns every 128 rows, with a memory of about
+    1300 rows; its result depends on the rows alone, not on their division into calls.
+
+    The density behind ``score_samples`` and the alarms is Gaussian; with ``robust`` outliers widen it first.
+    Small matrices gain nothing from several BLAS threads: set ``OPENBLAS_NUM_THREADS=1`` for three times the speed.
+
+    Two of scikit-learn's checks do not apply, because the order of the rows means something here: results are not
+    invariant under a permutation of the rows, nor can rows be taken one by one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from factorstream import SequenceFilter
+    >>> rng = np.random.default_rng(0)
+    >>> time = np.arange(300)[:, None]
+    >>> X = 20 + 5 * np.sin(time / 15 + np.arange(8)) + 0.3 * rng.normal(size=(300, 8))
+    >>> gappy = X.copy()
+    >>> gappy[100:120, :4] = np.nan
+    >>> model = SequenceFilter(n_components=3).fit(gappy)
+    >>> filled, std = model.impute(gappy, return_std=True)
+    >>> bool(np.abs(filled - X).max() < 2.0)
+    True
+    >>> model.forecast(5).shape
+    (5, 8)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "dynamics": [
+            StrOptions({"auto", "full", "diagonal", "fixed"}),
+            Interval(Real, -1, 1, closed="both"),
+            "array-like",
+        ],
+        "process_noise": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), "array-like"],
+        "smooth": ["boolean"],
+        "lag": [None, Interval(Integral, 0, None, closed="left")],
+        "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
+        "level": [StrOptions({"auto"}), "boolean"],
+        "dictionary_drift": [Interval(Real, 0, None, closed="left")],
+        "calibrate": ["boolean"],
+        "alarm_rate": [Interval(Real, 0, 1, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    history_: list[dict[str, float]]
+    n_iter_: int
+    interval_scale_: float
+    _rank: int
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        dynamics: Any = "auto",
+        process_noise: Any = "auto",
+        smooth: bool = True,
+        lag: int | None = None,
+        robust: Any = False,
+        level: Any = "auto",
+        dictionary_drift: float = 0.0,
+        calibrate: bool = True,
+        alarm_rate: float = 1e-4,
+        max_iter: int = 30,
+        tol: float = 1e-3,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.dynamics = dynamics
+        self.process_noise = process_noise
+        self.smooth = smooth
+        self.lag = lag
+        self.robust = robust
+        self.level = level
+        self.dictionary_drift = dictionary_drift
+        self.calibrate = calibrate
+        self.alarm_rate = alarm_rate
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---------------------------------------------------------------- fitting
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Learn everything from X (n_steps, n_features), NaN = missing, rows in the order of time."""
+        with unchanged_on_error(self), limited():
+            Y, frame = self._read(X, reset=True)
+            opt = options(self, Y.shape[1])
+            _check_enough(Y, opt.r)
+            shift, scale = standards(Y)
+            Z = (Y - shift) / scale
+            level, select, stretch = self._choose(Z, opt)
+            kind: dict[str, Any] = {"level": level, "select": select, "law": opt.law, "noise": opt.noise}
+            found = fit(Z, opt.r, sweeps=self.max_iter, tol=self.tol, **kind)
+            stream = resumed(found, shift, scale, max(len(Y), WARM_UP))
+            self.interval_scale_ = stretch
+            self._before_drift = None
+            if opt.drift:
+                *_, (model, end, _) = steps(found.model, Z, opt.drift)
+                stream = stream._replace(model=model, state=end, anchor=end)
+                self._before_drift = found.model
+            self._progress = begin(stream, stream.state, Y[-1:].copy(), len(Y))
+            self._frame = tail(frame)
+            self._rank = opt.r
+            self.history_ = [{"bound": bound} for bound in found.history]
+            self.n_iter_ = len(found.history)
+            if self.verbose:
+                print(f"[SequenceFilter] {self.n_iter_} sweeps, bound {found.history[-1]:.6g}, levels {level}")
+            unseen = np.asarray(np.isnan(Y).all(axis=0))
+            if unseen.any():
+                warnings.warn(
+                    f"Features without any observed value keep the prior's interval: {listed(unseen)}.", stacklevel=2
+                )
+        return self
+
+    def _choose(self, Z: Array, opt: Options) -> Choice:
+        """Levels, number of components and the width of the intervals, on hidden observed runs of standardised rows."""
+        given: dict[str, Any] = {"law": opt.law, "noise": opt.noise}
+        best, candidates = Choice(*opt.candidates[0]), opt.candidates
+        if len(Z) <= ENOUGH:
+            return best
+        if len(candidates) > 1:
+            best = choose(Z, opt.r, candidates=candidates, **given)
+            candidates = ((best.level, best.select),)
+        if self.calibrate and (len(opt.candidates) == 1 or len(Z) > ROWS):  # what few rows teach is less certain
+            best = choose(Z, opt.r, candidates=candidates, rows=len(Z), **given)
+        return best if self.calibrate else best._replace(stretch=1.0)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None) -> Any:
+        """Take in the next row or rows, NaN = missing, and go on from where the last call ended."""
+        first = not hasattr(self, "_progress")
+        with unchanged_on_error(self), limited():
+            Y, frame = self._read(X, reset=first)
+            opt = options(self, Y.shape[1])
+            if first:
+                self._progress = begin(new_stream(Y.shape[1]), None, Y[:0].copy(), 0)
+                self._rank = opt.r
+                self.history_, self.n_iter_, self.interval_scale_ = [], 1, 1.0
+            else:
+                if opt.r != self._rank:
+                    raise ValueError(
+                        f"partial_fit cannot go on: the stream began with n_components={self._rank}; "
+                        "set it back, or call fit to start again."
+                    )
+                frame = follow(self._frame, frame)
+            self._before_drift = None
+            self._progress = take_in(self._progress, Y, opt, self.lag or 0, self.alarm_rate)
+            self._frame = tail(frame)
+        return self
+
+
+def _check_enough(Y: Array, r: int) -> None:
+    if len(Y) < r:
+        raise ValueError(
+            f"X has n_samples={len(Y)} time steps, fewer than n_components={r}; lower n_components, or stream the "
+            "rows with partial_fit, which begins with one."
+        )
+    if np.isnan(Y).all():
+        raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
