@@ -29,7 +29,7 @@ def start(C, V, lam):
 
 
 def paper_model(r, Q=None):
-    return Model(r, r, least_squares, kalman_gain(Q), True, False, True, False, r, 1e-14)
+    return Model(r, r, least_squares, kalman_gain, True, False, True, False, r, 1e-14, Q)
 
 
 def random_spd(rng, r, scale=1.0):
@@ -137,7 +137,7 @@ def test_broyden_and_sgd_against_their_twins(rng):
     np.testing.assert_allclose(scheduled.components_, twin.T, rtol=0, atol=1e-10)
 
 
-def test_broyden_masked_and_with_a_given_covariance(rng):
+def test_broyden_with_a_given_covariance(rng):
     Y, C0 = rng.standard_normal((30, 12)), rng.standard_normal((12, 3))
     V = random_spd(rng, 3)
     model = BroydenFactorization(

@@ -8,6 +8,7 @@ column and y has that column subtracted; the mean's own coefficient is 1 and is 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +67,7 @@ class Coefficients(NamedTuple):
 
     def root(self) -> Array:
         """F (r × r) with Σ = FFᵀ."""
-        F: Array = np.sqrt(self.scale) * triangular_solve(self.L, np.eye(len(self.x)), trans=True)
+        F: Array = sqrt(self.scale) * triangular_solve(self.L, np.eye(len(self.x)), trans=True)
         return F if self.B is None else self.B @ F
 
 
@@ -95,14 +96,15 @@ def from_learned_prior(sample: Sample, belief: Belief) -> Coefficients:
     """
     r = len(sample.b)
     B = covariance_root(belief.T)
-    M = B.T @ sample.G @ B
-    M.flat[:: r + 1] += belief.noise
+    M = B.T.dot(sample.G).dot(B)
+    M.reshape(-1)[:: r + 1] += belief.noise
     L = cholesky(M, 0.0)
     if L is None:  # rounding made M indefinite: lift it by what was lost
         M.flat[:: r + 1] += r * np.finfo(np.float64).eps * np.trace(M)
         L = np.linalg.cholesky(M)
     x = belief.mean + B @ cholesky_solve(L, B.T @ (sample.b - sample.G @ belief.mean))
-    fitted = r - belief.noise * float(np.sum(triangular_solve(L, np.eye(r)) ** 2))
+    inverse = triangular_solve(L, np.eye(r)).ravel(order="K")
+    fitted = r - belief.noise * float(inverse.dot(inverse))
     return Coefficients(x, L, belief.noise, B, fitted, True)
 
 

@@ -7,6 +7,7 @@ rounding does to S, SSᵀ is symmetric and positive semi-definite.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 
 import numpy as np
 
@@ -22,11 +23,11 @@ def potter_update(S: Array, x: Array, lam: float) -> tuple[Array, float]:
     As computed  f = Sᵀx,  s = λ + fᵀf,  S ← S − (Sf) fᵀ / (s + √(λs))     (Potter's form)
     Shapes       S (q × q) column-major, x (q), g (q). Cost O(q²).
     """
-    f = x @ S
-    Vx = S @ f
-    xVx = float(f @ f)
+    f = x.dot(S)
+    Vx = S.dot(f)
+    xVx = float(f.dot(f))
     s = lam + xVx
-    rank_one(S, Vx, f, -1.0 / (s + np.sqrt(lam) * np.sqrt(s)))
+    rank_one(S, Vx, f, -1.0 / (s + sqrt(lam) * sqrt(s)))
     return Vx / s, xVx
 
 
@@ -44,19 +45,18 @@ def matrix_root(V: Array) -> Array:
     return np.asfortranarray(L)
 
 
-def kalman_gain(Q: Array | None = None) -> Gain:
-    """Algorithm 1's gain; with Q the covariance grows by Q before every sample (the paper's variation).
+def drift(state: SmallState, Q: Array) -> None:
+    """V_{k|k−1} = V_{k−1} + Q_V in place: the paper's variation, before everything else that a sample does.
 
     Q is in the data's units while V is carried relative to λ, so Q is rescaled by λ/σ²; with a given
     noise variance the two are equal and Q is added as it is.
     """
+    state.S[...] = predict(state.S, Q * (state.lam / state.noise))
 
-    def gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
-        if Q is not None:
-            S[...] = predict(S, Q * (state.lam / state.noise))  # V_{k|k−1} = V_{k−1} + Q_V
-        return potter_update(S, x, state.lam)
 
-    return gain
+def kalman_gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
+    """Algorithm 1's gain."""
+    return potter_update(S, x, state.lam)
 
 
 def broyden_gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:

@@ -24,11 +24,11 @@ def rank_one(M: Array, u: Array, v: Array, alpha: float = 1.0) -> None:
 
     M must be a contiguous float32 or float64 matrix (rows or columns first). Cost: one pass over M.
     """
-    ger = blas.sger if M.dtype == np.float32 else blas.dger
+    ger = blas.dger if M.dtype == np.float64 else blas.sger
     if M.flags.f_contiguous:
-        ger(alpha, u, v, a=M, overwrite_x=0, overwrite_y=0, overwrite_a=1)
+        ger(alpha, u, v, 1, 1, M, 0, 0, 1)
     else:
-        ger(alpha, v, u, a=M.T, overwrite_x=0, overwrite_y=0, overwrite_a=1)
+        ger(alpha, v, u, 1, 1, M.T, 0, 0, 1)
 
 
 def cholesky(M: Array, rcond: float) -> Array | None:

@@ -23,8 +23,8 @@ def observed_gram(C: Array, G: Array, missing: Array) -> Array:
     if len(gone) == 0:
         return G
     if 2 * len(gone) < len(missing):
-        rest = G - gram(C[gone])
-        if np.all(rest.diagonal() > CANCELLATION * G.diagonal()):
+        rest = G - gram(C.take(gone, axis=0))
+        if (rest.diagonal() > CANCELLATION * G.diagonal()).all():
             return rest
     return gram(C[~missing])
 

@@ -11,9 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from . import whitened
 from .coefficients import Belief, Coefficients, Sample
+from .covariance import drift
 from .linalg import Array, rank_one
-from .state import Model, SmallState, StepInfo
+from .state import EPS, Model, SmallState, StepInfo
+from .whitened import Records
 
 
 class Absorbed(NamedTuple):
@@ -73,6 +76,8 @@ def absorb(state: SmallState, model: Model, G: Array, b: Array, yy: float, n: in
 
     Cost O(r³) for the coefficients, O(q²) for the rest.
     """
+    if model.Q is not None:
+        drift(state, model.Q)
     found = model.coefficients(normal_equations(model, G, b, yy, n), belief(state, model))
     x = with_mean(model, found.x)
     h = b - G @ x
@@ -110,8 +115,8 @@ def _learn(state: SmallState, model: Model, found: Coefficients, n: int, ee: flo
         if found.from_prior:  # a shrunken x alone would make the prior shrink further each time
             F = found.root()
             T += weight * (F @ F.T)
-    state = state._replace(noise_sum=noise_sum, noise_dof=noise_dof, k=state.k + 1, age=state.age + 1)
-    return state._replace(lam=state.noise) if model.track_noise else state
+    lam = max(noise_sum / noise_dof, EPS * state.lam) if model.track_noise else state.lam
+    return SmallState(state.G, state.S, state.T, state.xbar, lam, noise_sum, noise_dof, state.k + 1, state.age + 1)
 
 
 class Block(NamedTuple):
@@ -130,20 +135,37 @@ def run_block(state: SmallState, model: Model, K: Array, N: Array, m: int) -> tu
     Given      G = C₀ᵀC₀ in ``state``, K = C₀ᵀYᵀ (q × B), N = YYᵀ (B × B); samples are rows of Y (B × m)
     Invariant  C_k = C₀A + YᵀD, hence C_kᵀy_k = AᵀK[:, k] + DᵀN[:, k]
     Update     A ← A − (Ax) gᵀ,  D ← D + (δ_k − Dx) gᵀ,  G as in :func:`absorb`
-    As stored  W = [A; D] and its inner products with the samples, [K; N], stacked
+    As stored  M = [Sᵀ; A; D] stacked, and the inner products of A and D with the samples, KN = [K; N]ᵀ
     Cost       O(B (r³ + (q + B) q)); the only quantity that depends on the features is their number m.
+
+    Least squares takes the faster way of ``whitened`` where G allows it; the loop here is its slow twin.
     """
     B, q = len(N), model.q
     state = own(state)
-    W = np.zeros((q + B, q))
-    W[:q] = np.eye(q)
-    KN = np.ascontiguousarray(np.concatenate([K, N]).T)
-    innovation, share = np.empty(B), np.empty(B)
-    for k in range(B):
-        seen = W[: q + k]
-        b = KN[k, : q + k] @ seen  # C_kᵀ y_k
-        state, step = absorb(state, model, state.G, b, float(N[k, k]), m)
-        rank_one(seen, seen @ step.x, step.g, -1.0)
-        W[q + k] = step.g
-        innovation[k], share[k] = step.ee, step.share
-    return state, Block(W[:q], W[q:], StepInfo(innovation, np.full(B, float(m)), share))
+    M = np.zeros((2 * q + B, q))
+    M[:q], M[q : 2 * q] = state.S.T, np.eye(q)
+    state = state._replace(S=M[:q].T)
+    KN = np.concatenate([K.T, N], axis=1)
+    done = Records.of(B, q)
+    fast = whitened.applies(model, m)
+    k = 0
+    while k < B:
+        if fast:
+            state, k = whitened.run(state, model, M, KN, m, k, done)
+        if k < B:
+            state = _one(state, model, M, KN, m, k, done)
+            k += 1
+    state = state._replace(S=np.array(M[:q].T, order="F"))
+    return state, Block(M[q : 2 * q], M[2 * q :], StepInfo(done.ee, np.full(B, float(m)), done.share))
+
+
+def _one(state: SmallState, model: Model, M: Array, KN: Array, m: int, k: int, done: Records) -> SmallState:
+    """Sample k of a block by :func:`absorb`."""
+    q = model.q
+    seen = M[q : 2 * q + k]
+    b = KN[k, : q + k] @ seen  # C_kᵀ y_k
+    state, step = absorb(state, model, state.G, b, float(KN[k, q + k]), m)
+    rank_one(seen, seen @ step.x, step.g, -1.0)
+    M[2 * q + k] = step.g
+    done.ee[k], done.share[k] = step.ee, step.share
+    return state

@@ -86,6 +86,8 @@ class Model(NamedTuple):
     """Observed entries from which on a sample's coefficients need no prior."""
     rcond: float
     """Gram matrices with a smaller reciprocal condition number are treated as singular."""
+    Q: Array | None = None
+    """Q_V (q × q), by which V grows before every sample; None for a dictionary that does not drift."""
 
 
 class StepInfo(NamedTuple):
@@ -101,6 +103,8 @@ class StepInfo(NamedTuple):
     @staticmethod
     def join(parts: list[StepInfo]) -> StepInfo:
         """Concatenate the records of consecutive runs."""
+        if len(parts) == 1:
+            return parts[0]
         if not parts:
             return StepInfo(np.empty(0), np.empty(0), np.empty(0))
         return StepInfo(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -29,8 +29,11 @@ def filter_rows(state: FilterState, model: Model, Y: Array, block_size: int) -> 
     origin, C, small = state.origin, state.C, own(state.small)
     writable = False
     infos: list[StepInfo] = []
+    room = np.empty((min(block_size, len(Y)), len(origin)), Y.dtype) if origin.any() else None
     for start in range(0, len(Y), block_size):
-        block = Y[start : start + block_size] - origin
+        block = Y[start : start + block_size]
+        if room is not None:
+            block = np.subtract(block, origin, out=room[: len(block)])
         for rows, missing in _runs(block):
             if small.age >= REFRESH:
                 small = small._replace(G=np.asfortranarray(local.gram(C)), age=0)
@@ -119,11 +122,11 @@ def filter_sparse_rows(state: FilterState, model: Model, Y: SparseRows) -> tuple
 
 def _runs(block: Array) -> Iterator[tuple[Array, Array | None]]:
     """Cut a block into runs of complete rows (mask None) and single masked rows; drop the empty ones."""
-    if not np.isnan(block.sum()):
+    if not local.has_gaps(block):
         yield block, None
         return
     missing = np.isnan(block)
-    n_missing = missing.sum(axis=1)
+    n_missing = np.count_nonzero(missing, axis=1).tolist()
     start = 0
     while start < len(block):
         stop = start + 1

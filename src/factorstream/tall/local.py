@@ -5,18 +5,30 @@ Another home for the data (a GPU, a cluster of row shards) is another file with 
 
 from __future__ import annotations
 
+from math import isnan
+
 import numpy as np
 from scipy.linalg import blas
 
-from ..core.linalg import Array, rank_one
+from ..core.linalg import Array
 from ..core.masked import gram, observed_gram
 
-__all__ = ["add_rank_one", "combine", "cross", "gram", "observed_gram", "residual", "self_products"]
+__all__ = [
+    "add_rank_one",
+    "combine",
+    "cross",
+    "gram",
+    "has_gaps",
+    "observed_gram",
+    "residual",
+    "self_products",
+    "square_sum",
+]
 
 
 def cross(C: Array, Y: Array) -> Array:
-    """K = CᵀYᵀ (q × B)."""
-    return (C.T @ Y.T).astype(np.float64, copy=False)
+    """K = CᵀYᵀ (q × B); BLAS is faster at its transpose, which has the long rows of Y on the left."""
+    return (Y @ C).T.astype(np.float64, copy=False)
 
 
 def self_products(Y: Array) -> Array:
@@ -32,6 +44,20 @@ def combine(C: Array, A: Array, Y: Array, D: Array) -> Array:
     return out.T
 
 
+def square_sum(Y: Array) -> float:
+    """The sum of all squares, the quickest pass over the numbers: NaN if one of them is, and infinite likewise."""
+    if not (Y.flags.c_contiguous or Y.flags.f_contiguous):
+        return sum(square_sum(np.ascontiguousarray(row)) for row in Y)
+    values = Y.ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(values.dot(values))
+
+
+def has_gaps(Y: Array) -> bool:
+    """Whether there is a NaN in Y."""
+    return isnan(square_sum(Y))
+
+
 def residual(C: Array, x: Array, y: Array, missing: Array) -> Array:
     """e = y − Cx over the observed entries, zero at the missing ones."""
     e: Array = y - C @ x.astype(C.dtype, copy=False)
@@ -40,5 +66,7 @@ def residual(C: Array, x: Array, y: Array, missing: Array) -> Array:
 
 
 def add_rank_one(C: Array, e: Array, g: Array) -> None:
-    """C ← C + e gᵀ in place."""
-    rank_one(C, e, g)
+    """C ← C + e gᵀ in place; a matrix product takes two thirds of the time of the rank-one update of BLAS here."""
+    gemm = blas.sgemm if C.dtype == np.float32 else blas.dgemm
+    g = g.astype(C.dtype, copy=False)
+    gemm(1.0, g[:, None], e[:, None], trans_b=1, beta=1.0, c=C.T, overwrite_c=1)

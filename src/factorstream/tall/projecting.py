@@ -34,7 +34,7 @@ def each_row(state: FilterState, model: Model, Y: Array | SparseRows, block_size
     for start in range(0, len(Y), block_size):
         block = Y[start : start + block_size].astype(np.float64) - state.origin
         missing = np.isnan(block)
-        block[missing] = 0.0
+        np.copyto(block, 0.0, where=missing)
         K = local.cross(C, block)
         yy = np.einsum("ij,ij->i", block, block, dtype=np.float64)
         for j in range(len(block)):
@@ -84,20 +84,24 @@ def predict(
     with Σ the covariance of x. Cost O(r²) per entry; no array larger than Y is made.
     """
     known, r = belief(state.small, model), model.r
-    filled, variance = Y.copy(), np.zeros_like(Y)
-    mu = mean(state, model)
+    X, variance = np.zeros((len(Y), r)), np.zeros_like(Y)
     for row in each_row(state, model, Y, block_size):
         where = row.missing if only_missing else ~np.zeros_like(row.missing)
         if not where.any():
             continue
         found = model.coefficients(row.sample, known)
-        C = state.C[where, :r]
-        filled[row.position, where] = mu[where] + C @ (found.x - known.mean)
+        X[row.position] = found.x - known.mean
         if want_variance:
             F = found.root()
             z = with_mean(model, found.x)
             doubt = known.doubt * (np.sum((z @ known.S) ** 2) + np.sum((F.T @ known.S[:r]) ** 2))
-            variance[row.position, where] = known.noise + doubt + np.sum((C @ F) ** 2, axis=1)
+            variance[row.position, where] = known.noise + doubt + np.sum((state.C[where, :r] @ F) ** 2, axis=1)
+    filled, mu = Y.copy(), mean(state, model)
+    X = X.astype(state.C.dtype, copy=False)
+    for start in range(0, len(Y), block_size):
+        rows = slice(start, start + block_size)
+        where = np.isnan(Y[rows]) if only_missing else np.ones_like(Y[rows], dtype=bool)
+        np.copyto(filled[rows], mu + X[rows] @ state.C[:, :r].T, where=where, casting="same_kind")
     return filled, variance
 
 

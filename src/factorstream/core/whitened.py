@@ -1,0 +1,179 @@
+"""The recursion over complete samples with least squares, in a dozen BLAS calls per sample.
+
+It gives what ``recursion.absorb`` gives one sample after another, which stays as its slow twin. G, T and x̄
+are not needed to go on, so they are brought up to date once, at the end, each by one product.
+
+Least squares and the filter do not depend on the basis of C. A run works in one where C̃ᵀC̃ = I at its start:
+
+    G = LLᵀ,   C̃ = C L⁻ᵀ,   x̃ = Lᵀx,   g̃ = L⁻¹g,   S̃ = L⁻¹S        (a mean, the last column, is left as it is)
+
+There the inverse P of the Gram matrix starts as I and each sample changes it by rank one, which is accurate
+for as long as the Gram matrix has not grown much; then a new run begins.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.blas import dger
+
+from .coefficients import least_squares
+from .covariance import kalman_gain
+from .linalg import Array, cholesky, triangular_solve
+from .state import EPS, Model, SmallState
+
+GROWTH = 1e3
+"""Trace of C̃ᵀC̃ − I at which a run ends: it bounds the factor by which rounding in P is magnified."""
+
+WELL = 1e-10
+"""Gram matrices with a smaller reciprocal condition number are left to the slow twin."""
+
+
+class Records(NamedTuple):
+    """What the samples of a block did, filled in as they come."""
+
+    x: Array
+    """Coefficients, a mean's 1 included (B × q)."""
+    g: Array
+    """Gains (B × q)."""
+    ee: Array
+    """‖e‖² (B)."""
+    share: Array
+    """xᵀVx / (λ + xᵀVx) (B)."""
+
+    @classmethod
+    def of(cls, B: int, q: int) -> Records:
+        """Room for B samples."""
+        return cls(np.ones((B, q)), np.empty((B, q)), np.empty(B), np.empty(B))
+
+
+def applies(model: Model, m: int) -> bool:
+    """Whether complete samples of m features may take this way."""
+    steady = model.gain is kalman_gain and model.Q is None
+    return steady and model.coefficients is least_squares and m >= model.enough
+
+
+def run(
+    state: SmallState, model: Model, M: Array, KN: Array, m: int, first: int, done: Records
+) -> tuple[SmallState, int]:
+    """Take in samples from ``first`` on, for as long as it is accurate; return which one is next.
+
+    M = [Sᵀ; A; D] (2q + B rows, C = C₀A + YᵀD) and KN = [K; N]ᵀ (B × q + B) are those of
+    ``recursion.run_block``. M and ``done`` are filled in place, ``state`` is replaced but for its S.
+    """
+    r, q = model.r, model.q
+    L = cholesky(state.G[:r, :r], WELL)
+    if L is None:
+        return state, first
+    R = np.eye(q, order="F")
+    R[:r, :r] = L
+    M[: 2 * q + first] = triangular_solve(R, M[: 2 * q + first].T).T
+    level = triangular_solve(L, state.G[:r, r]) if q > r else None
+    state, last = _samples(state, model, M, KN, m, first, done, level)
+    M[: 2 * q + last] = M[: 2 * q + last] @ R.T
+    new = slice(first, last)
+    done.x[new, :r] = triangular_solve(L, done.x[new, :r].T, trans=True).T
+    done.g[new] = done.g[new] @ R.T
+    state = _moments(state, model, done.x[new, :r])
+    weighted = done.g[new, :r] * done.ee[new, None]
+    state.G[:r, :r] += weighted.T @ done.g[new, :r]  # the rank-one changes of CᵀC, summed
+    if level is not None:
+        state.G[:r, r] = state.G[r, :r] = L @ level
+    return state, last
+
+
+class _Noise:
+    """λ and the running noise variance, learned as in ``recursion.absorb`` but in plain numbers."""
+
+    def __init__(self, state: SmallState, model: Model, m: int) -> None:
+        self.lam, self.total, self.dof, self.k = state.lam, state.noise_sum, state.noise_dof, state.k
+        self.free = m - model.r
+        self.learned, self.tracked = model.learn_noise and self.free > 0, model.track_noise
+
+    def take_in(self, ee: float, xVx: float) -> None:
+        if self.learned:
+            weight = 2.0 / (self.k + 3.0)
+            self.total += weight * (ee / (1.0 + xVx / self.lam) - self.total)
+            self.dof += weight * (self.free - self.dof)
+            if self.tracked:
+                self.lam = max(self.total / self.dof, EPS * self.lam)
+        self.k += 1
+
+    def back_in(self, state: SmallState) -> SmallState:
+        age = state.age + self.k - state.k
+        return state._replace(lam=self.lam, noise_sum=self.total, noise_dof=self.dof, k=self.k, age=age)
+
+
+def _samples(
+    state: SmallState, model: Model, M: Array, KN: Array, m: int, first: int, done: Records, level: Array | None
+) -> tuple[SmallState, int]:
+    """The loop. ``level`` is C̃ᵀμ (r), μ the mean column; it is brought up to date in place, and so is ‖μ‖² in G.
+
+    P ← P − ‖e‖² (Pg)(Pg)ᵀ / (1 + ‖e‖² gᵀPg) is the inverse of C̃ᵀC̃ ← C̃ᵀC̃ + ‖e‖² g gᵀ. Potter's update of
+    S (see ``covariance``) subtracts from Sᵀ a multiple of f gᵀ, so Sᵀ, A and D change in one rank-one update.
+    """
+    r, q = model.r, model.q
+    noise = _Noise(state, model, m)
+    squares = KN[:, q:].diagonal().tolist()  # ‖y‖²
+    P, grown, at = np.eye(r), 0.0, first
+    mu = 0.0 if level is None else float(state.G[r, r])  # ‖μ‖²
+    while at < len(KN) and grown < GROWTH:
+        rows = 2 * q + at
+        live, x, g = M[:rows], done.x[at], done.g[at]
+        x_free, g_free = x[:r], g[:r]
+        b = KN[at, : q + at].dot(live[q:])  # C̃ᵀy
+        ee, b_mean, b_free = squares[at], 0.0, b
+        if level is not None:
+            b_mean, b_free = float(b[r]), b[:r] - level
+            ee += mu - 2.0 * b_mean  # ‖y − μ‖²
+        P.dot(b_free, out=x_free)
+        ee = max(ee - float(x_free.dot(b_free)), 0.0)
+
+        lam = noise.lam
+        u = live.dot(x)  # Sᵀx, Ax, Dx
+        f = u[:q]
+        xVx = float(f.dot(f))
+        s = lam + xVx
+        f.dot(M[:q], out=g)
+        g *= 1.0 / s  # g = Vx / s
+        f *= s / (s + sqrt(lam) * sqrt(s))
+        dger(-1.0, g, u, 1, 1, live.T, 0, 0, 1)
+        M[rows] = g
+
+        p = P.dot(g_free)
+        dger(-ee / (1.0 + ee * float(p.dot(g_free))), p, p, 1, 1, P.T, 0, 0, 1)
+        grown += ee * float(g_free.dot(g_free))
+        if level is not None:
+            g_mean, lean = float(g[r]), b_mean - mu - float(level.dot(x_free))  # lean = μᵀe
+            level += (lean + ee * g_mean) * g_free
+            mu += (2.0 * lean + ee * g_mean) * g_mean
+
+        done.ee[at], done.share[at] = ee, xVx / s
+        noise.take_in(ee, xVx)
+        at += 1
+    if level is not None:
+        state.G[r, r] = mu
+    return noise.back_in(state), at
+
+
+def _moments(state: SmallState, model: Model, X: Array) -> SmallState:
+    """x̄ and T after the samples X (n × r), the last of which has number ``state.k``.
+
+    The weights 2/(k + 3) of ``recursion.absorb`` are those of sums: with s_k = (k + 1)(k + 2)/2,
+
+        s_{k+1} x̄_{k+1} = s_k x̄_k + (k + 2) x_k,     s_{k+1} T_{k+1} = s_k (T_k + 2/(k + 3) d dᵀ),  d = x_k − x̄_k
+    """
+    if not model.learn_prior:
+        return state
+    k = np.arange(state.k - len(X), state.k + 1.0)
+    s = 0.5 * (k + 1.0) * (k + 2.0)
+    if model.q == model.r:  # without a mean in the model x is spread around zero
+        T = (s[0] * state.T + (X.T * (k[:-1] + 2.0)) @ X) / s[-1]
+        return state._replace(T=np.asfortranarray(T))
+    sums = np.cumsum(np.vstack([s[0] * state.xbar, (k[:-1, None] + 2.0) * X]), axis=0)
+    xbar = sums / s[:, None]
+    d = X - xbar[:-1]
+    T = (s[0] * state.T + (d.T * (s[:-1] * 2.0 / (k[:-1] + 3.0))) @ d) / s[-1]
+    return state._replace(T=np.asfortranarray(T), xbar=xbar[-1].copy())

@@ -1,0 +1,83 @@
+"""The fast recursion over complete samples against its slow twin, sample-by-sample ``absorb``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conftest import low_rank
+from factorstream import DictionaryFilter
+from factorstream.core import whitened
+from factorstream.core.recursion import run_block
+
+LEARNING = {
+    "given": {"noise_variance": 0.3, "prior_covariance": 0.5},
+    "learned": {},
+    "tracked": {"prior_covariance": 0.5},
+}
+
+
+def block_of(seed, r, fit_mean, learning, B=50, m=60, noise=0.3):
+    """A stream in its middle, and the inner products of the block that comes next."""
+    rng = np.random.default_rng(seed)
+    Y = low_rank(rng, 40 + B, m, r, noise=noise) + 2.0 * rng.standard_normal(m)
+    model = DictionaryFilter(r, fit_mean=fit_mean, random_state=seed, **LEARNING[learning]).fit(Y[:40])
+    C, small = model.state_.C, model.state_.small
+    Z = Y[40:] - model.state_.origin
+    small = small._replace(G=np.asfortranarray(C.T @ C))
+    return small, model._model(), C.T @ Z.T, Z @ Z.T, m
+
+
+def both(monkeypatch, problem):
+    fast = run_block(*problem)
+    with monkeypatch.context() as patch:
+        patch.setattr(whitened, "applies", lambda model, m: False)
+        return fast, run_block(*problem)
+
+
+def assert_same(fast, slow, rtol=1e-10):
+    (state, block), (state_2, block_2) = fast, slow
+    for name in ("G", "T", "xbar", "lam", "noise_sum", "noise_dof"):
+        a, b = np.asarray(getattr(state, name)), np.asarray(getattr(state_2, name))
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max(initial=0.0), err_msg=name)
+    V, V_2 = state.S @ state.S.T, state_2.S @ state_2.S.T
+    np.testing.assert_allclose(V, V_2, rtol=rtol, atol=rtol * np.abs(V_2).max())
+    for a, b in ((block.A, block_2.A), (block.D, block_2.D)):
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
+    for a, b in zip(block.info, block_2.info, strict=True):
+        np.testing.assert_allclose(a, b, rtol=rtol)
+    assert (state.k, state.age) == (state_2.k, state_2.age)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("fit_mean", [False, True])
+@pytest.mark.parametrize("learning", LEARNING)
+@pytest.mark.parametrize("r", [1, 2, 7])
+def test_fast_recursion_is_the_slow_one(monkeypatch, seed, fit_mean, learning, r):
+    problem = block_of(seed, r, fit_mean, learning)
+    assert whitened.applies(problem[1], problem[4])
+    assert_same(*both(monkeypatch, problem))
+
+
+@pytest.mark.parametrize("growth", [0.0, 1e-3, 1e-1])
+def test_a_new_basis_may_be_chosen_at_any_time(monkeypatch, growth):
+    problem = block_of(0, 5, True, "learned")
+    monkeypatch.setattr(whitened, "GROWTH", growth)
+    assert_same(*both(monkeypatch, problem))
+
+
+def test_early_samples_make_the_gram_matrix_grow(monkeypatch):
+    """From a start a thousand times too small; the basis is chosen again on the way."""
+    small, model, K, N, m = block_of(1, 4, True, "learned")
+    shrink = np.diag([1e-3] * 4 + [1.0])
+    problem = (small._replace(G=np.asfortranarray(shrink @ small.G @ shrink)), model, shrink @ K, N, m)
+    fast, slow = both(monkeypatch, problem)
+    assert_same(fast, slow, rtol=1e-9)
+
+
+def test_singular_gram_matrix_is_left_to_the_slow_twin(monkeypatch):
+    small, model, K, N, m = block_of(2, 3, True, "learned")
+    small.G[2, :], small.G[:, 2] = small.G[1, :], small.G[:, 1]
+    small.G[2, 2] = small.G[1, 1]
+    K = np.vstack([K[:2], K[1], K[3]])
+    assert_same(*both(monkeypatch, (small, model, K, N, m)), rtol=1e-6)

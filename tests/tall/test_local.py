@@ -1,0 +1,40 @@
+"""The tall products against their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from factorstream.tall import local
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products(rng, dtype):
+    m, q, B = 50, 4, 6
+    C, Y = rng.standard_normal((m, q)).astype(dtype), rng.standard_normal((B, m)).astype(dtype)
+    A, D = rng.standard_normal((q, q)), rng.standard_normal((B, q))
+    e, g = rng.standard_normal(m).astype(dtype), rng.standard_normal(q)
+    tolerance = 1e-12 if dtype == np.float64 else 1e-5
+    close = {"rtol": tolerance, "atol": 10 * tolerance}
+    np.testing.assert_allclose(local.cross(C, Y), C.T @ Y.T, **close)
+    np.testing.assert_allclose(local.self_products(Y), Y @ Y.T, **close)
+    assert local.cross(C, Y).dtype == local.self_products(Y).dtype == np.float64
+    combined = local.combine(C, A, Y, D)
+    assert combined.dtype == dtype
+    np.testing.assert_allclose(combined, C @ A + Y.T @ D, **close)
+    expected = C + np.outer(e, g)
+    local.add_rank_one(C, e, g)
+    np.testing.assert_allclose(C, expected, **close)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("layout", ["C", "F", "strided", "strided columns"])
+@pytest.mark.parametrize("size", [1.0, 1e30])
+def test_gaps_are_found_in_every_layout(rng, dtype, layout, size):
+    Y = (size * rng.standard_normal((6, 10))).astype(dtype)
+    Y = {"C": Y, "F": np.asfortranarray(Y), "strided": Y[::2], "strided columns": Y[:, ::2]}[layout]
+    assert not local.has_gaps(Y)
+    for place in ((0, 0), (1, 2), (-1, -1)):
+        gappy = Y.copy(order="K")
+        gappy[place] = np.nan
+        assert local.has_gaps(gappy)
