@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export FACTORSTREAM_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test lint types contract unit format clean
+.PHONY: help demo test lint types contract unit bench format clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -41,9 +41,13 @@ contract: $(READY) ## the layers import one way
 unit: $(READY) ## tests and docstring examples
 	$(BIN)/python -m pytest -n 2
 
+bench: $(READY) ## time us beside the peers
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	$(BIN)/python -m benchmarks --output benchmark
+
 format: $(READY) ## rewrite the files in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean: ## remove everything that was made
-	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo benchmark build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -32,12 +32,15 @@ class Calibration(NamedTuple):
 
 def random_entries(seen: Mask, fraction: float, rng: np.random.Generator) -> Mask:
     """Hide each observed entry with probability ``fraction``."""
-    return _sparing(seen, np.asarray(seen & (rng.random(seen.shape) < fraction)))
+    return _sparing(seen, np.asarray(seen & (rng.random(seen.shape) < fraction)), rng)
 
 
-def _sparing(seen: Mask, hidden: Mask) -> Mask:
-    """Hide nothing of a feature of which more than half would go: its fit would say nothing of the others."""
-    hidden[:, 2 * hidden.sum(axis=0) > seen.sum(axis=0)] = False
+def _sparing(seen: Mask, hidden: Mask, rng: np.random.Generator) -> Mask:
+    """Hide at most half of what is observed of a feature: without any of it, its fit says nothing of the rest."""
+    most = seen.sum(axis=0) // 2
+    for i in np.flatnonzero(hidden.sum(axis=0) > most):
+        rows = np.flatnonzero(hidden[:, i])
+        hidden[rng.permutation(rows)[most[i] :], i] = False
     return hidden
 
 
@@ -60,7 +63,7 @@ def borrowed_gaps(seen: Mask, fraction: float, rng: np.random.Generator) -> Mask
         if 0 < taken <= 0.5 * np.count_nonzero(seen[k]):
             hidden[k] = take
             done += taken
-    return _sparing(seen, hidden) if done >= 0.5 * want else random_entries(seen, fraction, rng)
+    return _sparing(seen, hidden, rng) if done >= 0.5 * want else random_entries(seen, fraction, rng)
 
 
 def tempered(

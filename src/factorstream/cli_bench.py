@@ -1,0 +1,49 @@
+"""`factorstream bench`: this package beside its peers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ["add_bench", "bench"]
+
+DESCRIPTION = """\
+Time this package beside its peers on the same data, on one BLAS thread, and write a table (Markdown, JSON) and plots.
+Peers come with `pip install "factorstream[bench]"`; one that is not installed is named in the table as such.
+"""
+
+
+def add_bench(commands: Any) -> None:
+    """Add the command to the subparsers of the command line."""
+    parser = commands.add_parser("bench", help="time this package beside its peers", description=DESCRIPTION)
+    parser.add_argument("--quick", action="store_true", help="smaller data: a few minutes")
+    parser.add_argument(
+        "--only", nargs="+", default=(), metavar="CASE", help="only these cases, by the name of their function"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=Path("benchmark"), metavar="DIR", help="folder (default: %(default)s)"
+    )
+
+
+def bench(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit code."""
+    from .report.extras import require
+
+    require("matplotlib", "rich")
+    if arguments.output.exists() and not arguments.output.is_dir():
+        print(f"factorstream: {arguments.output} is a file; --output needs a folder.", file=sys.stderr)
+        return 2
+    from rich.console import Console
+
+    from .experiments.bench.report import run
+    from .report.tables import print_table
+
+    console = Console()
+    with console.status("starting") as status:
+        table, paths = run(arguments.output, arguments.quick, status.update, arguments.only)
+    print_table(table, console)
+    for path in paths:
+        console.print(f"  {path}", highlight=False, markup=False, soft_wrap=True)
+    return 0

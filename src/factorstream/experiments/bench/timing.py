@@ -1,0 +1,92 @@
+"""Fair timing: contestants take turns, medians count, and the machine's own rates say what the floor is."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import statistics
+import time
+import tracemalloc
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "tensorly", "cmfrec", "pysubtracking", "statsmodels")
+
+
+class Timing(NamedTuple):
+    """Wall-clock seconds of one contestant."""
+
+    median: float
+    best: float
+    repeats: int
+
+
+class Machine(NamedTuple):
+    """What the numbers were measured on."""
+
+    cpu: str
+    cores: int
+    versions: dict[str, str]
+    flops: float
+    """Double-precision operations per second in a large matrix product, one thread."""
+    bandwidth: float
+    """Bytes per second read by a sum over an array that no cache holds, one thread."""
+
+
+def race(calls: Mapping[str, Callable[[], Any]], repeats: int = 5, limit: float = 20.0) -> dict[str, Timing]:
+    """Time calls in turns, so that a busy neighbour hurts all alike, after one warm-up each.
+
+    One that takes longer than ``limit`` seconds runs once: its warm-up is its time.
+    """
+    warm = {name: _clock(call) for name, call in calls.items()}
+    times: dict[str, list[float]] = {name: [t] if t > limit else [] for name, t in warm.items()}
+    for _ in range(repeats):
+        for name, call in calls.items():
+            if warm[name] <= limit:
+                times[name].append(_clock(call))
+    return {name: Timing(statistics.median(t), min(t), len(t)) for name, t in times.items()}
+
+
+def _clock(call: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
+
+
+def peak_bytes(call: Callable[[], Any]) -> int:
+    """The most memory that a call holds beyond what was there before it."""
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        call()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+def machine() -> Machine:
+    """Names, versions, and the two rates behind every floor."""
+    rng = np.random.default_rng(0)
+    A, x = rng.standard_normal((1000, 1000)), rng.standard_normal(2**24)
+    found = race({"product": lambda: A @ A, "sum": lambda: x.sum()}, repeats=7)
+    versions = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            versions[name] = "not installed"
+    rates = 2e9 / found["product"].best, x.nbytes / found["sum"].best
+    return Machine(_cpu(), os.cpu_count() or 1, versions, *rates)
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
