@@ -72,7 +72,7 @@ def test_text(capsys, tmp_path, suffix, delimiter):
 
 
 def test_bounds_and_a_second_run_of_the_same_seed(capsys, tmp_path):
-    header, rows, X, gaps = table(n=400)
+    header, rows, _, gaps = table(n=400)
     source = write(tmp_path / "in.csv", header, rows)
     for name in ("one.csv", "two.csv"):
         assert run(capsys, source, "-o", tmp_path / name, "--level", "0.9", "--seed", "3")[0] == 0
