@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -67,9 +68,9 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     _warm_rows: Rows | None
     _dtype: np.dtype[Any]
 
+    @abstractmethod
     def _gain(self) -> Gain:
         """The rule that moves the dictionary."""
-        raise NotImplementedError  # pragma: no cover - abstract
 
     def _process_noise(self) -> Array | None:
         """Q_V with the mean's part, or None for a dictionary that does not drift."""
