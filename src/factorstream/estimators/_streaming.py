@@ -333,7 +333,11 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return self._answers().draw(X, int(n_draws), np.random.default_rng(seed))
 
     def score_samples(self, X: Any) -> Array:
-        """Log-density of every row's observed entries, coefficients integrated out (n_samples,)."""
+        """Log-density of every row's observed entries, coefficients integrated out (n_samples,).
+
+        The lowest are the strangest rows. A fit that sweeps over strange rows until they fit learns them as well:
+        look for them with one pass of the shared covariance, or with a fit that has not seen them.
+        """
         X = self._check_rows(X)
         return self._answers().log_density(X)
 
