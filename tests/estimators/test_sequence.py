@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 import reference as ref
 from factorstream import SequenceFilter
+from factorstream.core.dynamics.stream import standards
 from factorstream.datasets import DatasetNotFoundError, load_london_air
 from factorstream.masks import segment_mask
 from factorstream.metrics import coverage, rmse
@@ -37,6 +38,21 @@ def straight_lines(X):
 
 
 # ---------------------------------------------------------------- how good it is
+
+
+def test_many_float32_rows_have_the_right_scale(rng):
+    Y = (1e5 + 0.2 * rng.standard_normal((30_000, 2))).astype(np.float32)
+    shift, scale = standards(Y)
+    np.testing.assert_allclose(shift, Y.astype(float).mean(axis=0), rtol=1e-7)
+    np.testing.assert_allclose(scale, Y.astype(float).std(axis=0), rtol=1e-6)
+
+
+def test_given_dynamics_are_not_kept_by_reference(rng):
+    A, Y = 0.5 * np.eye(2), rng.standard_normal((60, 4))
+    model = SequenceFilter(2, dynamics=A, level=False).fit(Y)
+    before = model.forecast(2)
+    A[:] = 0.0
+    np.testing.assert_array_equal(model.forecast(2), before)
 
 
 def test_london_air():

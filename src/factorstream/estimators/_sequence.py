@@ -77,7 +77,7 @@ def _law(dynamics: Any, process_noise: Any, r: int) -> Law:
         return Law("full" if dynamics == "auto" else dynamics, None, Q)  # type: ignore[arg-type]
     if np.ndim(dynamics) == 0:
         return Law("fixed", float(dynamics), Q)
-    A = np.asarray(dynamics, dtype=np.float64)
+    A = np.array(dynamics, dtype=np.float64)
     A = np.diag(A) if A.ndim == 1 else A
     if A.shape != (r, r) or not np.isfinite(A).all():
         raise ValueError(f"dynamics must be finite and have shape ({r}, {r}); got shape {np.shape(dynamics)}.")

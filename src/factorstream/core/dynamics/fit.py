@@ -105,11 +105,11 @@ def fit(
             prior = prior._replace(alpha=relevance(model))
     if level:
         s, mom = smooth_levels(model, Y, w)
-        end = State(*(field[-1] for field in forward(model, Y, w, None)[0]))
+        end = State(*(field[-1].copy() for field in forward(model, Y, w, None)[0]))
     else:
         s = smooth(model, Y, w)
         mom = observed_moments(Y, s, w)
-        end = initial(model)._replace(x=s.x[-1], P=s.P[-1])
+        end = initial(model)._replace(x=s.x[-1].copy(), P=s.P[-1].copy())
     return Fit(model, s, prior, history, mom, end)
 
 

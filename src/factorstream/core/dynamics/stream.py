@@ -95,7 +95,7 @@ def standards(Y: Array) -> tuple[Array, Array]:
     """
     seen = np.isfinite(Y)
     n = seen.sum(0)
-    y = np.where(seen, Y, 0.0)
+    y = np.where(seen, Y, 0.0).astype(np.float64)  # a sum of many float32 values loses the mean
     unit = np.frexp(np.abs(y).max(0))[1]
     y = np.ldexp(y, -unit)
     mean = y.sum(0) / np.maximum(n, 1)
