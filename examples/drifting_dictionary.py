@@ -16,10 +16,9 @@ those that are scored.
 What comes out: a filter that never forgets loses the drifting dictionary altogether (6 dB against 19). Where
 all components are busy, Q_V and the forgetting factor are equally good, after a sudden switch too. Q_V wins,
 by about 1.5 dB, when components fall silent. Doubt about an unused component grows by q per sample, but by
-the factor 1/β under forgetting: with β = 0.9 the largest eigenvalue of V passes 1e16 here (with Q_V it stays
-near 0.2), so a β nearer to 1 has to be chosen, which follows the drift too slowly. Where nothing drifts, a
-little forgetting still gains 1 dB: early updates rest on coefficients from a bad dictionary and are better
-forgotten. Started from the true dictionary, never forgetting is best there, by 0.01 to 0.25 dB.
+the factor 1/β under forgetting, so that a β nearer to 1 has to be chosen, which follows the drift too slowly.
+Where nothing drifts, a little forgetting still gains 1 dB: early updates rest on coefficients from a bad dictionary
+and are better forgotten. Values at the edge of a grid (q = 1e-5 and 1 here) might be bettered by a wider one.
 
     python examples/drifting_dictionary.py          writes drifting_dictionary.png
 """

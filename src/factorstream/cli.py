@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument(
         "--quick",
         action="store_true",
-        help="one seed; two readings of the paper and a short NMF, or one fraction: about a minute",
+        help="one seed; two readings of the paper and a short NMF, or one fraction: under a minute on an idle core",
     )
     reproduce.add_argument(
         "--seeds", type=_positive, metavar="N", help="number of seeds (default: 3, or 1 with --quick)"

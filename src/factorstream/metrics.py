@@ -27,7 +27,7 @@ def snr(y_true: ArrayLike, y_pred: ArrayLike, *, where: ArrayLike | None = None)
     signal, noise = float(truth @ truth), float(np.sum((truth - prediction) ** 2))
     if noise == 0:
         return math.inf
-    if signal == 0:
+    if signal == 0 or noise == math.inf:
         return -math.inf
     return 10 * math.log10(signal / noise)
 

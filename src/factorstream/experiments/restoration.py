@@ -66,6 +66,7 @@ class Score:
     filled: float
     seconds: float
     setting: Mapping[str, Any]
+    passes: int
 
 
 @dataclass
@@ -195,8 +196,9 @@ def _evaluate(
         filled=snr(Y, filled),
         seconds=seconds,
         setting=setting,
+        passes=getattr(estimator, "n_passes_", 1) if method.passes == 1 else method.passes,
     )
-    return score, filled, [*curve, (method.passes, score.missing)]
+    return score, filled, [*curve, (score.passes, score.missing)]
 
 
 def fit_in_passes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import platform
+from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import cycle
 from pathlib import Path
@@ -53,7 +54,7 @@ def summary(result: Restoration) -> Table:
                 {
                     "reading": heading(result, reading),
                     "method": method.label,
-                    "passes": method.passes,
+                    "passes": round(float(np.mean([score.passes for score in scores]))),
                     "missing": Estimate.of(score.missing for score in scores),
                     "all": Estimate.of(score.all for score in scores),
                     "filled": Estimate.of(score.filled for score in scores),
@@ -165,11 +166,20 @@ def write_report(result: Restoration, settings: Settings, source: str, folder: P
         "restoration.html": html.page(TITLE, LEAD, sections, f"{stand}."),
         "restoration.md": markdown,
         "restoration.csv": to_csv(table),
-        "restoration.json": json.dumps(data, indent=2, ensure_ascii=False) + "\n",
+        "restoration.json": json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n",
         "restoration-faces.png": faces,
         "restoration-passes.png": passes,
     }
     return [write_atomic(folder / name, content) for name, content in contents.items()]
+
+
+def finite(data: Any) -> Any:
+    """The same data with null for numbers that JSON does not have."""
+    if isinstance(data, Mapping):
+        return {key: finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [finite(value) for value in data]
+    return None if isinstance(data, float) and not np.isfinite(data) else data
 
 
 _FACES_CAPTION = (
