@@ -292,3 +292,31 @@ def test_text_needs_no_optional_package(tmp_path):
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert read(tmp_path / "out.csv")[0][3] == "a_lower"
+
+
+def test_parquet_that_pandas_wrote_can_be_read_back(capsys, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": pandas.array([1, None, 3] * 20, dtype="Int64"), "b": np.arange(60.0)})
+    frame.to_parquet(tmp_path / "in.parquet")
+    assert run(capsys, tmp_path / "in.parquet", "-o", tmp_path / "out.parquet")[0] == 0
+    again = pandas.read_parquet(tmp_path / "out.parquet")
+    assert again["a"].dtype == "float64"
+    assert not again["a"].isna().any()
+
+
+def test_links_and_permissions_stay(capsys, tmp_path):
+    source = write(tmp_path / "in.csv", *table()[:2])
+    target = tmp_path / "real.csv"
+    target.write_text("old")
+    target.chmod(0o640)
+    (tmp_path / "link.csv").symlink_to(target)
+    assert run(capsys, source, "-o", tmp_path / "link.csv")[0] == 0
+    assert (tmp_path / "link.csv").is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert target.read_text() != "old"
+
+
+def test_leading_blank_lines_are_no_reason_to_fail(capsys, tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text("\n" * 25 + "a,b\n1,2\n3,\n")
+    assert run(capsys, path, "-o", tmp_path / "out.csv")[0] in (0, 2)

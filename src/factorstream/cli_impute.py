@@ -93,7 +93,7 @@ def _impute(table: Table, arguments: argparse.Namespace, step: Step) -> Iterator
         raise TableError(f"{arguments.input} cannot be used: it has no column of numbers.")
     gaps = np.isnan(table.numbers)
     if not gaps.any():
-        _write(arguments.output, arguments.input.read_bytes())
+        _write(arguments.output, table.raw)
         yield f"There is no gap in the columns of numbers; {arguments.output} is a copy of {arguments.input}."
     else:
         _check_names(table, gaps, arguments.level)
@@ -178,6 +178,8 @@ def _check_names(table: Table, gaps: NDArray[Any], level: float | None) -> None:
 
     filled = [table.names[j] for at, j in enumerate(table.numeric) if gaps[:, at].any()]
     taken = {f"{name}_{side}" for name in filled for side in ("lower", "upper")} & set(table.names)
+    if level is not None and len(set(filled)) < len(filled):
+        raise TableError("Two columns to fill have the same name; rename one, or leave out --level.")
     if level is not None and taken:
         raise TableError(f"There is a column {min(taken)} already; rename it, or leave out --level.")
 

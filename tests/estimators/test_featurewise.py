@@ -133,6 +133,19 @@ def test_a_late_feature_does_no_harm(rng):
     assert model.mean_[9] == pytest.approx(1000.0, abs=1.0)
 
 
+def test_values_of_an_unknown_feature_say_nothing(rng):
+    truth = low_rank(rng, 300, 8, 2, noise=0.1)
+    X = gaps(rng, truth, 0.2)
+    X[:100, 3] = np.nan
+    model = featurewise(2).partial_fit(X[:100])
+    without = X[100:].copy()
+    without[:, 3] = np.nan
+    others = np.isnan(X[100:])
+    others[:, 3] = False
+    for rows in (X[100:], without):
+        assert np.sqrt(np.mean((model.impute(rows) - truth[100:])[others] ** 2)) < 0.35
+
+
 def test_dull_first_rows_do_not_stop_a_stream(rng):
     truth = low_rank(rng, 600, 20, 3, noise=0.2)
     model = featurewise(3).partial_fit(np.zeros((30, 20)))

@@ -207,3 +207,24 @@ def test_a_failed_fit_changes_nothing(problem):
     assert_array_equal(imputer.transform(gappy), before)
     with pytest.raises(ValueError, match="infinity at row 0, column 1"):
         imputer.transform([[1.0, np.inf, *[0.0] * 6]])
+
+
+@pytest.mark.parametrize("outlier", [1e4, 1e7])
+def test_one_gross_outlier_does_not_widen_its_column(rng, outlier):
+    truth = rng.standard_normal((200, 2)) @ rng.standard_normal((2, 8)) + 0.1 * rng.standard_normal((200, 8))
+    X = np.where(rng.random(truth.shape) < 0.2, np.nan, truth)
+    X[0, 0] = outlier
+    lower, upper = FilterImputer(robust=True, random_state=0).fit(X).predict_interval(X)
+    gone = np.isnan(X[:, 0])
+    assert np.median((upper - lower)[gone, 0]) < 2.0
+
+
+def test_the_sweeps_are_bounded(rng):
+    X = np.where(rng.random((80, 6)) < 0.2, np.nan, rng.standard_normal((80, 6)))
+    assert FilterImputer(max_iter=1, random_state=0).fit(X).n_iter_ == 1
+
+
+def test_a_level_close_to_one_is_answered_at_once(rng):
+    X = np.where(rng.random((80, 6)) < 0.2, np.nan, rng.standard_normal((80, 6)))
+    with pytest.raises(ValueError, match="too few"):
+        FilterImputer(random_state=0).fit(X).predict_interval(X, level=1 - 1e-12)

@@ -33,6 +33,18 @@ def moments(X: Array) -> tuple[Array, Array, Array]:
     return count, np.ldexp(mean, unit), np.where(scale < np.finfo(np.float64).tiny, 0.0, scale)
 
 
+def robust_moments(X: Array, mean: Array, scale: Array) -> tuple[Array, Array]:
+    """Median and scaled median absolute deviation of each column, or what is given where that deviation is zero."""
+    mean, scale = mean.copy(), scale.copy()
+    for j in np.flatnonzero(scale > 0):
+        values = X[~np.isnan(X[:, j]), j].astype(np.float64)
+        middle = np.median(values)
+        spread = 1.4826 * np.median(np.abs(values - middle))
+        if spread > 0:
+            mean[j], scale[j] = middle, spread
+    return mean, scale
+
+
 def means_nan(value: Any) -> bool:
     """Whether a marker of missing values is NaN, or pandas.NA, which becomes NaN in an array of floats."""
     pandas = sys.modules.get("pandas")

@@ -168,6 +168,9 @@ class FeaturewiseAnswers(NamedTuple):
         Y, W = _shifted(X, self.state.origin)
         if np.isfinite(model.nu):
             W = robust_coefficients(Y, W > 0, model.post, model.s2, model.prior, model.nu)[1]
+        known = self.state.n_observed > model.prior.mu.size + 1
+        if known.any() and not known.all():  # of the others too little is known for their values to say anything
+            W = W * known
         return coefficients(Y, W * self.state.temper, model.post, model.s2, model.prior)
 
     def coefficients(self, X: Rows) -> Array:

@@ -285,7 +285,7 @@ class DictionaryFilter(StreamingFactorizer):
         return Options(
             r=r,
             per_feature_noise=self.noise_variance == "featurewise",
-            max_sweeps=max(self.n_passes, SWEEPS),
+            max_sweeps=getattr(self, "_most_sweeps", max(self.n_passes, SWEEPS)),
             tol=self.tol or Options().tol,
             nu=nu,
             learn_nu=isinstance(self.robust, str),

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, MissingValues, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ..core.linalg import Array
-from ._columns import listed, means_nan, moments
+from ._columns import listed, means_nan, moments, robust_moments
 from ._validation import check_data, unchanged_on_error
 from .dictionary_filter import DictionaryFilter
 
@@ -137,6 +137,8 @@ class FilterImputer(TransformerMixin, BaseEstimator):
         with unchanged_on_error(self):
             X = self._check(X, reset=True)
             self.n_observed_, mean, self.scale_ = moments(X)
+            if self.robust:
+                mean, self.scale_ = robust_moments(X, mean, self.scale_)
             empty = self.n_observed_ == 0
             self.statistics_ = np.where(empty, 0.0 if self.keep_empty_features else np.nan, mean)
             if empty.all() and not self.keep_empty_features:
@@ -157,10 +159,10 @@ class FilterImputer(TransformerMixin, BaseEstimator):
             noise_variance="featurewise",
             robust=self.robust,
             calibrate=self.calibrate,
-            n_passes=self.max_iter,
             random_state=self.random_state,
             verbose=self.verbose,
         )
+        model._most_sweeps = self.max_iter
         model.fit(self._standardised(X))
         return model
 

@@ -111,8 +111,8 @@ def _why_the_start_matters(result: Restoration) -> list[str]:
     ]
     if abs(gauss - PAPER_MF_RLF) < min(abs(uniform - PAPER_MF_RLF), 0.5):
         texts[0] += (
-            f" Of the rows of MF-RLF the latter is closest to the paper's 12.38. Whether that was the paper's "
-            f"experiment the numbers cannot say: the pixel mean alone gives {_mean(result, 'initial-snr', 'mean'):.2f} dB."
+            " Of the rows of MF-RLF the latter is closest to the paper's 12.38. Whether it was the paper's experiment "
+            f"the numbers cannot say: the pixel mean alone gives {_mean(result, 'initial-snr', 'mean'):.2f} dB."
         )
     return texts if min(broyden, kalman) > uniform else texts[:1]
 

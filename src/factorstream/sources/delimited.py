@@ -44,6 +44,8 @@ class Delimited:
     (n_rows, len(numeric)) their values, NaN in the gaps.
     """
 
+    raw = b""
+
     def __init__(self, lines: list[list[str]], ends: list[str], delimiter: str, header: bool, mark: bool) -> None:
         self._lines, self._ends, self._delimiter, self._header, self._mark = lines, ends, delimiter, header, mark
         width = len(lines[0])
@@ -149,7 +151,9 @@ def _split(text: str, delimiter: str) -> Iterator[tuple[list[str], str]]:
 def _sniff(text: str) -> str:
     """The delimiter that cuts the first lines into the most cells, each into as many; a comma if none does."""
     sample = text[:65536].splitlines()[:20]
-    first = next(line for line in sample if line.strip())
+    first = next((line for line in sample if line.strip()), None)
+    if first is None:
+        return ","
     best, most = ",", 0
     for delimiter in DELIMITERS:
         counts = [_count(line, delimiter) for line in sample if line.strip()]

@@ -7,6 +7,7 @@ that are not numbers, and every value that was there, come out as they went in.
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,6 +30,8 @@ class Table(Protocol):
     """Positions of the columns that hold finite numbers and gaps, and at least one number."""
     numbers: Array
     """Their values (n_rows, len(numeric)), NaN in the gaps."""
+    raw: bytes
+    """The file as it was read."""
     header_of_numbers: bool
     """Whether the names are all numbers, so that they may well be a row of data."""
 
@@ -68,11 +71,15 @@ def read_table(path: Path, delimiter: str | None = None, header: bool = True) ->
     try:
         if not raw:
             raise TableError("it is empty")
+        table: Table
         if kind == "npy":
-            return _ArrayTable(raw)
-        if kind == "parquet":
-            return _ParquetTable(raw)
-        return parse_delimited(raw, delimiter, header)
+            table = _ArrayTable(raw)
+        elif kind == "parquet":
+            table = _ParquetTable(raw)
+        else:
+            table = parse_delimited(raw, delimiter, header)
+        table.raw = raw
+        return table
     except TableError as problem:
         raise TableError(f"{path} cannot be used: {problem}.") from None
 
@@ -80,12 +87,13 @@ def read_table(path: Path, delimiter: str | None = None, header: bool = True) ->
 class _ArrayTable:
     """A two-dimensional array of numbers; bounds become columns like the others."""
 
+    raw = b""
     header_of_numbers = False
 
     def __init__(self, raw: bytes) -> None:
         try:
             values = np.load(io.BytesIO(raw), allow_pickle=False)
-        except (ValueError, OSError, EOFError):
+        except (ValueError, OSError, EOFError, MemoryError):
             raise TableError("it is not an NPY file of numbers") from None
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
             raise TableError("it does not hold real numbers")
@@ -118,6 +126,7 @@ class _ArrayTable:
 class _ParquetTable:
     """A Parquet file. Integers with gaps come back as floats; all other columns keep their types."""
 
+    raw = b""
     header_of_numbers = False
 
     def __init__(self, raw: bytes) -> None:
@@ -148,6 +157,8 @@ class _ParquetTable:
         values = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
         if column.null_count and pa.types.is_integer(kind) and np.nanmax(np.abs(values), initial=0.0) > EXACT:
             return None  # a column of floats could not hold them; such integers are names of something
+        if column.null_count and pa.types.is_decimal(kind) and kind.precision > 15:
+            return None  # nor these
         return None if np.isnan(values).all() or np.isinf(values).any() else values
 
     def gaps(self, column: int) -> int:
@@ -163,18 +174,35 @@ class _ParquetTable:
             if not gaps[:, at].any():
                 continue
             j = self.numeric[at]
-            name, kind = self.names[j], table.schema.field(j).type
+            old = table.schema.field(j)
+            name, kind = self.names[j], old.type
             kind = kind if pa.types.is_floating(kind) else pa.float64()
             sides = [filled, *(bounds or ())]
             new = [
                 pa.array(_over(gaps[:, at], side[:, at], self.numbers[:, at])).cast(kind, safe=False) for side in sides
             ]
-            table = table.set_column(j, pa.field(name, kind), new[0])
+            table = table.set_column(j, pa.field(name, kind, metadata=old.metadata), new[0])
             for step, (side, column) in enumerate(zip(("lower", "upper"), new[1:], strict=False), start=1):
                 table = table.add_column(j + step, pa.field(f"{name}_{side}", kind), column)
+            if kind != self._table.schema.field(j).type:
+                table = _with_float_metadata(table, name)
         file: Any = io.BytesIO()
         pq.write_table(table, file)
         return bytes(file.getvalue())
+
+
+def _with_float_metadata(table: Any, name: str) -> Any:
+    """The table with what pandas notes about a column's type brought up to date."""
+    metadata = dict(table.schema.metadata or {})
+    if b"pandas" not in metadata:
+        return table
+    notes = json.loads(metadata[b"pandas"])
+    for column in notes.get("columns", []):
+        if column.get("field_name", column.get("name")) == name:
+            column["pandas_type"] = column["numpy_type"] = "float64"
+            column["metadata"] = None
+    metadata[b"pandas"] = json.dumps(notes).encode()
+    return table.replace_schema_metadata(metadata)
 
 
 def _over(gaps: Array, new: Array, old: Array) -> Array:

@@ -7,7 +7,6 @@ gaps have (single entries, squares, dead sensors), the hidden ones have it too, 
 
 from __future__ import annotations
 
-from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -136,7 +135,7 @@ def half_width(scores: Array, level: float) -> float:
     normal, N = gaussian_half_width(level), scores.size
     rank = int(np.ceil((N + 1) * level))
     if rank > N:
-        need = next(n for n in count(1) if np.ceil((n + 1) * level) <= n)
+        need = int(np.ceil(level / (1.0 - level) - 1e-9))
         raise ValueError(f"{N} hidden entries are too few to calibrate level {level}: at least {need} are needed")
     return max(float(scores[rank - 1]), normal if N < 1000 else 0.0)
 

@@ -207,6 +207,8 @@ def _prepare_robust(Y: Array, W: Array) -> tuple[Array, Array, float, Array]:
         if values.size:
             offset[i] = np.median(values)
             own[i] = (1.4826 * np.median(np.abs(values - offset[i]))) ** 2
+    if not (own > 0).any():  # most values of every feature are equal: fall back on squares
+        own = np.sum(np.where(W > 0, Y - offset, 0.0) ** 2, axis=0) / np.maximum(column_count(W), 1.0)
     own = np.where(own > 0, own, np.median(own[own > 0]) if (own > 0).any() else 1.0)
     scale = float(np.sqrt(own.mean()))
     return np.where(W > 0, Y - offset, 0.0) / scale, offset, scale, own / scale**2
