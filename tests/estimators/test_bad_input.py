@@ -127,3 +127,12 @@ def test_sizes_cannot_change_in_a_stream():
     for changed in ({"n_components": 3}, {"fit_mean": False, "n_components": 2}):
         with pytest.raises(ValueError, match="began with n_components=2 and fit_mean=True"):
             model.set_params(**changed).partial_fit(GOOD)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"batch_size": 0}, {"batch_size": 2.5}, {"noise_variance": -1.0}, {"coefficients": "magic"}]
+)
+def test_settings_changed_in_a_stream_are_checked(changed):
+    model = DictionaryFilter(2, random_state=0).partial_fit(GOOD)
+    with pytest.raises(ValueError, match=next(iter(changed))):
+        model.set_params(**changed).partial_fit(GOOD)

@@ -23,7 +23,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 SMALL = 4096
-"""Below this many entries of C, BLAS works on one thread anyway and setting the limit would cost more."""
+"""Below this many entries of C times rows, BLAS works on one thread anyway and setting the limit costs more."""
 
 
 @cache
@@ -49,7 +49,10 @@ class _Limit:
     def __enter__(self) -> None:
         with self.lock:
             if self.inside == 0:
-                threads = int(os.environ.get("FACTORSTREAM_THREADS", "1"))
+                wanted = os.environ.get("FACTORSTREAM_THREADS", "1")
+                if not wanted.isdecimal() or int(wanted) < 1:
+                    raise ValueError(f"FACTORSTREAM_THREADS must be a positive number; it is {wanted!r}.")
+                threads = int(wanted)
                 self.limiter = _controller().limit(limits=threads, user_api="blas")
                 _let_any_thread_set_it()
             self.inside += 1
@@ -66,7 +69,7 @@ _limit = _Limit()
 
 
 def limited(size: int = SMALL) -> AbstractContextManager[None]:
-    """A context in which BLAS keeps to the library's number of threads; ``size`` is that of C."""
+    """A context in which BLAS keeps to the library's number of threads; ``size`` is that of C times the rows."""
     return nullcontext() if size < SMALL else _limit
 
 
@@ -77,7 +80,9 @@ def within_limit(
 
     @wraps(function)
     def wrapper(state: FilterState, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with limited(state.C.size):
+        sizes: list[tuple[int, ...]] = [getattr(a, "shape", ()) for a in args]
+        rows = next((shape[0] for shape in sizes if len(shape) == 2), 1)
+        with limited(state.C.size * rows):
             return function(state, *args, **kwargs)
 
     return wrapper

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from threadpoolctl import threadpool_limits
 
+from ...datasets import DatasetNotFoundError
 from ...report.figures import PALETTE, Curve, curves, to_png
 from ...report.files import write_atomic
 from ...report.tables import Cell, Column, Table, to_markdown
@@ -44,7 +45,10 @@ def run(
         for case in CASES:
             if not cases or case.__name__ in cases:
                 notify((case.__doc__ or "").partition(":")[0])
-                rows += case(here, quick)
+                try:
+                    rows += case(here, quick)
+                except DatasetNotFoundError as problem:
+                    rows.append(Row(case.__name__, "not run", None, note=str(problem)))
         notify("time per sample")
         lines = scaling(here, quick) if not cases or "scaling" in cases else {}
     table = summary(rows, here)
