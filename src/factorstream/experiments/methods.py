@@ -144,6 +144,6 @@ def paper_methods(settings: Settings) -> list[Method]:
         Method("sgdmf", "SGDMF", sgd, passes, steps, tuning, paper=11.75),
         Method("nmf", f"NMF, {iterations} iterations", nmf, iterations, iterations="max_iter", paper=12.35),
         Method("recommended", "recommended, one pass", recommended),
-        Method("sweeps", "variational sweeps, up to 30", sweeps),
+        Method("sweeps", "variational sweeps", sweeps),
         Method("mean", "pixel mean (floor)", lambda seed: PixelMean()),
     ]
