@@ -158,6 +158,7 @@ class DictionaryFilter(StreamingFactorizer):
         "tol": [Interval(Real, 0, None, closed="left")],
     }
     _has_posterior: ClassVar[bool] = True
+    _most_sweeps: int | None = None  # a strict bound on the sweeps, for FilterImputer's max_iter
 
     def __init__(
         self,
@@ -285,7 +286,7 @@ class DictionaryFilter(StreamingFactorizer):
         return Options(
             r=r,
             per_feature_noise=self.noise_variance == "featurewise",
-            max_sweeps=getattr(self, "_most_sweeps", max(self.n_passes, SWEEPS)),
+            max_sweeps=self._most_sweeps or max(self.n_passes, SWEEPS),
             tol=self.tol or Options().tol,
             nu=nu,
             learn_nu=isinstance(self.robust, str),
