@@ -193,7 +193,7 @@ class SequenceFilter(SequenceAnswers):
             Y, frame = self._read(X, reset=True)
             opt = options(self, Y.shape[1])
             _check_enough(Y, opt.r)
-            shift, scale = standards(Y)
+            shift, scale = standards(Y, opt.noise)
             Z = (Y - shift) / scale
             level, select, stretch = self._choose(Z, opt)
             kind: dict[str, Any] = {"level": level, "select": select, "law": opt.law, "noise": opt.noise}

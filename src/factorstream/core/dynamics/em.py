@@ -9,14 +9,11 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import digamma, gammaln
 
 from ..linalg import Array
 from .model import Model, Smoothed, inv
 
 UNIT_ROOT = 13.7
-NU_RANGE = (3.0, 200.0)
 
 
 class Law(NamedTuple):
@@ -217,29 +214,3 @@ def levels(model: Model, s: Moments, prior: Prior, centred: bool, unit_root: boo
         model = model._replace(C=model.C + step, V=V)
     q = (np.maximum(rss, 0.0) + prior.strength * prior.scale) / (s.n + prior.strength)
     return model._replace(phi=phi, q=q)
-
-
-def robust_weights(model: Model, Y: Array, s: Smoothed, learn: bool = True) -> tuple[Array, float, float]:
-    """Student-t noise as a scale mixture, w_ti ~ Gamma(nu/2, nu/2): q(w_ti) = Gamma(a, b). O(T m).
-
-        a = (nu + 1) / 2,  b = (nu + E(y - signal)^2 / R) / 2,  E w = (nu + 1) / (nu + E(y - signal)^2 / R)
-
-    Returns E w (1 where missing), what q(w) adds to the bound, and the new nu (the old one
-    unless `learn`).
-    """
-    obs = np.isfinite(Y)
-    e2 = np.where(obs, (Y - s.signal) ** 2 + s.var, model.R) / model.R
-    a, b = (model.nu + 1.0) / 2, (model.nu + e2) / 2
-    w = a / b
-    Elog = digamma(a) - np.log(b)
-    stat = float((Elog - w)[obs].mean()) if obs.any() else -1.0
-
-    def slope(v: float) -> float:
-        return 1.0 + float(np.log(v / 2) - digamma(v / 2)) + stat
-
-    lo, hi = NU_RANGE
-    new = model.nu if not learn else hi if slope(hi) > 0 else lo if slope(lo) < 0 else float(brentq(slope, lo, hi))
-    k = new / 2
-    kl = (a - k) * digamma(a) - gammaln(a) + gammaln(k) + k * np.log(b / k) + w * (k - b)
-    extra = float((0.5 * (Elog - np.log(w)) - kl)[obs].sum())
-    return w, extra, new

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from ..linalg import Array
-from .em import LEARNED, Law, Moments, Prior, maximise, obey, observed_moments, penalty, relevance, robust_weights
+from .em import LEARNED, Law, Moments, Prior, maximise, obey, observed_moments, penalty, relevance
 from .level import forward, smooth_levels
 from .model import (
     Model,
@@ -23,10 +24,13 @@ from .model import (
     smooth,
     update,
 )
+from .robust import evident_weights, learned_nu, left_out, variational_weights, weights_bound, without_spikes
 from .start import start as first_model
 
 LEARN_NU = 10.0
 """Where learning the degrees of freedom starts."""
+EARLY = 4
+"""Sweeps in which outliers are sought with each entry's own say left out; they settle on no bound."""
 ROWS = 1024
 """Rows on which kinds of models are compared."""
 
@@ -84,20 +88,24 @@ def fit(
 
     Stops when two sweeps raise the bound by less than `tol` nats per observed entry and sweep.
     """
-    model = obey(first_model(Y, r, level, nu=noise.nu, select=select), law)
+    first = without_spikes(Y) if np.isfinite(noise.nu) else Y
+    model = obey(first_model(first, r, level, nu=noise.nu, select=select), law)
     r = len(model.A)
     prior = Prior(np.full(r, float(max(r, 1))))
     n_obs = max(int(np.isfinite(Y).sum()), 1)
-    w: Array | None = None
+    early = EARLY if level and np.isfinite(noise.nu) else 0
+    w = weights(model, Y) if early else None  # a level would learn from an outlier that it follows
     extra = 0.0
     history: list[float] = []
     for k in range(sweeps):
         s, mom = expect(model, Y, w)
         history.append(s.logp + extra - penalty(model, prior))
-        if len(history) > 2 and history[-1] - history[-3] < 2 * tol * n_obs:
+        if len(history) > (2 if early == 0 else early + 2) and history[-1] - history[-3] < 2 * tol * n_obs:
             break
         if np.isfinite(noise.nu):
-            w, extra, nu = robust_weights(model, Y, s, noise.learned)
+            w = reweigh(model, Y, s, w, evident=k < early)
+            nu = learned_nu(model, Y, w) if noise.learned else noise.nu
+            extra = float(weights_bound(w, model.nu, nu)[np.isfinite(Y)].sum())
             model = model._replace(nu=nu)
             mom = mom if level else observed_moments(Y, s, w)
         model = maximise(model, mom, prior, law, centred=level and k % 2 == 1, unit_root=k < 4)
@@ -113,12 +121,21 @@ def fit(
     return Fit(model, s, prior, history, mom, end)
 
 
+def reweigh(model: Model, Y: Array, s: Smoothed, w: Array | None, *, evident: bool) -> Array:
+    """New weights from what a smoother with weights `w` said: without each entry's own say, or variational."""
+    if not evident:
+        return variational_weights(model, Y, s)
+    e, v = left_out(model, Y, s, w)
+    return evident_weights(e, v, model.R, model.nu)
+
+
 def weights(model: Model, Y: Array, start: State | None = None, rounds: int = 4) -> Array | None:
     """Noise weights of Y's entries under Student-t noise, by a few turns of q(x) and q(w); None if Gaussian."""
     w: Array | None = None
     if np.isfinite(model.nu):
-        for _ in range(rounds):
-            w, _, _ = robust_weights(model, Y, expect(model, Y, w, start)[0], learn=False)
+        for k in range(rounds):
+            s = expect(model, Y, w, start)[0]
+            w = reweigh(model, Y, s, w, evident=bool(model.p0.any()) and k < rounds - 1)
     return w
 
 
@@ -206,8 +223,10 @@ def choose(
     third with what the first two thirds taught: common shapes of random walks fit the past, not the future.
     Errors count squared, or by their size where the noise is Student-t: an outlier must not decide.
     `stretch` is the 95% quantile of |error| / standard deviation over that of a Gaussian, for the winner, drawn
-    towards 1 as if 100 more entries had been right: few entries must not decide.
+    towards 1 as if 100 more entries had been right: few entries must not decide. Under Student-t noise it is the 80%
+    quantile: hidden outliers are not for the intervals to hold.
     """
+    held = 0.8 if np.isfinite(noise.nu) else 0.95
     Y = Y[-rows:]
     hide = held_out(Y)
     Z = np.where(hide, np.nan, Y)
@@ -227,6 +246,6 @@ def choose(
         e = float((off if np.isfinite(noise.nu) else off**2).mean())
         if e < error:
             size = off / np.sqrt(var + noise_variance(f.model))[hide]
-            stretch = float(np.quantile(size, 0.95)) / 1.959964
+            stretch = float(np.quantile(size, held) / ndtri((1.0 + held) / 2.0))
             best, error = Choice(level, select, stretch ** (len(size) / (len(size) + 100.0))), e
     return best

@@ -23,8 +23,13 @@ import numpy as np
 from scipy.linalg import cho_solve_banded, cholesky_banded
 
 from ..linalg import Array
+from .robust import evident_weights, weights_bound
 
 LOG2PI = float(np.log(2 * np.pi))
+ROUNDS = 3
+"""Turns of states and weights within one row."""
+JUMP = 0.01
+"""Chance that an outlier of four standard deviations is a level that has moved."""
 
 
 class Model(NamedTuple):
@@ -122,37 +127,63 @@ def update(model: Model, s: State, y: Array) -> tuple[State, StepInfo]:
         P^-1 <- P^-1 + sum_i (h_i h_i' + V_i) / s_i,   then l_i | x, y_i by one scalar gain k_i = d_i / s_i.
 
     V_i enters P only without levels (variational Bayes): a level absorbs a slow error of c_i'x, and V_i / s_i
-    would count it as noise at every step. It always enters the predictive variance.
+    would count it as noise at every step. It always enters the predictive variance. Under Student-t noise R_i is
+    divided by the entry's weight, and `logp` is a lower bound (see `robust`).
     """
-    C, V = model.C, model.V
+    C, R = model.C, model.R
     obs = np.isfinite(y)
     H = C + s.B
     mu = model.mean + C @ s.x + s.lev
     e = np.where(obs, y - mu, 0.0)
     sv = np.einsum("ij,ij->i", H @ s.P, H) + s.d
-    if V.any():
-        sv = sv + np.einsum("ijk,jk->i", V, s.P + np.outer(s.x, s.x))
-    S = sv + model.R
-    R = model.R
-    if np.isfinite(model.nu):  # weight of an entry from its own innovation
-        R = R * (model.nu + e * e / S) / (model.nu + 1.0)
+    if model.V.any():
+        sv = sv + np.einsum("ijk,jk->i", model.V, s.P + np.outer(s.x, s.x))
+    tails, jump = 0.0, np.zeros_like(e)
+    if np.isfinite(model.nu):
+        w, jump = _outliers(model, s, H, e, obs)
+        tails, R = float(weights_bound(w, model.nu, model.nu)[obs].sum()), R / w
     noise = s.d + R
     iw = obs / noise
+    T, P, dx, chi2 = _state_step(model, s, H, e, iw)
+    k = s.d * iw
+    lev = s.lev + s.B @ dx + k * (e - H @ dx)
+    new = State(s.x + dx, P, lev, s.B - k[:, None] * H, s.d * (1.0 - k) + jump)
+    logdet = float(np.linalg.slogdet(T)[1])
+    logp = tails - 0.5 * float(np.log(noise[obs]).sum() + obs.sum() * LOG2PI + logdet + chi2)
+    z = np.where(obs, e / np.sqrt(sv + model.R), np.nan)
+    return new, StepInfo(logp, int(obs.sum()), chi2, z, mu, sv + noise_variance(model))
+
+
+def _state_step(model: Model, s: State, H: Array, e: Array, iw: Array) -> tuple[Array, Array, Array, float]:
+    """I + P J, the new P, the change of x and e'S^-1 e, from the entries' precisions given x. O(m r^2 + r^3)."""
     Hs = H * iw[:, None]
-    U = weighted_V(V, np.zeros_like(iw) if model.p0.any() else iw)
+    U = weighted_V(model.V, np.zeros_like(iw) if model.p0.any() else iw)
     J, h = Hs.T @ H + U, Hs.T @ e - U @ s.x
     T = np.eye(len(s.x)) + s.P @ J
     P = np.linalg.solve(T, s.P)  # (P^-1 + J)^-1 without P^-1: P = 0 is allowed
     P = (P + P.T) / 2
     dx = P @ h
-    k = s.d * iw
-    lev = s.lev + s.B @ dx + k * (e - H @ dx)
-    new = State(s.x + dx, P, lev, s.B - k[:, None] * H, s.d * (1.0 - k))
-    logdet = float(np.linalg.slogdet(T)[1])
-    chi2 = float(iw @ (e * e) + s.x @ U @ s.x - h @ dx)
-    logp = -0.5 * float(np.log(noise[obs]).sum() + obs.sum() * LOG2PI + logdet + chi2)
-    z = np.where(obs, e / np.sqrt(S), np.nan)
-    return new, StepInfo(logp, int(obs.sum()), chi2, z, mu, sv + noise_variance(model))
+    return T, P, dx, float(iw @ (e * e) + s.x @ U @ s.x - h @ dx)
+
+
+def _outliers(model: Model, s: State, H: Array, e: Array, obs: Array) -> tuple[Array, Array]:
+    """Weights of the entries of one row, and what the doubt about each outlier adds to its level's variance.
+
+    As in `robust.left_out`, entry i is judged by what the others of its row say: x without it is off by
+    (e_i - h_i'dx) / (1 - k_i), k_i = h_i'P h_i / s_i, so a shock that all features share is no outlier.
+    An outlier may be a level that has moved for good: JUMP of its square is added to d, so that after a
+    few such rows the level follows, however far it went.
+    """
+    w = np.ones_like(e)
+    for _ in range(ROUNDS):
+        iw = obs / (s.d + model.R / w)
+        _, P, dx, _ = _state_step(model, s, H, e, iw)
+        p = np.einsum("ij,ij->i", H @ P, H)
+        free = np.maximum(1.0 - p * iw, 1e-9)
+        off, v = (e - H @ dx) / free, p / free + s.d
+        w = evident_weights(off, v, model.R, model.nu)
+    far = obs & (s.d > 0) & (off * off > 16.0 * (v + noise_variance(model)))
+    return w, np.where(far, JUMP * off * off, 0.0)
 
 
 def filter_rows(model: Model, Y: Array, start: State | None = None) -> tuple[list[State], list[StepInfo]]:

@@ -10,6 +10,7 @@ from ..linalg import Array
 from .em import LEARNED, Law, Moments, Prior, add, maximise, recentre, relevance
 from .fit import GAUSSIAN, Fit, Noise, adapt, choose, expect, fit, weights
 from .model import Model, State, StepInfo, initial, predict, update
+from .robust import without_spikes
 
 ENOUGH = 100
 """Rows before level and number of components are chosen on held-out entries: two periods of held-out runs."""
@@ -87,12 +88,13 @@ def raw_info(info: StepInfo, stream: Stream) -> StepInfo:
     )
 
 
-def standards(Y: Array) -> tuple[Array, Array]:
+def standards(Y: Array, noise: Noise = GAUSSIAN) -> tuple[Array, Array]:
     """Mean and standard deviation of each column; a column (nearly) without data or spread borrows the median.
 
     Where no column has a spread, the size of the values stands for it. Taken in units of a power of two, so that
-    no square overflows.
+    no square overflows. Under Student-t noise spikes do not count.
     """
+    Y = without_spikes(Y) if np.isfinite(noise.nu) else Y
     seen = np.isfinite(Y)
     n = seen.sum(0)
     y = np.where(seen, Y, 0.0).astype(np.float64)  # a sum of many float32 values loses the mean
@@ -110,7 +112,7 @@ def standards(Y: Array) -> tuple[Array, Array]:
 def restart(stream: Stream, opt: Options) -> Stream:
     """Fit the warm-up rows from scratch and filter to their end; the buffer is dropped when the warm-up is over."""
     Y = stream.window
-    shift, scale = standards(Y)
+    shift, scale = standards(Y, opt.noise)
     Z = (Y - shift) / scale
     level, select = opt.candidates[0]
     if len(Y) > ENOUGH:
