@@ -78,3 +78,9 @@ def test_a_feature_never_observed_is_kept_with_the_priors_interval():
     assert np.isfinite(filled).all()
     assert (std[:, 3] > 0.7 * np.median(GOOD.std(axis=0))).all()
     assert np.isfinite(model.forecast(2)).all()
+
+
+def test_the_least_process_noise_works():
+    X, _ = gappy(panel())
+    for level in (False, True):
+        assert np.isfinite(SequenceFilter(2, process_noise=2.3e-16, level=level).fit(X).impute(X)).all()

@@ -41,7 +41,7 @@ class SequenceFilter(SequenceAnswers):
         A. "full" and "diagonal" are learned, "auto" is "full"; "fixed" keeps the multiple of the identity that
         the data's variograms suggest; a number is that multiple; an array is A, or its diagonal. A never grows.
     process_noise : "auto", float or array (n_components, n_components), default="auto"
-        Q, learned or given.
+        Q, learned or given; no less than rounding, 2.2e-16.
     smooth : bool, default=True
         Whether ``impute``, ``predict_interval`` and ``transform`` use what comes after a row as well as what
         comes before it (a smoother), or only the latter (a filter).
