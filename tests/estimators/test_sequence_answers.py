@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 import reference as ref
 from factorstream import SequenceFilter
+from factorstream.core.dynamics.fit import filtered, smoothed
 from factorstream.metrics import rmse
 from sequence_problems import gappy, panel
 
@@ -76,3 +77,28 @@ def test_copies_are_equal_and_independent():
         copy.partial_fit(X)
     assert model.n_samples_seen_ == len(X)
     assert not hasattr(clone(model), "state_")
+
+
+@pytest.mark.parametrize("settings", [{}, {"level": False, "robust": True}, {"smooth": False}])
+def test_the_signal_is_the_models_part_of_every_entry(settings):
+    X, removed = gappy(panel(T=150))
+    model = SequenceFilter(2, **settings).fit(X)
+    signal, std = model.denoise(X, return_std=True)
+    s = model.state_
+    answer = (smoothed if model.smooth else filtered)(s.model, (X - s.shift) / s.scale)
+    np.testing.assert_allclose(signal, s.shift + s.scale * answer.signal)
+    np.testing.assert_allclose(std, model.interval_scale_ * s.scale * np.sqrt(answer.var))
+    np.testing.assert_array_equal(model.denoise(X), signal)
+    filled, filled_std = model.impute(X, return_std=True)
+    np.testing.assert_array_equal(signal[removed], filled[removed])
+    assert (std[removed] < filled_std[removed]).all()
+    assert model.denoise(X.astype(np.float32)).dtype == np.float32
+
+
+def test_an_outlier_gives_way_to_a_plausible_value():
+    Y = panel(T=300, m=8)
+    X = Y.copy()
+    X[100, 3] += 30.0
+    signal = SequenceFilter(2, level=False, robust=True).fit(X).denoise(X)
+    assert signal.shape == X.shape
+    assert Y[:, 3].min() - 1.0 < signal[100, 3] < Y[:, 3].max() + 1.0

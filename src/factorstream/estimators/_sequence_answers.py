@@ -144,6 +144,17 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         lower, upper = (np.where(missing, fill + sign * width, values) for sign in (-1.0, 1.0))
         return dress(lower.astype(values.dtype), frame), dress(upper.astype(values.dtype), frame)
 
+    def denoise(self, X: Any, return_std: bool = False) -> Any:
+        """The noise-free signal of every entry of X, observed or not; a table comes back as a table.
+
+        Where X is missing this is what ``impute`` fills in. Where it is observed the model's part of the value is
+        kept and its noise taken away: with ``robust`` an outlier gives way to what its neighbours say. With
+        ``return_std`` also the standard deviation of the signal, without the noise.
+        """
+        values, frame, answer = self._ask(X)
+        signal, std = (dress(part.astype(values.dtype), frame) for part in self._in_units(answer, noise=False))
+        return (signal, std) if return_std else signal
+
     def forecast(self, steps: int, return_std: bool = False) -> Any:
         """The rows to come after the last one taken in (steps, n_features).
 
@@ -262,8 +273,8 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         passed = steps(self._model, Z, self.dictionary_drift)
         return [raw_info(info, self._progress.stream) for _, _, info in passed]
 
-    def _in_units(self, answer: Answer) -> tuple[Array, Array]:
-        """Predictive mean and standard deviation of every entry."""
+    def _in_units(self, answer: Answer, *, noise: bool = True) -> tuple[Array, Array]:
+        """Predictive mean and standard deviation of every entry, or of its noise-free part."""
         stream = self._progress.stream
-        var = answer.var + noise_variance(self._model)
+        var = answer.var + noise_variance(self._model) if noise else answer.var
         return stream.shift + stream.scale * answer.signal, self.interval_scale_ * stream.scale * np.sqrt(var)

@@ -43,8 +43,8 @@ class SequenceFilter(SequenceAnswers):
     process_noise : "auto", float or array (n_components, n_components), default="auto"
         Q, learned or given; no less than rounding, 2.2e-16.
     smooth : bool, default=True
-        Whether ``impute``, ``predict_interval`` and ``transform`` use what comes after a row as well as what
-        comes before it (a smoother), or only the latter (a filter).
+        Whether ``impute``, ``denoise``, ``predict_interval`` and ``transform`` use what comes after a row as well as
+        what comes before it (a smoother), or only the latter (a filter).
     lag : int or None, default=None
         How many rows ``recent`` looks back in a stream: the last ``lag`` rows and their beliefs are kept.
     robust : bool or float, default=False
