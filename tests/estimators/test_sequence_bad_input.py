@@ -104,3 +104,15 @@ def test_a_failed_call_changes_nothing():
     assert pickle.dumps(model) == before
     with pytest.raises(ValueError, match="set it back"):
         SequenceFilter(2).partial_fit(GOOD).set_params(n_components=3).partial_fit(GOOD)
+
+
+def test_a_row_or_column_without_its_second_dimension():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(GOOD, columns=list("abcdef"))
+    model = SequenceFilter(2).fit(X)
+    for ask in (model.fit, model.partial_fit, model.impute):
+        with pytest.raises(ValueError, match=r"pass one row as df\.iloc\[\[k\]\]"):
+            ask(X.iloc[3])
+        with pytest.raises(ValueError, match=r"pass one row as x\[None, :\]"):
+            ask(GOOD[3])
+    assert model.partial_fit(X.iloc[[3]]).n_samples_seen_ == 41

@@ -80,6 +80,14 @@ def test_a_feature_never_observed_is_kept_with_the_priors_interval():
     assert np.isfinite(model.forecast(2)).all()
 
 
+def test_a_feature_never_observed_is_named_at_the_callers_line():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(GOOD, columns=["a", "b", "c", "salt", "e", "f"]).assign(salt=np.nan)
+    with pytest.warns(UserWarning, match=r"keep the prior's interval: salt\.") as told:
+        SequenceFilter(2).fit(X)
+    assert told[0].filename == __file__
+
+
 def test_the_least_process_noise_works():
     X, _ = gappy(panel())
     for level in (False, True):

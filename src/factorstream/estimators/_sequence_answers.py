@@ -19,7 +19,7 @@ from ..core.dynamics.stream import Stream, raw_info
 from ..core.linalg import Array
 from ._sequence import Alarms, Progress
 from ._times import Frame, ahead, dress, undress
-from ._validation import check_data
+from ._validation import check_data, refuse_one_dimension
 
 
 class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -251,6 +251,7 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return model
 
     def _read(self, X: Any, *, reset: bool) -> tuple[Array, Frame]:
+        refuse_one_dimension(X)
         numbers, frame = undress(X)
         return np.asarray(check_data(self, numbers, reset=reset)), frame
 

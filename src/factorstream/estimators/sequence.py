@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -18,7 +17,7 @@ from ._columns import listed
 from ._sequence import WARM_UP, begin, options, take_in
 from ._sequence_answers import SequenceAnswers
 from ._times import follow, tail
-from ._validation import unchanged_on_error
+from ._validation import unchanged_on_error, warn_caller
 
 
 class SequenceFilter(SequenceAnswers):
@@ -214,9 +213,8 @@ class SequenceFilter(SequenceAnswers):
                 print(f"[SequenceFilter] {self.n_iter_} sweeps, bound {found.history[-1]:.6g}, levels {level}")
             unseen = np.asarray(np.isnan(Y).all(axis=0))
             if unseen.any():
-                warnings.warn(
-                    f"Features without any observed value keep the prior's interval: {listed(unseen)}.", stacklevel=2
-                )
+                which = listed(unseen, getattr(self, "feature_names_in_", None))
+                warn_caller(f"Features without any observed value keep the prior's interval: {which}.")
         return self
 
     def _choose(self, Z: Array, opt: Options) -> Choice:
