@@ -47,8 +47,6 @@ def test_forecasts_continue_at_the_inferred_step(library, freq, n):
         assert SequenceFilter(2).fit(table("pandas", X, known)).forecast(3).index.equals(times[n:])
         return
     polars = pytest.importorskip("polars")
-    if freq == "B":
-        return  # polars has no inference of business days: the median step is used
     stamps = polars.Series("when", times.to_pydatetime().tolist())
     ahead = SequenceFilter(2).fit(table("polars", X, stamps[:n])).forecast(3)
     assert ahead["when"].to_list() == stamps[n:].to_list()
@@ -101,3 +99,77 @@ def test_tables_without_time_stamps():
     assert model.impute(X).index.equals(X.index)
     assert model.transform(X).index.equals(X.index)
     assert list(model.forecast(3).columns) == list("abcdef")
+
+
+def other_times(kind, n):
+    """Days of pandas as periods, or as objects that are dates or datetimes."""
+    pandas = pytest.importorskip("pandas")
+    days = pandas.date_range("2024-01-01", periods=n, name="when")
+    objects = {"dates": days.date, "datetimes": days.to_pydatetime()}
+    return days.to_period("D") if kind == "periods" else pandas.Index(objects[kind], dtype=object, name="when")
+
+
+@pytest.mark.parametrize("column", [False, True])
+@pytest.mark.parametrize("kind", ["periods", "dates", "datetimes"])
+def test_periods_and_dates_are_checked_and_come_back_as_they_were(kind, column):
+    times, values = other_times(kind, 45), panel(T=45)
+    values[10:15, 2] = np.nan
+
+    def rows(which):
+        X = table("pandas", values[which], None if column else times[which])
+        if column:
+            X.insert(2, "when", times[which])
+        return X
+
+    def stamps(X):
+        return X["when"] if column else X.index
+
+    model = SequenceFilter(2).fit(rows(slice(40)))
+    assert list(stamps(model.impute(rows(slice(40))))) == list(times[:40])
+    ahead = stamps(model.forecast(5))
+    assert list(ahead) == list(times[40:])
+    assert ahead.dtype == times.dtype
+    assert type(ahead[0]) is type(times[0])
+    assert list(model.feature_names_in_) == list("abcdef")
+    with pytest.raises(ValueError, match=r"not in order.*rows 1 and 2"):
+        model.impute(rows([0, 2, 1]))
+    with pytest.raises(ValueError, match=r"duplicate time stamps.*rows 1 and 2"):
+        model.impute(rows([0, 1, 1]))
+    with pytest.raises(ValueError, match="not after the last time step"):
+        model.partial_fit(rows(slice(39, 45)))
+    model.partial_fit(rows(slice(40, 45)))
+    other = table("pandas", values[:5], hours("pandas", 5).tz_localize("UTC"))
+    with pytest.raises(ValueError, match="another kind"):
+        model.partial_fit(other)
+
+
+def test_every_other_period_continues_at_its_stride():
+    pandas = pytest.importorskip("pandas")
+    months = pandas.period_range("2020-01", periods=86, freq="M")[::2]
+    assert SequenceFilter(2).fit(table("pandas", panel(T=40), months[:40])).forecast(3).index.equals(months[40:])
+    pairs = pandas.period_range("2020-01", periods=43, freq="2M")
+    assert SequenceFilter(2).fit(table("pandas", panel(T=40), pairs[:40])).forecast(3).index.equals(pairs[40:])
+
+
+def test_strings_are_not_dates():
+    pandas = pytest.importorskip("pandas")
+    names = [f"2024-01-{40 - k}" for k in range(30)]
+    X = pandas.DataFrame(panel(T=30), index=names, columns=list("abcdef"))
+    model = SequenceFilter(2).fit(X)
+    assert list(model.impute(X).index) == names
+    assert list(model.forecast(2).index) == [0, 1]
+
+
+def test_one_row_is_enough_where_the_step_is_known():
+    pandas = pytest.importorskip("pandas")
+    X = panel(T=1)
+    for freq in ("B", "MS", "h"):
+        times = pandas.date_range("2024-01-01", periods=4, freq=freq)
+        assert SequenceFilter(2).partial_fit(table("pandas", X, times[:1])).forecast(3).index.equals(times[1:])
+    months = pandas.period_range("2024-01", periods=4, freq="M")
+    assert SequenceFilter(2).partial_fit(table("pandas", X, months[:1])).forecast(3).index.equals(months[1:])
+    for library in ("pandas", "polars"):
+        pytest.importorskip(library)
+        stamp = pandas.DatetimeIndex(["2024-01-01"]) if library == "pandas" else hours(library, 1)
+        with pytest.raises(ValueError, match="no step to continue at"):
+            SequenceFilter(2).partial_fit(table(library, X, stamp)).forecast(1)

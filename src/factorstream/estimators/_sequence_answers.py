@@ -17,8 +17,9 @@ from ..core.dynamics.level import smooth_recent
 from ..core.dynamics.model import Model, StepInfo, entry, forecast, noise_variance
 from ..core.dynamics.stream import Stream, raw_info
 from ..core.linalg import Array
+from ._gaps import warn_of_gaps
 from ._sequence import Alarms, Progress
-from ._times import Frame, ahead, dress, undress
+from ._times import Frame, ahead, dress, follow, undress
 from ._validation import check_data, refuse_one_dimension
 
 
@@ -159,7 +160,8 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """The rows to come after the last one taken in (steps, n_features).
 
         With ``return_std`` also their predictive standard deviations, noise included. After tables the forecast is
-        a table, whose time stamps continue at the inferred step.
+        a table, whose time stamps continue at the inferred step, or at their frequency; datetimes, periods and dates
+        each continue as what they are.
         """
         check_is_fitted(self)
         if not isinstance(steps, Integral) or isinstance(steps, bool) or steps < 1:
@@ -250,10 +252,14 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         assert model is not None  # for the type checker: a stream has a model from its first row
         return model
 
-    def _read(self, X: Any, *, reset: bool) -> tuple[Array, Frame]:
+    def _read(self, X: Any, *, reset: bool, after: Frame | None = None) -> tuple[Array, Frame]:
+        """The numbers of X, and its frame, joined to that of the rows before it in a stream."""
         refuse_one_dimension(X)
         numbers, frame = undress(X)
-        return np.asarray(check_data(self, numbers, reset=reset)), frame
+        values = np.asarray(check_data(self, numbers, reset=reset))
+        frame = frame if after is None else follow(after, frame)
+        warn_of_gaps(frame, len(values))
+        return values, frame
 
     def _standardised(self, X: Any) -> tuple[Array, Frame, Array]:
         check_is_fitted(self)
