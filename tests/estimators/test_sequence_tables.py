@@ -160,6 +160,55 @@ def test_strings_are_not_dates():
     assert list(model.forecast(2).index) == [0, 1]
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_the_last_rows_come_with_their_time_stamps(library):
+    X, _ = gappy(panel(T=130))
+    X = table(library, X, hours(library, 130))
+    model = SequenceFilter(2, level=False, lag=99)
+    for start, end in ((0, 3), (3, 60), (60, 61), (61, 130)):
+        model.partial_fit(X[start:end])
+        filled, std = model.recent(return_std=True)
+        for out in (filled, std):
+            assert list(out.columns) == list(X.columns)
+            if library == "pandas":
+                assert out.index.equals(X.index[max(end - 100, 0) : end])
+            else:
+                assert out["when"].equals(X["when"][max(end - 100, 0) : end])
+    assert len(model.fit(X).recent()) == 1
+
+
+def test_the_last_rows_keep_their_labels_as_long_as_all_rows_had_some():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(panel(T=40), columns=list("abcdef"), index=np.arange(100, 140))
+    model = SequenceFilter(2, lag=5).partial_fit(X[:38]).partial_fit(X[38:])
+    assert list(model.recent().index) == list(range(134, 140))
+    stamped = X.assign(when=hours("pandas", 40))
+    last = SequenceFilter(2, lag=5).partial_fit(stamped[:38]).partial_fit(stamped[38:]).recent()
+    pandas.testing.assert_frame_equal(last, stamped[-6:], check_freq=False)
+    model = SequenceFilter(2, lag=5).partial_fit(panel(T=40)[:, :2])
+    assert isinstance(model.recent(), np.ndarray)
+    assert list(model.set_params(lag=2).partial_fit(panel(T=40)[:1, :2]).recent().shape) == [3, 2]
+
+
+def test_states_get_the_index_by_set_output():
+    X = table("pandas", panel(T=40), hours("pandas", 40))
+    model = SequenceFilter(2).fit(X)
+    assert isinstance(model.transform(X), np.ndarray)
+    assert model.set_output(transform="pandas").transform(X).index.equals(X.index)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", None])
+def test_alarms_say_when(library):
+    Y = panel(1, T=500)
+    Y[400:] += 3.0
+    X = Y if library is None else table(library, Y, hours(library, 500))
+    alarms = SequenceFilter(2, level=False).fit(X[:300]).alarms(X)
+    rows = np.flatnonzero(alarms.fired)
+    assert len(rows)
+    expected = rows if library is None else hours(library, 500)[rows]
+    assert list(alarms.when) == list(expected)
+
+
 def test_one_row_is_enough_where_the_step_is_known():
     pandas = pytest.importorskip("pandas")
     X = panel(T=1)

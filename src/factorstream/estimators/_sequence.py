@@ -19,7 +19,7 @@ WARM_UP = Options().warmup
 
 
 class Alarms(NamedTuple):
-    """The change-point view of a sequence, one number per row.
+    """The change-point view of a sequence, one number per row, and when alarms were raised.
 
     ``score`` is NaN and the rest unchanged in a row without data.
     """
@@ -32,6 +32,8 @@ class Alarms(NamedTuple):
     """Sum of surprises, zero after an alarm: it grows when rows are further off than they should be."""
     down: Array
     """Sum of quietness, zero after an alarm: it grows when rows are closer than they should be."""
+    when: Any
+    """Time stamps of the rows with an alarm, as pandas index or polars series; without time stamps their numbers."""
 
 
 class Progress(NamedTuple):

@@ -19,7 +19,7 @@ from ..core.dynamics.stream import Stream, raw_info
 from ..core.linalg import Array
 from ._gaps import warn_of_gaps
 from ._sequence import Alarms, Progress
-from ._times import Frame, ahead, dress, follow, undress
+from ._times import Frame, ahead, dress, follow, stamps, tail, undress
 from ._validation import check_data, refuse_one_dimension
 
 
@@ -178,7 +178,7 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """The last ``lag + 1`` rows taken in, oldest first, with their gaps filled from all rows so far.
 
         The first of them is the fixed-lag estimate, the last the filtered one. There are fewer while the stream
-        is younger than that, and after ``fit``, which leaves one.
+        is younger than that, and after ``fit``, which leaves one. After tables they are a table, with its time stamps.
         """
         check_is_fitted(self)
         progress = self._progress
@@ -188,16 +188,21 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         answer = Answer(np.empty(0), *(np.array(part) for part in zip(*beliefs, strict=True)))
         rows = progress.rows[-len(beliefs) :]
         missing = np.isnan(rows)
-        filled = np.where(missing, shift + scale * answer.signal, rows)
+        frame = tail(self._frame, len(rows))
+        filled = dress(np.where(missing, shift + scale * answer.signal, rows), frame)
         if not return_std:
             return filled
         std = self.interval_scale_ * scale * np.sqrt(answer.var + noise_variance(model))
-        return filled, np.where(missing, std, 0.0)
+        return filled, dress(np.where(missing, std, 0.0), frame)
 
     # ---------------------------------------------------------------- states
 
     def transform(self, X: Any) -> Array:
-        """The state at every time step (n_steps, n_components_), smoothed or filtered."""
+        """The state at every time step (n_steps, n_components_), smoothed or filtered.
+
+        An array, for a table too, as scikit-learn has it; ``set_output(transform="pandas")`` makes it a table with
+        the index of X.
+        """
         values, _, answer = self._ask(X)
         return answer.x.astype(values.dtype)
 
@@ -233,15 +238,18 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         N(0, 1) scores would raise ``alarm_rate`` alarms per row (Siegmund's approximation; 1e-4 gives 8.0).
         A lasting shift of the score by one standard deviation is found after about 17 rows, by two after 6.
         Where the model does not hold even without a change, scores are correlated and false alarms more frequent.
+
+        The numbers come as arrays, for a table too; ``when`` has the time stamps of the rows with an alarm.
         """
         infos = self._innovations(X)
         h = threshold(self.alarm_rate)
         state = Alarm()
         rows = []
         for info in infos:
-            state, fired, score = watch(state, info, h)
-            rows.append((fired, score, state.up, state.down))
-        return Alarms(*(np.array(part) for part in zip(*rows, strict=True)))
+            state, *facts = watch(state, info, h)
+            rows.append((*facts, state.up, state.down))
+        fired, score, up, down = (np.array(part) for part in zip(*rows, strict=True))
+        return Alarms(fired, score, up, down, when=stamps(undress(X)[1], fired))
 
     # ---------------------------------------------------------------- between X and the core
 

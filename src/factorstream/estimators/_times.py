@@ -134,6 +134,13 @@ def tail(frame: Frame, rows: int) -> Frame:
     return frame._replace(index=index, times=times)
 
 
+def stamps(frame: Frame, which: Array) -> Any:
+    """The time stamps of the rows marked, or the numbers of these rows where there are no time stamps."""
+    if frame.times is None:
+        return np.flatnonzero(which)
+    return frame.times[which] if frame.library == "pandas" else frame.times.filter(which)
+
+
 def _with_times(frame: Frame, times: Any) -> Frame:
     """A frame whose time stamps are these; they are its index if its own were."""
     indexed = frame.library == "pandas" and frame.column is None
