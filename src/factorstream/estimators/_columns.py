@@ -51,7 +51,8 @@ def means_nan(value: Any) -> bool:
     return value != value if isinstance(value, Real) else pandas is not None and value is pandas.NA
 
 
-def listed(which: Array) -> str:
-    """The first few of the features marked, for a message."""
+def listed(which: Array, names: Array | None = None) -> str:
+    """The first few of the features marked, by name where there are names, for a message."""
     columns = np.flatnonzero(which)
-    return ", ".join(map(str, columns[:5])) + (", ..." if len(columns) > 5 else "")
+    shown = columns[:5] if names is None else names[columns[:5]]
+    return ", ".join(map(str, shown)) + (", ..." if len(columns) > 5 else "")

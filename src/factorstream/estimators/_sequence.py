@@ -19,7 +19,7 @@ WARM_UP = Options().warmup
 
 
 class Alarms(NamedTuple):
-    """The change-point view of a sequence, one number per row.
+    """The change-point view of a sequence, one number per row, and when alarms were raised.
 
     ``score`` is NaN and the rest unchanged in a row without data.
     """
@@ -32,6 +32,8 @@ class Alarms(NamedTuple):
     """Sum of surprises, zero after an alarm: it grows when rows are further off than they should be."""
     down: Array
     """Sum of quietness, zero after an alarm: it grows when rows are closer than they should be."""
+    when: Any
+    """Time stamps of the rows with an alarm, as pandas index or polars series; without time stamps their numbers."""
 
 
 class Progress(NamedTuple):
@@ -66,13 +68,7 @@ def options(estimator: Any, m: int) -> Options:
 
 
 def _law(dynamics: Any, process_noise: Any, r: int) -> Law:
-    Q: Any = None
-    if not isinstance(process_noise, str):
-        Q = (
-            process_noise
-            if np.ndim(process_noise) == 0
-            else as_covariance(process_noise, r, "process_noise", definite=True)
-        )
+    Q = None if isinstance(process_noise, str) else _process_noise(process_noise, r)
     if isinstance(dynamics, str):
         return Law("full" if dynamics == "auto" else dynamics, None, Q)  # type: ignore[arg-type]
     if np.ndim(dynamics) == 0:
@@ -85,6 +81,18 @@ def _law(dynamics: Any, process_noise: Any, r: int) -> Law:
     if radius > 1.0 + 1e-9:
         raise ValueError(f"dynamics must not grow: its spectral radius is {radius:.4g}, and may be 1 at most.")
     return Law("fixed", A, Q)
+
+
+def _process_noise(value: Any, r: int) -> Any:
+    Q = float(value) if np.ndim(value) == 0 else as_covariance(value, r, "process_noise", definite=True)
+    sizes = np.linalg.eigvalsh(np.atleast_2d(Q))
+    least = float(np.finfo(np.float64).eps) * max(1.0, sizes[-1])
+    if sizes[0] < least:
+        raise ValueError(
+            f"process_noise must be at least {least:.2g}, or rounding takes it away; got {sizes[0]:.3g}, "
+            "but 1e-12 already stands for states that do not move by themselves."
+        )
+    return Q
 
 
 def begin(stream: Stream, end: State | None, row: Array, seen: int) -> Progress:

@@ -17,9 +17,10 @@ from ..core.dynamics.level import smooth_recent
 from ..core.dynamics.model import Model, StepInfo, entry, forecast, noise_variance
 from ..core.dynamics.stream import Stream, raw_info
 from ..core.linalg import Array
+from ._gaps import warn_of_gaps
 from ._sequence import Alarms, Progress
-from ._times import Frame, ahead, dress, undress
-from ._validation import check_data
+from ._times import Frame, ahead, dress, follow, stamps, tail, undress
+from ._validation import check_data, refuse_one_dimension
 
 
 class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -144,11 +145,23 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         lower, upper = (np.where(missing, fill + sign * width, values) for sign in (-1.0, 1.0))
         return dress(lower.astype(values.dtype), frame), dress(upper.astype(values.dtype), frame)
 
+    def denoise(self, X: Any, return_std: bool = False) -> Any:
+        """The noise-free signal of every entry of X, observed or not; a table comes back as a table.
+
+        Where X is missing this is what ``impute`` fills in. Where it is observed the model's part of the value is
+        kept and its noise taken away: with ``robust`` an outlier gives way to what its neighbours say. With
+        ``return_std`` also the standard deviation of the signal, without the noise.
+        """
+        values, frame, answer = self._ask(X)
+        signal, std = (dress(part.astype(values.dtype), frame) for part in self._in_units(answer, noise=False))
+        return (signal, std) if return_std else signal
+
     def forecast(self, steps: int, return_std: bool = False) -> Any:
         """The rows to come after the last one taken in (steps, n_features).
 
         With ``return_std`` also their predictive standard deviations, noise included. After tables the forecast is
-        a table, whose time stamps continue at the inferred step.
+        a table, whose time stamps continue at the inferred step, or at their frequency; datetimes, periods and dates
+        each continue as what they are.
         """
         check_is_fitted(self)
         if not isinstance(steps, Integral) or isinstance(steps, bool) or steps < 1:
@@ -165,7 +178,7 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """The last ``lag + 1`` rows taken in, oldest first, with their gaps filled from all rows so far.
 
         The first of them is the fixed-lag estimate, the last the filtered one. There are fewer while the stream
-        is younger than that, and after ``fit``, which leaves one.
+        is younger than that, and after ``fit``, which leaves one. After tables they are a table, with its time stamps.
         """
         check_is_fitted(self)
         progress = self._progress
@@ -175,16 +188,21 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         answer = Answer(np.empty(0), *(np.array(part) for part in zip(*beliefs, strict=True)))
         rows = progress.rows[-len(beliefs) :]
         missing = np.isnan(rows)
-        filled = np.where(missing, shift + scale * answer.signal, rows)
+        frame = tail(self._frame, len(rows))
+        filled = dress(np.where(missing, shift + scale * answer.signal, rows), frame)
         if not return_std:
             return filled
         std = self.interval_scale_ * scale * np.sqrt(answer.var + noise_variance(model))
-        return filled, np.where(missing, std, 0.0)
+        return filled, dress(np.where(missing, std, 0.0), frame)
 
     # ---------------------------------------------------------------- states
 
     def transform(self, X: Any) -> Array:
-        """The state at every time step (n_steps, n_components_), smoothed or filtered."""
+        """The state at every time step (n_steps, n_components_), smoothed or filtered.
+
+        An array, for a table too, as scikit-learn has it; ``set_output(transform="pandas")`` makes it a table with
+        the index of X.
+        """
         values, _, answer = self._ask(X)
         return answer.x.astype(values.dtype)
 
@@ -220,15 +238,18 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         N(0, 1) scores would raise ``alarm_rate`` alarms per row (Siegmund's approximation; 1e-4 gives 8.0).
         A lasting shift of the score by one standard deviation is found after about 17 rows, by two after 6.
         Where the model does not hold even without a change, scores are correlated and false alarms more frequent.
+
+        The numbers come as arrays, for a table too; ``when`` has the time stamps of the rows with an alarm.
         """
         infos = self._innovations(X)
         h = threshold(self.alarm_rate)
         state = Alarm()
         rows = []
         for info in infos:
-            state, fired, score = watch(state, info, h)
-            rows.append((fired, score, state.up, state.down))
-        return Alarms(*(np.array(part) for part in zip(*rows, strict=True)))
+            state, *facts = watch(state, info, h)
+            rows.append((*facts, state.up, state.down))
+        fired, score, up, down = (np.array(part) for part in zip(*rows, strict=True))
+        return Alarms(fired, score, up, down, when=stamps(undress(X)[1], fired))
 
     # ---------------------------------------------------------------- between X and the core
 
@@ -239,9 +260,14 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         assert model is not None  # for the type checker: a stream has a model from its first row
         return model
 
-    def _read(self, X: Any, *, reset: bool) -> tuple[Array, Frame]:
+    def _read(self, X: Any, *, reset: bool, after: Frame | None = None) -> tuple[Array, Frame]:
+        """The numbers of X, and its frame, joined to that of the rows before it in a stream."""
+        refuse_one_dimension(X)
         numbers, frame = undress(X)
-        return np.asarray(check_data(self, numbers, reset=reset)), frame
+        values = np.asarray(check_data(self, numbers, reset=reset))
+        frame = frame if after is None else follow(after, frame)
+        warn_of_gaps(frame, len(values))
+        return values, frame
 
     def _standardised(self, X: Any) -> tuple[Array, Frame, Array]:
         check_is_fitted(self)
@@ -262,8 +288,8 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         passed = steps(self._model, Z, self.dictionary_drift)
         return [raw_info(info, self._progress.stream) for _, _, info in passed]
 
-    def _in_units(self, answer: Answer) -> tuple[Array, Array]:
-        """Predictive mean and standard deviation of every entry."""
+    def _in_units(self, answer: Answer, *, noise: bool = True) -> tuple[Array, Array]:
+        """Predictive mean and standard deviation of every entry, or of its noise-free part."""
         stream = self._progress.stream
-        var = answer.var + noise_variance(self._model)
+        var = answer.var + noise_variance(self._model) if noise else answer.var
         return stream.shift + stream.scale * answer.signal, self.interval_scale_ * stream.scale * np.sqrt(var)

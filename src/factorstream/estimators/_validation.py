@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import isfinite
@@ -28,6 +30,25 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+
+
+def warn_caller(message: str) -> None:
+    """A UserWarning at the line that called this package, past scikit-learn's wrappers around its methods."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("factorstream", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
+
+
+def refuse_one_dimension(X: Any) -> None:
+    """Refuse a row or a column that has lost its second dimension, and say how to keep it."""
+    if len(getattr(X, "shape", (0, 0))) != 1:
+        return
+    if hasattr(X, "iloc"):
+        what, row, column = "table", "df.iloc[[k]]", "df[[name]]"
+    else:
+        what, row, column = "2D array", "x[None, :]", "x[:, None]"
+    raise ValueError(f"Reshape your data to a {what}: pass one row as {row}, or one column as {column}.")
 
 
 def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = False) -> Rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -17,8 +16,8 @@ from ..tall.threads import limited
 from ._columns import listed
 from ._sequence import WARM_UP, begin, options, take_in
 from ._sequence_answers import SequenceAnswers
-from ._times import follow, tail
-from ._validation import unchanged_on_error
+from ._times import TAIL, tail
+from ._validation import unchanged_on_error, warn_caller
 
 
 class SequenceFilter(SequenceAnswers):
@@ -29,8 +28,10 @@ class SequenceFilter(SequenceAnswers):
     other near-random-walks are filled at least as well as by a straight line. Everything is learned from the data by
     expectation-maximisation. Each feature is standardised inside; answers come in the data's units.
 
-    NaN marks a missing value; a row of NaN is a time step without data. Rows are taken as equally spaced,
-    whatever their time stamps say: put rows of NaN where steps are left out.
+    NaN marks a missing value; a row of NaN is a time step without data. Rows are taken as equally spaced; where time
+    stamps leave steps out, a warning asks for rows of NaN there. Tables of pandas may have their time stamps in
+    the index or in one column, as datetimes, periods or ``datetime.date`` objects (strings are not read as dates);
+    tables of polars in one column. Answers come with the same columns and time stamps.
 
     Parameters
     ----------
@@ -41,10 +42,10 @@ class SequenceFilter(SequenceAnswers):
         A. "full" and "diagonal" are learned, "auto" is "full"; "fixed" keeps the multiple of the identity that
         the data's variograms suggest; a number is that multiple; an array is A, or its diagonal. A never grows.
     process_noise : "auto", float or array (n_components, n_components), default="auto"
-        Q, learned or given.
+        Q, learned or given; no less than rounding, 2.2e-16.
     smooth : bool, default=True
-        Whether ``impute``, ``predict_interval`` and ``transform`` use what comes after a row as well as what
-        comes before it (a smoother), or only the latter (a filter).
+        Whether ``impute``, ``denoise``, ``predict_interval`` and ``transform`` use what comes after a row as well as
+        what comes before it (a smoother), or only the latter (a filter).
     lag : int or None, default=None
         How many rows ``recent`` looks back in a stream: the last ``lag`` rows and their beliefs are kept.
     robust : bool or float, default=False
@@ -206,7 +207,7 @@ class SequenceFilter(SequenceAnswers):
                 stream = stream._replace(model=model, state=end, anchor=end)
                 self._before_drift = found.model
             self._progress = begin(stream, stream.state, Y[-1:].copy(), len(Y))
-            self._frame = tail(frame)
+            self._frame = tail(frame, max(TAIL, 1 + (self.lag or 0)))
             self._rank = opt.r
             self.history_ = [{"bound": bound} for bound in found.history]
             self.n_iter_ = len(found.history)
@@ -214,9 +215,8 @@ class SequenceFilter(SequenceAnswers):
                 print(f"[SequenceFilter] {self.n_iter_} sweeps, bound {found.history[-1]:.6g}, levels {level}")
             unseen = np.asarray(np.isnan(Y).all(axis=0))
             if unseen.any():
-                warnings.warn(
-                    f"Features without any observed value keep the prior's interval: {listed(unseen)}.", stacklevel=2
-                )
+                which = listed(unseen, getattr(self, "feature_names_in_", None))
+                warn_caller(f"Features without any observed value keep the prior's interval: {which}.")
         return self
 
     def _choose(self, Z: Array, opt: Options) -> Choice:
@@ -237,22 +237,20 @@ class SequenceFilter(SequenceAnswers):
         """Take in the next row or rows, NaN = missing, and go on from where the last call ended."""
         first = not hasattr(self, "_progress")
         with unchanged_on_error(self), limited():
-            Y, frame = self._read(X, reset=first)
+            Y, frame = self._read(X, reset=first, after=None if first else self._frame)
             opt = options(self, Y.shape[1])
             if first:
                 self._progress = begin(new_stream(Y.shape[1]), None, Y[:0].copy(), 0)
                 self._rank = opt.r
                 self.history_, self.n_iter_, self.interval_scale_ = [], 1, 1.0
-            else:
-                if opt.r != self._rank:
-                    raise ValueError(
-                        f"partial_fit cannot go on: the stream began with n_components={self._rank}; "
-                        "set it back, or call fit to start again."
-                    )
-                frame = follow(self._frame, frame)
+            elif opt.r != self._rank:
+                raise ValueError(
+                    f"partial_fit cannot go on: the stream began with n_components={self._rank}; "
+                    "set it back, or call fit to start again."
+                )
             self._before_drift = None
             self._progress = take_in(self._progress, Y, opt, self.lag or 0, self.alarm_rate)
-            self._frame = tail(frame)
+            self._frame = tail(frame, max(TAIL, 1 + (self.lag or 0)))
         return self
 
 

@@ -1,0 +1,118 @@
+"""Bad data, settings and questions: one sentence each, and nothing is changed."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from factorstream import SequenceFilter
+from sequence_problems import GOOD
+
+
+def with_value(value):
+    X = GOOD.copy()
+    X[3, 2] = value
+    return X
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (GOOD[:4], r"n_samples=4 time steps, fewer than n_components=5.*partial_fit"),
+        (with_value(np.inf), "infinity at row 3, column 2"),
+        (with_value(-np.inf), "infinity at row 3, column 2"),
+        (np.full((20, 4), np.nan), "no observed entry"),
+        (GOOD[0], "2D array"),
+        (GOOD[:0], "0 sample"),
+    ],
+)
+def test_bad_data(X, message):
+    model = SequenceFilter(5)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X)
+    assert vars(model) == vars(SequenceFilter(5))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_components": 0}, "n_components"),
+        ({"robust": 0}, "robust"),
+        ({"robust": -1.0}, "robust"),
+        ({"robust": 2.0}, "robust"),
+        ({"lag": -1}, "lag"),
+        ({"level": "yes"}, "level"),
+        ({"dynamics": 1.5}, "dynamics"),
+        ({"dynamics": "wild"}, "dynamics"),
+        ({"dynamics": np.eye(3)}, r"dynamics.*shape \(2, 2\)"),
+        ({"dynamics": [[1.0, 1.0], [1.0, 1.0]]}, "spectral radius is 2"),
+        ({"n_components": 9, "dynamics": np.eye(9)}, "n_features=6"),
+        ({"process_noise": 0.0}, "process_noise"),
+        ({"process_noise": 1e-20}, r"process_noise must be at least 2\.2e-16"),
+        ({"process_noise": np.diag([1.0, 1e-18])}, r"process_noise must be at least 2\.2e-16"),
+        ({"process_noise": np.diag([1e8, 1e-10])}, r"process_noise must be at least 2\.2e-08"),
+        ({"process_noise": -np.eye(2)}, "process_noise must be positive definite"),
+        ({"dictionary_drift": -1.0}, "dictionary_drift"),
+        ({"dictionary_drift": 0.1, "level": True}, "dictionary_drift"),
+        ({"alarm_rate": 0.0}, "alarm_rate"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"tol": -1.0}, "tol"),
+    ],
+)
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_bad_settings(settings, message, method):
+    model = SequenceFilter(**{"n_components": 2, **settings})
+    with pytest.raises(ValueError, match=message):
+        getattr(model, method)(GOOD)
+    assert not hasattr(model, "state_")
+
+
+def test_questions_before_the_fit():
+    model = SequenceFilter()
+    for ask in (model.impute, model.transform, model.score_samples, model.alarms, model.predict_interval):
+        with pytest.raises(NotFittedError):
+            ask(GOOD)
+    for ask in (lambda: model.forecast(3), model.recent):
+        with pytest.raises(NotFittedError):
+            ask()
+
+
+def test_bad_questions():
+    model = SequenceFilter(2).fit(GOOD)
+    for steps in (0, -1, 2.5, True, "two"):
+        with pytest.raises(ValueError, match="whole number of at least 1"):
+            model.forecast(steps)
+    with pytest.raises(ValueError, match="strictly between 0 and 1"):
+        model.predict_interval(GOOD, level=95)
+    with pytest.raises(ValueError, match="2 components"):
+        model.set_params(level=False).fit(GOOD).inverse_transform(GOOD)
+    with pytest.raises(ValueError, match="5 features"):
+        model.impute(GOOD[:, :5])
+
+
+def test_a_failed_call_changes_nothing():
+    model = SequenceFilter(2).fit(GOOD)
+    before = pickle.dumps(model)
+    for X in (with_value(np.inf), GOOD[:, :3]):
+        for call in (model.fit, model.partial_fit):
+            with pytest.raises(ValueError, match=r"infinity|features|fewer"):
+                call(X) if call == model.partial_fit or np.isinf(X).any() else model.set_params(n_components=99).fit(X)
+            model.set_params(n_components=2)
+    assert pickle.dumps(model) == before
+    with pytest.raises(ValueError, match="set it back"):
+        SequenceFilter(2).partial_fit(GOOD).set_params(n_components=3).partial_fit(GOOD)
+
+
+def test_a_row_or_column_without_its_second_dimension():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(GOOD, columns=list("abcdef"))
+    model = SequenceFilter(2).fit(X)
+    for ask in (model.fit, model.partial_fit, model.impute):
+        with pytest.raises(ValueError, match=r"pass one row as df\.iloc\[\[k\]\]"):
+            ask(X.iloc[3])
+        with pytest.raises(ValueError, match=r"pass one row as x\[None, :\]"):
+            ask(GOOD[3])
+    assert model.partial_fit(X.iloc[[3]]).n_samples_seen_ == 41

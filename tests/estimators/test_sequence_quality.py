@@ -1,0 +1,110 @@
+"""How well sequences are filled, and whether the intervals hold what they promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from factorstream import SequenceFilter
+from factorstream.datasets import DatasetNotFoundError, load_london_air
+from factorstream.masks import segment_mask
+from factorstream.metrics import coverage, rmse
+from sequence_problems import gappy, panel
+
+
+def straight_lines(X):
+    t = np.arange(len(X))
+    return np.column_stack([np.interp(t, t[~np.isnan(x)], x[~np.isnan(x)]) for x in X.T])
+
+
+def test_london_air():
+    """One seed of the reference experiment; published: RMSE 7.68, coverage 0.84. Seeds scatter by about 0.2."""
+    try:
+        Y = load_london_air().values
+    except DatasetNotFoundError as problem:
+        pytest.skip(str(problem))
+    removed = segment_mask(Y.shape, 0.4, rng=100, missing=np.isnan(Y))
+    X = np.where(removed, np.nan, Y)
+    model = SequenceFilter(level=False).fit(X)
+    filled, std = model.impute(X, return_std=True)
+    assert rmse(Y, filled, where=removed) < 6.95
+    assert 0.93 < coverage(Y, filled, std, n_std=2, where=removed) < 0.97
+
+
+@pytest.mark.parametrize("common", [0.0, 1.0])
+def test_random_walks_are_filled_at_least_as_well_as_by_straight_lines(common):
+    """Straight lines are optimal for independent walks, so the best possible is a tie: 1% of room, pooled."""
+    ours = lines = 0.0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        steps = rng.normal(size=(500, 8)) + common * rng.normal(size=(500, 1))
+        Y = np.cumsum(steps, axis=0) * 10.0 ** rng.integers(-3, 4, 8)
+        X, removed = gappy(Y, 0.3, seed, length=20)
+        size = Y.std(axis=0)
+        filled = SequenceFilter().fit(X).impute(X)
+        ours += rmse(Y / size, filled / size, where=removed) ** 2
+        lines += rmse(Y / size, straight_lines(X) / size, where=removed) ** 2
+    assert np.sqrt(ours / lines) < (0.95 if common else 1.01)
+
+
+@pytest.mark.parametrize(("level", "noise"), [(0.0, False), (0.05, False), (0.0, True)], ids=["states", "levels", "t"])
+def test_intervals_cover_what_the_model_draws(level, noise):
+    inside = total = 0
+    for seed in range(8):
+        Y = panel(seed, T=250, m=10, level=level)
+        X, removed = gappy(Y, 0.25, seed)
+        model = SequenceFilter(n_components=2, level=level > 0, robust=noise, max_iter=15).fit(X)
+        lower, upper = model.predict_interval(X)
+        inside += int(((lower <= Y) & (upper >= Y))[removed].sum())
+        total += int(removed.sum())
+        np.testing.assert_array_equal(lower[~removed], X[~removed])
+    assert 0.94 < inside / total < 0.96
+
+
+def test_smoothing_beats_filtering_and_both_know_it():
+    Y = panel(T=400)
+    X, removed = gappy(Y, 0.3)
+    model = SequenceFilter(2, level=False).fit(X)
+    smooth, smooth_std = model.impute(X, return_std=True)
+    filtered, filtered_std = model.set_params(smooth=False).impute(X, return_std=True)
+    assert rmse(Y, smooth, where=removed) < rmse(Y, filtered, where=removed)
+    assert smooth_std[removed].mean() < filtered_std[removed].mean()
+    np.testing.assert_allclose(smooth[-1], filtered[-1], rtol=1e-8)  # the last row has nothing after it
+
+
+def test_outliers_lose_their_weight():
+    Y = panel(3, T=400, m=10)
+    rng = np.random.default_rng(0)
+    X, removed = gappy(Y)
+    bad = rng.random(Y.shape) < 0.03
+    X = np.where(bad, X + 10 * rng.normal(size=Y.shape), X)
+    error = {
+        robust: rmse(Y, SequenceFilter(2, level=False, robust=robust).fit(X).impute(X), where=removed)
+        for robust in (False, True, 4.0)
+    }
+    assert error[True] < 0.9 * error[False]
+    assert error[4.0] < 0.9 * error[False]
+
+
+def test_a_drifting_dictionary_is_followed():
+    rng = np.random.default_rng(0)
+    T, m = 1200, 12
+    C, x, Y = rng.normal(size=(m, 1)), np.zeros(1), []
+    for _ in range(T):
+        x = 0.9 * x + rng.normal(size=1)
+        C = C + 0.05 * rng.normal(size=C.shape)
+        Y.append(C @ x + 0.2 * rng.normal(size=m))
+    Y = np.array(Y)
+    X, removed = gappy(Y)
+    removed[: T // 2] = False
+    error = {
+        drift: rmse(
+            Y, SequenceFilter(1, level=False, dictionary_drift=drift, smooth=False).fit(X).impute(X), where=removed
+        )
+        for drift in (0.0, 1e-3)
+    }
+    assert error[1e-3] < 0.8 * error[0.0]
+    drifting = SequenceFilter(1, dictionary_drift=1e-3)
+    for rows in np.array_split(X, 7):
+        drifting.partial_fit(rows)
+    assert np.abs(np.corrcoef(drifting.components_[0], C[:, 0])[0, 1]) > 0.9

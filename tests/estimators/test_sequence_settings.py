@@ -1,0 +1,94 @@
+"""What is given to a sequence model: dynamics, units, scales."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from factorstream import SequenceFilter
+from factorstream.core.dynamics.stream import standards
+from sequence_problems import GOOD, gappy, panel
+
+
+def test_given_dynamics_are_kept():
+    X, _ = gappy(panel())
+    model = SequenceFilter(2, dynamics=0.7, process_noise=0.5, level=False).fit(X)
+    np.testing.assert_array_equal(model.dynamics_, 0.7 * np.eye(2))
+    np.testing.assert_array_equal(model.process_noise_, 0.5 * np.eye(2))
+    A, Q = np.array([[0.9, 0.1], [0.0, 0.5]]), np.array([[0.2, 0.1], [0.1, 0.3]])
+    model = SequenceFilter(2, dynamics=A, process_noise=Q, level=False).fit(X)
+    np.testing.assert_array_equal(model.dynamics_, A)
+    np.testing.assert_array_equal(model.process_noise_, Q)
+    diagonal = SequenceFilter(2, dynamics="diagonal", level=False).fit(X).dynamics_
+    assert not (diagonal - np.diag(np.diag(diagonal))).any()
+
+
+def test_given_dynamics_are_not_kept_by_reference(rng):
+    A, Y = 0.5 * np.eye(2), rng.standard_normal((60, 4))
+    model = SequenceFilter(2, dynamics=A, level=False).fit(Y)
+    before = model.forecast(2)
+    A[:] = 0.0
+    np.testing.assert_array_equal(model.forecast(2), before)
+
+
+def test_units_of_a_feature_do_not_matter():
+    Y = panel(T=150)
+    X, removed = gappy(Y)
+    unit, origin = 10.0 ** np.array([-6, -3, 0, 3, 6, 9]), np.array([0, 1, -5, 100, 0, 3])
+    plain, plain_std = SequenceFilter(2).fit(X).impute(X, return_std=True)
+    other, other_std = SequenceFilter(2).fit((X + origin) * unit).impute((X + origin) * unit, return_std=True)
+    np.testing.assert_allclose(other / unit - origin, plain, atol=1e-5)
+    np.testing.assert_allclose(other_std / unit, plain_std, rtol=1e-5)
+    shift = np.log(unit)[None] * ~removed
+    plain_score = SequenceFilter(2).fit(X).score_samples(X)
+    other_score = SequenceFilter(2).fit(X * unit).score_samples(X * unit)
+    np.testing.assert_allclose(other_score, plain_score - shift.sum(axis=1), atol=1e-5)
+
+
+def test_many_float32_rows_have_the_right_scale(rng):
+    Y = (1e5 + 0.2 * rng.standard_normal((30_000, 2))).astype(np.float32)
+    shift, scale = standards(Y)
+    np.testing.assert_allclose(shift, Y.astype(float).mean(axis=0), rtol=1e-7)
+    np.testing.assert_allclose(scale, Y.astype(float).std(axis=0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("m", [1, 2])
+def test_fewer_features_than_components(m):
+    X, _ = gappy(panel(T=120, m=m, r=1))
+    model = SequenceFilter().fit(X)
+    assert model.n_components_ <= m
+    assert np.isfinite(model.impute(X)).all()
+
+
+def test_constant_features_and_rows_without_data():
+    X = GOOD.copy()
+    X[:, 1] = 5.0
+    X[10:15] = np.nan
+    filled, std = SequenceFilter(2).fit(X).impute(X, return_std=True)
+    np.testing.assert_allclose(filled[10:15, 1], 5.0, atol=0.05)
+    assert (std[10:15] > 0).all()
+
+
+def test_a_feature_never_observed_is_kept_with_the_priors_interval():
+    X = GOOD.copy()
+    X[:, 3] = np.nan
+    with pytest.warns(UserWarning, match=r"without any observed value keep the prior's interval: 3\."):
+        model = SequenceFilter(2).fit(X)
+    filled, std = model.impute(X, return_std=True)
+    assert np.isfinite(filled).all()
+    assert (std[:, 3] > 0.7 * np.median(GOOD.std(axis=0))).all()
+    assert np.isfinite(model.forecast(2)).all()
+
+
+def test_a_feature_never_observed_is_named_at_the_callers_line():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(GOOD, columns=["a", "b", "c", "salt", "e", "f"]).assign(salt=np.nan)
+    with pytest.warns(UserWarning, match=r"keep the prior's interval: salt\.") as told:
+        SequenceFilter(2).fit(X)
+    assert told[0].filename == __file__
+
+
+def test_the_least_process_noise_works():
+    X, _ = gappy(panel())
+    for level in (False, True):
+        assert np.isfinite(SequenceFilter(2, process_noise=2.3e-16, level=level).fit(X).impute(X)).all()

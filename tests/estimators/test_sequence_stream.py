@@ -1,0 +1,91 @@
+"""Rows that arrive one after another: splits, bounds, fixed lags and the alarms of a stream."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from factorstream import SequenceFilter
+from factorstream.metrics import coverage, rmse
+from sequence_problems import gappy, panel
+
+
+@pytest.mark.parametrize("settings", [{}, {"level": False, "lag": 5, "robust": True}, {"dictionary_drift": 1e-3}])
+def test_a_stream_does_not_depend_on_its_split(settings):
+    X, _ = gappy(panel(T=420))
+    X[50:53] = np.nan
+    whole = SequenceFilter(2, **settings).partial_fit(X)
+    split = SequenceFilter(2, **settings)
+    for rows in np.split(X, [1, 2, 40, 41, 256, 300, 385]):
+        before = rows.copy()
+        split.partial_fit(rows)
+        np.testing.assert_array_equal(rows, before)
+        rows[:] = 7.0  # nothing keeps hold of what was passed
+    X, _ = gappy(panel(T=420))
+    for name in ("components_", "mean_", "noise_variance_", "dynamics_"):
+        np.testing.assert_array_equal(getattr(whole, name), getattr(split, name))
+    np.testing.assert_array_equal(whole.forecast(3), split.forecast(3))
+    np.testing.assert_array_equal(whole.recent(), split.recent())
+    assert whole.alarms_ == split.alarms_
+    assert whole.n_samples_seen_ == split.n_samples_seen_ == 420
+
+
+def test_a_stream_stays_bounded():
+    X = panel(T=900, m=4)
+    model = SequenceFilter(1, lag=3).partial_fit(X[:500])
+    size = len(pickle.dumps(model))
+    assert len(pickle.dumps(model.partial_fit(X[500:]))) < 1.2 * size
+    assert model.recent().shape == (4, 4)
+
+
+def test_looking_back_helps_and_ends_with_the_filter():
+    Y = panel(T=500)
+    X, removed = gappy(Y, 0.3)
+    model, lag = SequenceFilter(2, level=False, lag=8), 8
+    now, later, std = Y.copy(), Y.copy(), np.zeros_like(Y)
+    for t, row in enumerate(X):
+        recent, recent_std = model.partial_fit(row[None]).recent(return_std=True)
+        now[t] = recent[-1]
+        if len(recent) > lag:
+            later[t - lag], std[t - lag] = recent[0], recent_std[0]
+    removed[:50] = removed[-lag:] = False
+    assert rmse(Y, later, where=removed) < rmse(Y, now, where=removed)
+    assert 0.9 < coverage(Y, later, std, where=removed) < 0.99
+    np.testing.assert_array_equal(recent[~np.isnan(X[-lag - 1 :])], X[-lag - 1 :][~np.isnan(X[-lag - 1 :])])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 20])
+def test_a_stream_answers_from_its_first_row(n):
+    X, _ = gappy(panel(T=30), 0.3)
+    X[0, 0] = np.nan
+    model = SequenceFilter(2).partial_fit(X[:n])
+    filled, std = model.impute(X, return_std=True)
+    assert np.isfinite(filled).all()
+    assert (std[np.isnan(X)] > 0).all()
+    assert np.isfinite(model.forecast(2)).all()
+
+
+def test_a_stream_may_begin_without_data():
+    model = SequenceFilter(2).partial_fit(np.full((3, 6), np.nan)).partial_fit(panel(T=40))
+    assert np.isfinite(model.forecast(2)).all()
+
+
+def test_a_stream_goes_on_after_a_fit():
+    Y = panel(T=600)
+    model = SequenceFilter(2, level=False).fit(Y[:300])
+    first = model.forecast(1)
+    model.partial_fit(Y[300:])
+    assert model.n_samples_seen_ == 600
+    assert model.state_.refreshes == 2
+    assert np.abs(model.forecast(1) - first).max() > 0
+    assert rmse(Y[300:], model.impute(Y[300:])) == 0.0
+
+
+def test_alarms_of_a_stream():
+    Y = panel(1, T=900, m=8)
+    Y[600:] += 0.8 * (-1.0) ** np.arange(8)
+    model = SequenceFilter(2, level=False).partial_fit(Y)
+    assert [t for t in model.alarms_ if t < 600] == []
+    assert any(600 <= t < 630 for t in model.alarms_)

@@ -1,0 +1,44 @@
+"""Small sequences for the tests: rows drawn from the model, gaps, and tables with time stamps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reference as ref
+from factorstream.masks import segment_mask
+
+
+def panel(seed=0, T=200, m=6, r=2, noise=0.2, level=0.0, R=None):
+    """Rows drawn from the model: r states that decay, an own level per feature, noise."""
+    rng = np.random.default_rng(seed)
+    A = 0.9 * np.eye(r)
+    C, own = rng.normal(size=(m, r)), np.full(m, level)
+    R = np.full(m, noise**2) if R is None else R
+    *_, Y = ref.simulate(rng, A, 0.19 * np.eye(r), np.eye(r), C, R, rng.normal(size=m), np.ones(m), own, own, T)
+    return Y
+
+
+def gappy(Y, fraction=0.2, seed=0, length=10):
+    removed = segment_mask(Y.shape, fraction, length, rng=seed)
+    return np.where(removed, np.nan, Y), removed
+
+
+GOOD = panel(T=40)
+
+
+def hours(library, n, start=0):
+    if library == "pandas":
+        frames = pytest.importorskip("pandas")
+        return frames.date_range("2024-01-01", periods=start + n, freq="h")[start:]
+    frames = pytest.importorskip("polars")
+    from datetime import datetime, timedelta
+
+    return frames.Series("when", [datetime(2024, 1, 1) + timedelta(hours=k) for k in range(start, start + n)])
+
+
+def table(library, X, times):
+    frames = pytest.importorskip(library)
+    if library == "pandas":
+        return frames.DataFrame(X, index=times, columns=list("abcdef"))
+    return frames.DataFrame(X, schema=list("abcdef"), orient="row").insert_column(1, times)
