@@ -86,6 +86,43 @@ def test_outliers_lose_their_weight():
     assert error[4.0] < 0.9 * error[False]
 
 
+def walks_with_spikes(size, seed=0, T=600, m=5):
+    rng = np.random.default_rng(seed)
+    Y = np.cumsum(0.3 * rng.normal(size=(T, m)), axis=0) + 0.05 * rng.normal(size=(T, m))
+    bad, removed = rng.random(Y.shape) < 0.03, rng.random(Y.shape) < 0.1
+    return Y, np.where(removed, np.nan, np.where(bad, Y + size * rng.choice([-1.0, 1.0], Y.shape), Y)), removed
+
+
+@pytest.mark.parametrize("size", [3.0, 30.0, 1e5])
+def test_outliers_lose_their_weight_where_features_have_levels(size):
+    """As good as on clean rows, when filling and when predicting the next row of a stream."""
+    Y, X, removed = walks_with_spikes(size)
+    _, clean, _ = walks_with_spikes(0.0)
+    best = rmse(Y, SequenceFilter(3, level=True).fit(clean).impute(clean), where=removed)
+    filled, std = SequenceFilter(3, robust=True).fit(X).impute(X, return_std=True)
+    assert rmse(Y, filled, where=removed) < 1.1 * best
+    assert 0.93 < coverage(Y, filled, std, n_std=1.959964, where=removed) < 0.995
+    plain = SequenceFilter(3, level=True).fit(X).impute(X)
+    assert rmse(Y, plain, where=removed) > (1.3 if size < 10 else 3.0) * best
+
+
+def test_a_robust_stream_ignores_spikes_and_follows_steps():
+    Y, X, _ = walks_with_spikes(30.0, T=400)
+    Y, X = Y.copy(), X.copy()
+    Y[300:, 0] += 30.0
+    X[300:, 0] += 30.0
+    ahead = np.full(X.shape, np.nan)
+    model = SequenceFilter(3, robust=True)
+    for k, row in enumerate(X):
+        if k:
+            ahead[k] = model.forecast(1)[0]
+        model.partial_fit(row[None])
+    off = np.abs(ahead - Y)
+    assert np.sqrt(np.mean(off[260:300] ** 2)) < 0.45  # the walk's own step and noise: 0.31
+    assert off[306:, 0].max() < 2.0
+    assert np.sqrt(np.mean(off[310:] ** 2)) < 0.45
+
+
 def test_a_drifting_dictionary_is_followed():
     rng = np.random.default_rng(0)
     T, m = 1200, 12
