@@ -145,3 +145,14 @@ def test_a_drifting_dictionary_is_followed():
     for rows in np.array_split(X, 7):
         drifting.partial_fit(rows)
     assert np.abs(np.corrcoef(drifting.components_[0], C[:, 0])[0, 1]) > 0.9
+
+
+@pytest.mark.parametrize("level", [0.0, 0.03])
+def test_forecasts_cover_the_rows_to_come(level):
+    """Few rows leave the dynamics uncertain; ten steps ahead that is what counts."""
+    inside, n = [], 150
+    for seed in range(25):
+        Y = panel(100 + seed, T=n + 10, m=6, level=level)
+        mean, std = SequenceFilter(3).fit(Y[:n]).forecast(10, return_std=True)
+        inside.append((np.abs(Y[n:] - mean) < 1.959964 * std).mean())
+    assert 0.92 < np.mean(inside) < 0.98

@@ -89,3 +89,59 @@ def test_alarms_of_a_stream():
     model = SequenceFilter(2, level=False).partial_fit(Y)
     assert [t for t in model.alarms_ if t < 600] == []
     assert any(600 <= t < 630 for t in model.alarms_)
+
+
+def one_step_ahead(model, X):
+    """Every row as forecast from those before it, with standard deviations."""
+    ahead, std = np.full(X.shape, np.nan), np.full(X.shape, np.nan)
+    for k, row in enumerate(X):
+        if k:
+            ahead[k], std[k] = (part[0] for part in model.forecast(1, return_std=True))
+        model.partial_fit(row[None])
+    return ahead, std
+
+
+@pytest.mark.parametrize("level", [0.0, 0.05])
+@pytest.mark.parametrize("size", [1.0, 1e4])
+def test_a_sensor_that_starts_late_is_soon_known_as_well_as_the_others(size, level):
+    Y = panel(T=700, level=level)
+    Y[:, 0] = size * (Y[:, 0] + 50.0)
+    X = Y.copy()
+    X[:400, 0] = np.nan
+    late, std = one_step_ahead(SequenceFilter(2, lag=4), X)
+    early, _ = one_step_ahead(SequenceFilter(2), Y)
+    after = np.zeros(Y.shape, dtype=bool)
+    after[412:, 0] = True
+    assert rmse(Y, late, where=after) < 1.1 * rmse(Y, early, where=after)
+    assert 0.9 < coverage(Y, late, std, n_std=1.959964, where=after) < 0.99
+
+
+def test_a_sensor_that_starts_late_raises_no_alarm_and_does_not_depend_on_the_split():
+    Y = panel(T=500)
+    Y[:, 0] = 1e4 * (Y[:, 0] + 50.0)
+    Y[:300, 0] = np.nan
+    whole = SequenceFilter(2, lag=4).partial_fit(Y)
+    parts = SequenceFilter(2, lag=4)
+    for rows in np.split(Y, [100, 301, 305, 309]):
+        parts.partial_fit(rows)
+        assert np.isfinite(parts.recent()).all()
+    assert whole.alarms_ == []
+    np.testing.assert_array_equal(whole.components_, parts.components_)
+    np.testing.assert_array_equal(whole.recent(), parts.recent())
+
+
+def test_nothing_observed_during_the_warm_up():
+    Y = panel(T=420)
+    Y[:300] = np.nan
+    model = SequenceFilter(2).partial_fit(Y)
+    assert np.isfinite(model.forecast(3)).all()
+
+
+def test_a_short_fit_goes_on_warming_up():
+    """The number of states that few rows show must not stay for ever."""
+    Y = panel(4, T=600, m=8, r=2)
+    model = SequenceFilter(2).fit(Y[:20]).partial_fit(Y[20:500])
+    whole = SequenceFilter(2).partial_fit(Y[:500])
+    assert model.n_components_ == whole.n_components_
+    np.testing.assert_array_equal(model.components_, whole.components_)
+    assert model.n_samples_seen_ == 500

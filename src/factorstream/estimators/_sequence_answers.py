@@ -33,6 +33,7 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     dictionary_drift: float
     alarm_rate: float
     interval_scale_: float
+    forecast_scale_: float
     _progress: Progress
     _frame: Frame
     _before_drift: Model | None
@@ -172,7 +173,7 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         assert stream.state is not None
         mean, var = forecast(stream.model, stream.state, int(steps))
         out = dress(stream.shift + stream.scale * mean, frame)
-        return (out, dress(self.interval_scale_ * stream.scale * np.sqrt(var), frame)) if return_std else out
+        return (out, dress(self.forecast_scale_ * stream.scale * np.sqrt(var), frame)) if return_std else out
 
     def recent(self, return_std: bool = False) -> Any:
         """The last ``lag + 1`` rows taken in, oldest first, with their gaps filled from all rows so far.

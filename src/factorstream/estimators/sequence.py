@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.dynamics.fit import ROWS, Choice, choose, fit, steps
+from ..core.dynamics.choose import ROWS, Choice, choose, forecast_stretch
+from ..core.dynamics.fit import fit, steps
 from ..core.dynamics.stream import ENOUGH, Options, new_stream, resumed, standards
 from ..core.linalg import Array
 from ..tall.threads import limited
 from ._columns import listed
-from ._sequence import WARM_UP, begin, options, take_in
+from ._sequence import begin, options, take_in
 from ._sequence_answers import SequenceAnswers
 from ._times import TAIL, tail
 from ._validation import unchanged_on_error, warn_caller
@@ -80,8 +81,8 @@ class SequenceFilter(SequenceAnswers):
     dynamics_, process_noise_ : array (n_components_, n_components_)
     degrees_of_freedom_ : float
         Of the noise; infinite if Gaussian.
-    interval_scale_ : float
-        Factor on all predictive standard deviations; 1 unless calibrated.
+    interval_scale_, forecast_scale_ : float
+        Factors on the predictive standard deviations of gaps and of forecasts; 1 unless calibrated.
     n_components_ : int
     n_iter_ : int
         Sweeps of ``fit`` (1 in a stream).
@@ -149,7 +150,6 @@ class SequenceFilter(SequenceAnswers):
 
     history_: list[dict[str, float]]
     n_iter_: int
-    interval_scale_: float
     _rank: int
 
     def __init__(
@@ -199,12 +199,14 @@ class SequenceFilter(SequenceAnswers):
             level, select, stretch = self._choose(Z, opt)
             kind: dict[str, Any] = {"level": level, "select": select, "law": opt.law, "noise": opt.noise}
             found = fit(Z, opt.r, sweeps=self.max_iter, tol=self.tol, **kind)
-            stream = resumed(found, shift, scale, max(len(Y), WARM_UP))
-            self.interval_scale_ = stretch
+            stream = resumed(found, shift, scale, Y.astype(np.float64), opt)
+            self.interval_scale_ = self.forecast_scale_ = stretch
+            if self.calibrate and len(Y) > ENOUGH:
+                self.forecast_scale_ = forecast_stretch(Z, opt.r, **kind)
             self._before_drift = None
             if opt.drift:
                 *_, (model, end, _) = steps(found.model, Z, opt.drift)
-                stream = stream._replace(model=model, state=end, anchor=end)
+                stream = stream._replace(model=model, state=end, anchor=None if stream.anchor is None else end)
                 self._before_drift = found.model
             self._progress = begin(stream, stream.state, Y[-1:].copy(), len(Y))
             self._frame = tail(frame, max(TAIL, 1 + (self.lag or 0)))
@@ -242,7 +244,8 @@ class SequenceFilter(SequenceAnswers):
             if first:
                 self._progress = begin(new_stream(Y.shape[1]), None, Y[:0].copy(), 0)
                 self._rank = opt.r
-                self.history_, self.n_iter_, self.interval_scale_ = [], 1, 1.0
+                self.history_, self.n_iter_ = [], 1
+                self.interval_scale_ = self.forecast_scale_ = 1.0
             elif opt.r != self._rank:
                 raise ValueError(
                     f"partial_fit cannot go on: the stream began with n_components={self._rank}; "

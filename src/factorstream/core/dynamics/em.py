@@ -44,6 +44,12 @@ class Moments(NamedTuple):
     h: Array  # (m,)          obs sum w E (y - l)^2
     L: Array  # (3, m) sums of E l_t^2, E l_t l_{t-1}, E l_{t-1}^2
     M: Array  # (4, m, r) sums of E l_t x_t', l_t x_{t-1}', l_{t-1} x_t', l_{t-1} x_{t-1}'
+    k: Array  # (m,) transitions behind L and M: n, but for features that have started late
+
+    @property
+    def share(self) -> Array:
+        """Part of the transitions that count for each feature's level (m,)."""
+        return self.k / max(self.n, 1e-300)
 
 
 def add(a: Moments, b: Moments, decay: float = 1.0) -> Moments:
@@ -60,13 +66,19 @@ def recentre(s: Moments, step: Array) -> Moments:
     def dot(a: Array, b: Array) -> Array:
         return np.asarray((a * b).sum(1))
 
-    L11 = s.L[0] - 2 * dot(step, s.M[0]) + dot(step @ s.S11, step)
-    L10 = s.L[1] - dot(step, s.M[1] + s.M[2]) + dot(step @ s.S10, step)
-    L00 = s.L[2] - 2 * dot(step, s.M[3]) + dot(step @ s.S00, step)
-    M = s.M - np.stack([step @ s.S11, step @ s.S10, step @ s.S10.T, step @ s.S00])
+    part = s.share[:, None] * step
+    L11 = s.L[0] - 2 * dot(step, s.M[0]) + dot(part @ s.S11, step)
+    L10 = s.L[1] - dot(step, s.M[1] + s.M[2]) + dot(part @ s.S10, step)
+    L00 = s.L[2] - 2 * dot(step, s.M[3]) + dot(part @ s.S00, step)
+    M = s.M - np.stack([part @ s.S11, part @ s.S10, part @ s.S10.T, part @ s.S00])
     Gd = (s.G[:, :, :r] @ d)[:, :, 0]
     h = s.h + 2 * dot(step, s.g[:, :r]) + dot(step, Gd[:, :r])
     return s._replace(L=np.stack([L11, L10, L00]), M=M, g=s.g + Gd, h=h)
+
+
+def forget(s: Moments, new: Array) -> Moments:
+    """The moments without what they say of the levels of features that nothing had been seen of. O(m r)."""
+    return s._replace(L=np.where(new, 0.0, s.L), M=np.where(new[:, None], 0.0, s.M), k=np.where(new, 0.0, s.k))
 
 
 def observed_moments(Y: Array, s: Smoothed, w: Array | None = None) -> Moments:
@@ -96,6 +108,7 @@ def observed_moments(Y: Array, s: Smoothed, w: Array | None = None) -> Moments:
         (Wy * y).sum(0),
         np.zeros((3, m)),
         np.zeros((4, m, r)),
+        np.full(m, float(T - 1)),
     )
 
 
@@ -197,7 +210,7 @@ def levels(model: Model, s: Moments, prior: Prior, centred: bool, unit_root: boo
     rss = np.maximum(l11 - 2 * phi * l10 + phi**2 * l00, 0.0)
     if centred and model.C.shape[1]:
         p = phi[:, None, None]
-        U = s.S11 - p * (s.S10 + s.S10.T) + p**2 * s.S00
+        U = s.share[:, None, None] * (s.S11 - p * (s.S10 + s.S10.T) + p**2 * s.S00)
         p = phi[:, None]
         uw = s.M[0] - p * (s.M[1] + s.M[2]) + p**2 * s.M[3]
         q = model.q[:, None]
@@ -212,5 +225,5 @@ def levels(model: Model, s: Moments, prior: Prior, centred: bool, unit_root: boo
         spread = spread + q[:, :, None] * inv(U + tiny)
         V = inv(np.diag(prior.alpha) + inv(spread))
         model = model._replace(C=model.C + step, V=V)
-    q = (np.maximum(rss, 0.0) + prior.strength * prior.scale) / (s.n + prior.strength)
+    q = (np.maximum(rss, 0.0) + prior.strength * prior.scale) / (s.k + prior.strength)
     return model._replace(phi=phi, q=q)

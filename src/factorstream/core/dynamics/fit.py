@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from ..linalg import Array
 from .em import LEARNED, Law, Moments, Prior, maximise, obey, observed_moments, penalty, relevance
@@ -17,9 +16,7 @@ from .model import (
     State,
     StepInfo,
     entry,
-    filter_rows,
     initial,
-    noise_variance,
     predict,
     smooth,
     update,
@@ -31,8 +28,6 @@ LEARN_NU = 10.0
 """Where learning the degrees of freedom starts."""
 EARLY = 4
 """Sweeps in which outliers are sought with each entry's own say left out; they settle on no bound."""
-ROWS = 1024
-"""Rows on which kinds of models are compared."""
 
 
 class Noise(NamedTuple):
@@ -185,67 +180,3 @@ def filtered(model: Model, Y: Array, drift: float = 0.0) -> Answer:
         out.x[t] = s.x
         out.signal[t], out.var[t] = entry(now, s)
     return out
-
-
-def held_out(Y: Array, run: int = 10, period: int = 50) -> Array:
-    """Observed entries to hide: in feature i a run of `run` rows every `period` rows, shifted with i. (T, m) bool.
-
-    No feature loses its runs at the same time as more than a fifth of the others, and nothing is random.
-    """
-    T, m = Y.shape
-    shift = (np.arange(m) * 17) % period
-    return np.asarray((((np.arange(T)[:, None] + shift) % period) < run) & np.isfinite(Y))
-
-
-class Choice(NamedTuple):
-    """What held-out entries say: the kind of model, and how much wider its errors are than it claims."""
-
-    level: bool
-    select: bool
-    stretch: float = 1.0
-
-
-def choose(
-    Y: Array,
-    r: int,
-    *,
-    law: Law = LEARNED,
-    noise: Noise = GAUSSIAN,
-    sweeps: int = 8,
-    rows: int = ROWS,
-    offline: bool = True,
-    candidates: tuple[tuple[bool, bool], ...] = ((True, True), (True, False), (False, False)),
-) -> Choice:
-    """(level, select) whose fit predicts held-out OBSERVED runs of the last `rows` rows best. One fit each.
-
-    Candidates: levels with as many components as the changes show; levels with r components; no levels.
-    `offline`: judge what a smoother fills in or, for streams, what the filter does in the last
-    third with what the first two thirds taught: common shapes of random walks fit the past, not the future.
-    Errors count squared, or by their size where the noise is Student-t: an outlier must not decide.
-    `stretch` is the 95% quantile of |error| / standard deviation over that of a Gaussian, for the winner, drawn
-    towards 1 as if 100 more entries had been right: few entries must not decide. Under Student-t noise it is the 80%
-    quantile: hidden outliers are not for the intervals to hold.
-    """
-    held = 0.8 if np.isfinite(noise.nu) else 0.95
-    Y = Y[-rows:]
-    hide = held_out(Y)
-    Z = np.where(hide, np.nan, Y)
-    learn = Z if offline else Z[: 2 * len(Z) // 3]
-    if not offline:
-        hide[: len(learn)] = False
-    if not hide.any():
-        return Choice(*candidates[0])
-    best, error = Choice(*candidates[0]), np.inf
-    for level, select in candidates:
-        f = fit(learn, r, level=level, select=select, law=law, noise=noise, sweeps=sweeps)
-        guess, var = f.smoothed.signal, f.smoothed.var
-        if not offline:
-            beliefs = [entry(f.model, s) for s in filter_rows(f.model, Z)[0]]
-            guess, var = (np.array(part) for part in zip(*beliefs, strict=True))
-        off = np.abs((guess - Y)[hide])
-        e = float((off if np.isfinite(noise.nu) else off**2).mean())
-        if e < error:
-            size = off / np.sqrt(var + noise_variance(f.model))[hide]
-            stretch = float(np.quantile(size, held) / ndtri((1.0 + held) / 2.0))
-            best, error = Choice(level, select, stretch ** (len(size) / (len(size) + 100.0))), e
-    return best

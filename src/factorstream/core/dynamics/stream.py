@@ -7,13 +7,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ..linalg import Array
-from .em import LEARNED, Law, Moments, Prior, add, maximise, recentre, relevance
-from .fit import GAUSSIAN, Fit, Noise, adapt, choose, expect, fit, weights
-from .model import Model, State, StepInfo, initial, predict, update
+from .choose import choose
+from .em import LEARNED, Law, Moments, Prior, add, forget, maximise, recentre, relevance
+from .fit import GAUSSIAN, Fit, Noise, adapt, expect, fit, weights
+from .model import Model, State, StepInfo, filter_rows, initial, predict, update
 from .robust import without_spikes
 
 ENOUGH = 100
 """Rows before level and number of components are chosen on held-out entries: two periods of held-out runs."""
+
+
+ACQUAINTED = 8
+"""Values after which a feature that starts late is learned."""
 
 
 class Stream(NamedTuple):
@@ -29,7 +34,7 @@ class Stream(NamedTuple):
     window: Array  # (k, m) raw rows since the last refresh
     past: Moments | None
     refreshes: int
-    epoch: int  # restarts so far: beliefs of different epochs cannot be smoothed together
+    epoch: int  # restarts and changes of units so far: beliefs of different epochs cannot be smoothed together
 
 
 class Options(NamedTuple):
@@ -63,19 +68,45 @@ def advance(stream: Stream, y: Array, opt: Options) -> tuple[Stream, StepInfo | 
     window = np.vstack([stream.window, y])
     stream = stream._replace(rows=rows, window=window)
     info = None
-    if stream.model is not None:
-        z = (y - stream.shift) / stream.scale
-        prior = initial(stream.model) if stream.state is None else predict(stream.model, stream.state)
-        state, info = update(stream.model, prior, z)
+    new = strange(stream) & np.isfinite(window).any(0)
+    if new.any():
+        stream = meet(stream, new)
+    model = stream.model
+    if model is not None:
+        z = np.where(new, np.nan, (y - stream.shift) / stream.scale)
+        prior = initial(model) if stream.state is None else predict(model, stream.state)
+        state, info = update(model, prior, z)
         info = raw_info(info, stream)
-        model = adapt(stream.model, state, z, opt.drift) if opt.drift else stream.model
-        stream = stream._replace(state=state, model=model)
+        stream = stream._replace(state=state, model=adapt(model, state, z, opt.drift) if opt.drift else model)
     if rows <= opt.warmup:
         if rows & (rows - 1) == 0 or rows == opt.warmup:
             stream = restart(stream, opt)
-    elif len(window) >= opt.window:
+    elif len(window) >= opt.window or (np.isfinite(window[:, new]).sum(0) == ACQUAINTED).any():
         stream = refresh(stream, opt)
     return stream, info
+
+
+def strange(stream: Stream) -> Array:
+    """Features of which nothing had been seen when the last window began, the warm-up being over. (m,) bool."""
+    return np.zeros(len(stream.shift), dtype=bool) if stream.past is None else stream.past.N == 0
+
+
+def meet(stream: Stream, new: Array) -> Stream:
+    """Measure strange features by their values so far; noise and level are the usual ones of the others.
+
+    They take no part in the filter until `refresh` has learned their loadings.
+    """
+    if stream.model is None:
+        return stream
+    shift, scale = standards(stream.window[:, new])
+    count = np.isfinite(stream.window[:, new]).sum(0)
+    a, b = stream.shift.copy(), stream.scale.copy()
+    a[new], b[new] = np.where(count > 0, shift, a[new]), np.where(count > 2, scale, b[new])
+    m, known = stream.model, ~strange(stream)
+    known = known if known.any() else new
+    R, phi, q, p0 = (np.where(new, np.median(part[known]), part) for part in (m.R, m.phi, m.q, m.p0))
+    model = m._replace(R=R, phi=phi, q=q, p0=p0, mean=np.where(new, 0.0, m.mean), C=np.where(new[:, None], 0.0, m.C))
+    return stream._replace(shift=a, scale=b, model=model)
 
 
 def raw_info(info: StepInfo, stream: Stream) -> StepInfo:
@@ -120,32 +151,54 @@ def restart(stream: Stream, opt: Options) -> Stream:
             Z, opt.r, law=opt.law, noise=opt.noise, sweeps=opt.sweeps, candidates=opt.candidates, offline=False
         )
     f = fit(Z, opt.r, level=level, law=opt.law, noise=opt.noise, sweeps=opt.sweeps, select=select)
-    after = resumed(f, shift, scale, stream.rows, stream.epoch + 1)
-    return after if stream.rows >= opt.warmup else after._replace(window=Y, past=None, anchor=None)
+    return resumed(f, shift, scale, Y, opt, stream.epoch + 1)
 
 
-def resumed(f: Fit, shift: Array, scale: Array, rows: int, epoch: int = 1) -> Stream:
-    """The stream that goes on where a fit ended."""
-    return Stream(rows, shift, scale, f.model, f.prior, f.end, f.end, np.empty((0, len(shift))), f.moments, 0, epoch)
+def resumed(f: Fit, shift: Array, scale: Array, Y: Array, opt: Options, epoch: int = 1) -> Stream:
+    """The stream that goes on where a fit of the raw rows Y ended; its warm-up goes on too where Y was short."""
+    warm = Stream(len(Y), shift, scale, f.model, f.prior, f.end, None, Y, None, 0, epoch)
+    return warm if len(Y) < opt.warmup else warm._replace(anchor=f.end, window=Y[:0], past=f.moments)
 
 
 def refresh(stream: Stream, opt: Options) -> Stream:
-    """Stepwise EM over the last window. O(window m r^2 + m r^3)."""
-    if stream.model is None or stream.prior is None or stream.past is None:
+    """Stepwise EM over the last window. O(window m r^2 + m r^3), a few times that where features are new."""
+    model, prior, state, anchor, old = stream.model, stream.prior, stream.state, stream.anchor, stream.past
+    if model is None or prior is None or state is None or anchor is None or old is None:
         raise ValueError("refresh needs a stream whose warm-up is over")
-    model, prior = stream.model, stream.prior
+    followed = model
     Z = (stream.window - stream.shift) / stream.scale
-    old = stream.past
-    w = weights(model, Z, stream.anchor)
-    for centred in (True, False) if model.p0.any() else (False,):
-        _, mom = expect(model, Z, w, stream.anchor)
+    new = strange(stream) & np.isfinite(Z).any(0)
+    if new.any():  # in units of their own since the window began
+        lev, B, d = (
+            np.where(new, 0.0, anchor.lev),
+            np.where(new[:, None], 0.0, anchor.B),
+            np.where(new, model.p0, anchor.d),
+        )
+        anchor, old = anchor._replace(lev=lev, B=B, d=d), forget(old, new)
+    w = weights(model, Z, anchor)
+    for centred in ((True, False) if model.p0.any() else (False,)) * (4 if new.any() else 1):
+        _, mom = expect(model, Z, w, anchor)
         before, past = model.C, add(old, mom, opt.decay)
         model = maximise(model, past, prior, opt.law, centred=centred)
-        if centred:  # the levels of the past must follow the loadings
-            old = recentre(old, model.C - before)
+        if centred:  # the levels, those of the past too, must follow the loadings
+            step = model.C - before
+            old = recentre(old, step)
+            state = state._replace(lev=state.lev - step @ state.x, B=state.B - step)
+            anchor = anchor._replace(lev=anchor.lev - step @ anchor.x, B=anchor.B - step)
     prior = prior._replace(alpha=relevance(model)) if len(model.A) else prior
     if opt.drift:  # C has been followed row by row
-        model = model._replace(C=stream.model.C, V=stream.model.V)
+        model = model._replace(
+            C=np.where(new[:, None], model.C, followed.C), V=np.where(new[:, None, None], model.V, followed.V)
+        )
+    if new.any():
+        state = filter_rows(model, Z, anchor)[0][-1]
     return stream._replace(
-        model=model, prior=prior, past=past, window=Z[:0], anchor=stream.state, refreshes=stream.refreshes + 1
+        model=model,
+        prior=prior,
+        past=past,
+        window=Z[:0],
+        state=state,
+        anchor=state,
+        refreshes=stream.refreshes + 1,
+        epoch=stream.epoch + bool(new.any()),
     )
