@@ -31,7 +31,7 @@ def rows(missing=0.0, dtype=np.float64):
 
 
 def assert_flat(X, blocks=1):
-    """Three copies of C and the blocks, and nothing that grows with the rows but a record of each: not 0.5% of a row."""
+    """Three copies of C and the blocks; all that grows with the rows is a record of each, under 0.5% of a row."""
     model = DictionaryFilter(R, random_state=0, batch_size=B).partial_fit(rows()[1:41])
     dictionary, block = model.state_.C.nbytes, B * M * 8
     peaks = [peak(model, X[:n]) for n in ROWS]
