@@ -23,7 +23,10 @@ _MASKED_LIMIT = (
     "the Gram matrix of a sample's missing rows is too narrow for BLAS to reach its full rate, "
     "and three passes over C wait for one another"
 )
-_LOOP_LIMIT = "the small recursion, which runs sample by sample between the products"
+_LOOP_LIMIT = (
+    "products with as few columns as C do not reach the rate of a large one, "
+    "and between them the small recursion goes sample by sample"
+)
 _SWEEP_LIMIT = "many small matrices, one after another"
 _CALLS_LIMIT = "calls from Python, not arithmetic"
 
@@ -104,7 +107,7 @@ def _masked(rows: Sequence[Row]) -> list[Bar]:
     best = min(good, key=lambda row: row.seconds or 0.0, default=None)
     against = "" if both is None else f"no peer reaches {GOOD} dB"
     if best is not None:
-        against = f"the fastest is {best.method}: {best.quality:.2f} dB in {readable(best.seconds)}"
+        against = f"the fastest is {best.method}: {best.quality:.2f} dB in {readable(best.seconds)} ({best.note})"
     for what, ours in (("fit and fill", both), ("fit alone", fit)):
         bar = faster(f"faces: fastest peer of {GOOD} dB / {what}", ours, best, 10.0, _MASKED_LIMIT)
         found.append(bar._replace(against=against))
