@@ -81,8 +81,8 @@ def _limit(taken: float, floor: float | None, needed: float, why: str) -> str:
     if floor is None:
         return f"{text}: {why}"
     if needed < floor:
-        return f"{text}, less than the floor of its algorithm, {readable(floor)}"
-    return f"{text}; the floor of its algorithm is {readable(floor)}: {why}"
+        return f"{text}, less than the floor of its algorithm as arranged here, {readable(floor)}: {why}"
+    return f"{text}; the floor of its algorithm as arranged here is {readable(floor)}: {why}"
 
 
 def _find(rows: Sequence[Row], method: str) -> Row | None:

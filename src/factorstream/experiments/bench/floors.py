@@ -1,8 +1,9 @@
 """The floor beside a figure: the work that its algorithm cannot do without, over the measured rates of this machine.
 
 n samples, m features, r components, q columns of C (r, or r + 1 with a mean). A product with its own transpose counts
-half. What is small beside the rest (the solves of the filter, with nothing of length m) is left out, so every floor
-is a lower bound, and an implementation that reached it would do nothing but these operations at full speed.
+half. What is small beside the rest (the solves of the filter, with nothing of length m) is left out. A floor holds for
+the algorithm as it is arranged here: a masked sample reads C three times because its change of C is made at once, and
+keeping changes back for several samples, which gives the same numbers, would read it less often.
 """
 
 from __future__ import annotations
