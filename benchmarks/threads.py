@@ -14,29 +14,35 @@ import subprocess
 import sys
 
 PASS = """
+import sys
 import time
 import numpy as np
 from factorstream import DictionaryFilter
+m, r = map(int, sys.argv[1:])
 rng = np.random.default_rng(0)
-X = rng.standard_normal((300, 40)) @ rng.standard_normal((40, 4096)) + rng.standard_normal((300, 4096))
+X = rng.standard_normal((300, r)) @ rng.standard_normal((r, m)) + rng.standard_normal((300, m))
 X[rng.random(X.shape) < 0.25 * (np.arange(300)[:, None] % 2)] = np.nan
 times = []
 for _ in range(6):
     start = time.perf_counter()
-    DictionaryFilter(40, random_state=0).fit(X)
+    DictionaryFilter(r, random_state=0).fit(X)
     times.append(time.perf_counter() - start)
 print(*times[1:])
 """
 
 
-def seconds(threads: int, neighbours: int) -> float:
+SIZES = ((4096, 40), (100, 5))
+"""Features and components: a dictionary that BLAS would share out among threads, and one that it would not."""
+
+
+def seconds(threads: int, neighbours: int, m: int, r: int) -> float:
     """Median time of a pass while so many other processes each keep a core busy."""
     free = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
     environment = free | {"FACTORSTREAM_THREADS": str(threads)}
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(neighbours)]
     try:
         out = subprocess.run(
-            [sys.executable, "-c", PASS], env=environment, capture_output=True, text=True, check=True
+            [sys.executable, "-c", PASS, str(m), str(r)], env=environment, capture_output=True, text=True, check=True
         ).stdout
     finally:
         for process in busy:
@@ -47,7 +53,8 @@ def seconds(threads: int, neighbours: int) -> float:
 
 if __name__ == "__main__":
     cores = os.cpu_count() or 1
-    print(f"{cores} cores; seconds for one pass over 300 × 4096, r = 40, every second row with gaps")
-    for neighbours in (0, 1, cores):
-        times = [seconds(threads, neighbours) for threads in (1, cores)]
-        print(f"{neighbours} busy neighbours: {times[0]:.3f} on one thread, {times[1]:.3f} on {cores}")
+    for m, r in SIZES:
+        print(f"{cores} cores; seconds for one pass over 300 × {m}, r = {r}, every second row with gaps")
+        for neighbours in (0, 1, cores):
+            times = [seconds(threads, neighbours, m, r) for threads in (1, cores)]
+            print(f"{neighbours} busy neighbours: {times[0]:.3f} on one thread, {times[1]:.3f} on {cores}")

@@ -37,13 +37,17 @@ def bench(arguments: argparse.Namespace) -> int:
         return 2
     from rich.console import Console
 
-    from .experiments.bench.report import run
+    from .experiments.bench.report import run, unknown
     from .report.tables import print_table
 
+    if refusal := unknown(arguments.only):
+        print(f"factorstream: {refusal}", file=sys.stderr)
+        return 2
     console = Console()
     with console.status("starting") as status:
-        table, paths = run(arguments.output, arguments.quick, status.update, arguments.only)
-    print_table(table, console)
+        tables, paths = run(arguments.output, arguments.quick, status.update, arguments.only)
+    for table in tables:
+        print_table(table, console)
     for path in paths:
         console.print(f"  {path}", highlight=False, markup=False, soft_wrap=True)
     return 0

@@ -8,6 +8,7 @@ import pytest
 from conftest import low_rank
 from factorstream import DictionaryFilter
 from factorstream.core import whitened
+from factorstream.core.linalg import cholesky
 from factorstream.core.recursion import run_block
 
 LEARNING = {
@@ -81,3 +82,58 @@ def test_singular_gram_matrix_is_left_to_the_slow_twin(monkeypatch):
     small.G[2, 2] = small.G[1, 1]
     K = np.vstack([K[:2], K[1], K[3]])
     assert_same(*both(monkeypatch, (small, model, K, N, m)), rtol=1e-6)
+
+
+def sample_loop(Y, C, V, lam):
+    """Algorithm 1 over the rows of Y in long double, the Gram matrix from C at every sample: C, V and all ‖e‖²."""
+    Y, C, V, lam = (np.array(value, dtype=np.longdouble) for value in (Y, C, V, lam))
+    squares = []
+    for y in Y:
+        x = solve_long(C.T @ C, C.T @ y)
+        s = lam + x @ V @ x
+        e = y - C @ x
+        C = C + np.outer(e, V @ x) / s
+        V = V - np.outer(V @ x, V @ x) / s
+        squares.append(e @ e)
+    return C, V, np.array(squares)
+
+
+def solve_long(G, b):
+    """Gaussian elimination without pivots, for a positive definite G: NumPy's own solver knows no long double."""
+    G, b = G.copy(), b.copy()
+    for j in range(len(b)):
+        for i in range(j + 1, len(b)):
+            factor = G[i, j] / G[j, j]
+            G[i] -= factor * G[j]
+            b[i] -= factor * b[j]
+    for j in reversed(range(len(b))):
+        b[j] = (b[j] - G[j, j + 1 :] @ b[j + 1 :]) / G[j, j]
+    return b
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps == np.finfo(float).eps, reason="long double is double here")
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rcond", [1e-2, 1e-5, 1e-8])
+def test_ill_conditioned_gram_matrix_costs_no_more_than_its_condition(seed, rcond):
+    """The fast recursion against a loop in long double, which keeps three more digits."""
+    rng = np.random.default_rng(seed)
+    r, m, B = 6, 60, 50
+    Y = low_rank(rng, B, m, r, noise=0.3)
+    U, W = (np.linalg.qr(rng.standard_normal((k, r)))[0] for k in (m, r))
+    C = 5.0 * U * np.geomspace(1.0, np.sqrt(rcond), r) @ W.T
+    given = {"noise_variance": 0.3, "prior_covariance": 0.5, "fit_mean": False}
+    model = DictionaryFilter(r, init=C.T, random_state=0, **given)
+    model._begin(Y)
+    start = model._start(Y).small
+    assert cholesky(start.G, whitened.WELL) is not None  # not left to the slow twin
+
+    end, block = run_block(start, model._model(), C.T @ Y.T, Y @ Y.T, m)
+    expected = sample_loop(Y, C, start.S @ start.S.T, start.lam)
+
+    # Every number of the block comes from G, K and N in double precision, G with an error of about ε‖G‖. In
+    # x = G⁻¹b it becomes, relative to x, ε‖G‖‖G⁻¹‖ = ε / rcond, to first order and whatever the method; x enters
+    # g, and with it C and V, as a factor. Each of the B samples may add as much: G only grows from its start.
+    found = C @ block.A + Y.T @ block.D, end.S @ end.S.T, block.info.innovation
+    for name, a, b in zip(("C", "V", "innovation"), found, expected, strict=True):
+        error = float(np.abs(a - b).max() / np.abs(b).max())
+        assert error <= B * np.finfo(float).eps / rcond, (name, error)

@@ -230,6 +230,24 @@ def test_memory_does_not_grow_with_the_stream(rng):
     assert model._warm_rows is None
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("covariance", ["shared", "featurewise"])
+@pytest.mark.parametrize(("first", "later"), [(np.float32, np.float64), (np.float64, np.float32)])
+def test_rows_of_another_dtype_join_the_stream_as_if_converted_before(rng, first, later, covariance, missing):
+    X = gaps(rng, low_rank(rng, 90, 12, 3, offset=2.0), missing)
+    X[[4, 50]] = np.nan
+    start, rest = X[:6].astype(first), X[6:].astype(later)
+    streams = []
+    for rows in (rest, rest.astype(first)):
+        model = DictionaryFilter(3, covariance=covariance, random_state=0)
+        streams.append(model.partial_fit(start).partial_fit(rows))
+    mixed, plain = streams
+    assert mixed.components_.dtype == first
+    assert mixed.n_samples_seen_ == plain.n_samples_seen_ == 88
+    np.testing.assert_array_equal(mixed.components_, plain.components_)
+    np.testing.assert_array_equal(mixed.mean_, plain.mean_)
+
+
 def test_float32_in_float32_out(rng):
     X = gaps(rng, low_rank(rng, 200, 20, 3, offset=5.0), 0.2)
     single, double = (DictionaryFilter(3, random_state=0).fit(X.astype(t)) for t in (np.float32, np.float64))

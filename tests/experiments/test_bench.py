@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 import reference
-from factorstream.experiments.bench import peers, textbook
-from factorstream.experiments.bench.timing import race
+from factorstream.cli import main
+from factorstream.experiments.bench import floors, peers, textbook
+from factorstream.experiments.bench.bars import bars
+from factorstream.experiments.bench.cases import EXACT, LOOP, PRODUCTS, _complete, low_rank
+from factorstream.experiments.bench.masked import FIT, FIT_AND_FILL, Problem, _trial
+from factorstream.experiments.bench.rows import Row
+from factorstream.experiments.bench.timing import Machine, race
 
 
 def test_textbook_loops_are_the_references(rng):
@@ -61,9 +66,84 @@ def test_report(tmp_path):
     pytest.importorskip("matplotlib")
     from factorstream.experiments.bench.report import run
 
-    table, paths = run(tmp_path / "out", quick=True, cases=["memory"])
+    (judged, table), paths = run(tmp_path / "out", quick=True, cases=["memory"])
     assert len(table.rows) == 3
+    assert {row["verdict"] for row in judged.rows} == {"not judged", "not run"}
     assert [path.name for path in paths] == ["benchmark.md", "benchmark.json", "peak_memory.png"]
     data = json.loads(paths[1].read_text())
     assert data["machine"]["flops"] > 0
+    assert {bar["met"] for bar in data["bars"]} == {None}
     assert "copies of C" in paths[0].read_text()
+
+
+def row(method, seconds, quality=None, role="ours", floor=0.1):
+    return Row("case", method, role, seconds, floor, quality=quality)
+
+
+def bar_of(rows, what):
+    (found,) = [bar for bar in bars(rows) if what in bar.what]
+    return found
+
+
+def test_bars_are_judged_from_the_table():
+    rows = [row(EXACT, 1.0), row(PRODUCTS, 0.4), row(LOOP, 12.0)]
+    loop, products = bar_of(rows, "textbook loop"), bar_of(rows, "complete: ours / its products")
+    assert (loop.measured, loop.met) == (12.0, True)
+    assert (products.measured, products.met) == (2.5, False)
+    assert "would need 800 ms" in products.limit
+    assert "floor" in products.limit
+    assert bar_of([], "textbook loop").met is None
+
+
+def test_the_fastest_peer_must_be_good_enough():
+    rows = [
+        row(FIT_AND_FILL, 0.3, 18.97, floor=0.03),
+        row(FIT, 0.2, 18.97, floor=0.01),
+        row("quick and poor", 0.1, 18.0, role="peer"),
+        row("slow and good", 9.0, 19.2, role="peer"),
+        row("good", 0.24, 19.0, role="peer"),
+    ]
+    both, fit = (bar_of(rows, f"18.9 dB / {what}") for what in ("fit and fill", "fit alone"))
+    assert both.measured == pytest.approx(0.8)
+    assert "the fastest is good: 19.00 dB" in both.against
+    assert "less than the floor" in both.limit  # 24 ms, below 30 ms
+    assert "would need 24 ms; the floor" in fit.limit
+
+
+def test_a_race_gives_rows_with_floors():
+    here = Machine("a machine", 1, {}, flops=1e10, bandwidth=1e10, cache=4e10)
+    rows = _complete(here, low_rank(240, 50, 3), 3, fit_mean=False)
+    assert [one.method for one in rows] == [EXACT, PRODUCTS, LOOP]
+    for one in rows:
+        assert one.seconds > 0
+        assert one.floor > 0
+    assert rows[0].ratio == 1.0
+
+
+def test_floors_add_up():
+    here = Machine("a machine", 1, {}, flops=2.0, bandwidth=4.0, cache=8.0)
+    fit, fill = floors.masked_stream(3, 5, 2, 0.25), floors.filling(3, 5, 2, 0.25)
+    assert fit == floors.masked_stream(3, 5, 2, 0.75)  # the fewer rows count
+    assert floors.both(fit, fill).seconds(here) == pytest.approx(fit.seconds(here) + fill.seconds(here))
+    assert floors.Work(flops=2.0, cached=8.0, streamed=4.0).seconds(here) == 3.0
+
+
+def test_a_peer_is_timed_on_data_prepared_before_and_its_failure_is_a_row(rng):
+    X = rng.standard_normal((6, 4))
+    gone = rng.random(X.shape) < 0.2
+    problem = Problem(np.where(gone, np.nan, X), X, gone, 1)
+    given = []
+    peer = peers.Peer("mean", "json", lambda Z, r: given.append(Z) or Z, peers.mean_filled, "a note")
+    trial = _trial("case", peer, problem)
+    assert np.isfinite(given[0]).all()
+    assert (trial.row.note, trial.row.quality is not None, trial.contestant.role) == ("a note", True, "peer")
+    failed = _trial("case", peer._replace(fill=lambda Z, r: 1 / 0), problem)
+    assert failed.row.seconds is None
+    assert "ZeroDivisionError" in failed.row.note
+
+
+def test_unknown_cases_are_refused_in_one_sentence(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    assert main(["bench", "--only", "nonsense", "--output", str(tmp_path / "out")]) == 2
+    assert "does not know nonsense; choose from complete_stream" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -11,23 +11,32 @@ from ..core.linalg import Array, is_sparse
 from ..core.state import FilterState, Model, StepInfo
 from ..tall.filtering import filter_rows, filter_sparse_rows
 from ..tall.local import has_gaps
+from ..tall.threads import limited
 
 Rows = Any
 """A dense array or sparse rows."""
 
 
-def with_data(X: Rows) -> Rows:
-    """The rows in which something is observed."""
+def rows_with_data(X: Rows) -> Array:
+    """The numbers of the rows in which something is observed, found without a copy of X."""
     if is_sparse(X):
-        return X[np.diff(X.indptr) > 0]
-    if not has_gaps(X):
-        return X
-    empty = np.arange(len(X))
+        return np.flatnonzero(np.diff(X.indptr))
+    everything = np.arange(len(X))
+    with limited(X.size):
+        if not has_gaps(X):
+            return everything
+    empty = everything
     for j in range(min(X.shape[1], 8)):  # a few features tell almost all rows apart, without a mask of all of X
         empty = empty[np.isnan(X[empty, j])]
         if len(empty) == 0:
-            return X
-    return np.delete(X, [i for i in empty if np.isnan(X[i]).all()], axis=0)
+            return everything
+    return np.delete(everything, [i for i in empty if np.isnan(X[i]).all()])
+
+
+def with_data(X: Rows) -> Rows:
+    """The rows in which something is observed; X itself where that is all of them."""
+    rows = rows_with_data(X)
+    return X if len(rows) == X.shape[0] else X[rows]
 
 
 def stack(upper: Rows, lower: Rows) -> Rows:
@@ -57,7 +66,14 @@ def observed_by_feature(X: Rows) -> Array:
 
 
 def run_filter(state: FilterState, model: Model, X: Rows, block_size: int) -> tuple[FilterState, StepInfo]:
-    """Pass the rows through the shared-covariance filter."""
+    """Pass the rows through the shared-covariance filter; those of another dtype are converted block by block."""
+    dtype = state.C.dtype
     if is_sparse(X):
-        return filter_sparse_rows(state, model, X)
-    return filter_rows(state, model, X, block_size)
+        return filter_sparse_rows(state, model, X.astype(dtype, copy=False))
+    if X.dtype == dtype:
+        return filter_rows(state, model, X, block_size)
+    infos = []
+    for first in range(0, len(X), block_size):
+        state, info = filter_rows(state, model, X[first : first + block_size].astype(dtype), block_size)
+        infos.append(info)
+    return state, StepInfo.join(infos)

@@ -16,8 +16,9 @@ from ..core.coefficients import COEFFICIENT_STEPS
 from ..core.linalg import Array, is_sparse
 from ..core.state import FilterState, Gain, Model, StepInfo
 from ..tall.local import square_sum
+from ..tall.threads import limited
 from ._answers import Answers, SharedAnswers
-from ._rows import Rows, dense, run_filter, stack, with_data
+from ._rows import Rows, dense, rows_with_data, run_filter, stack, with_data
 from ._start import measure, start, warm_up
 from ._validation import check_data, check_every_feature_observed, unchanged_on_error
 
@@ -81,7 +82,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in ``n_passes`` passes."""
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), limited():
             X = check_data(self, X, reset=True, accept_sparse=True)
             check_every_feature_observed(X)
             rng = self._begin(X)
@@ -104,7 +105,8 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Take in one row or many, NaN = missing, and go on from where the last call ended."""
         first = not hasattr(self, "state_")
-        with unchanged_on_error(self):
+        limit = limited(X.size) if isinstance(X, np.ndarray) else limited()  # set once, not by every step on its own
+        with unchanged_on_error(self), limit:
             if first or not self.__dict__.get("_validated"):
                 self._validate_params()  # in every call, as in scikit-learn, it is a fifth of the time of one row
                 self._validated = True
@@ -113,10 +115,9 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
                 self._begin(X)
             else:
                 self._check_sizes()
-                X = X.astype(self._dtype, copy=False)
-            X = with_data(X)
-            self._absorb_rows(X)
-            self.n_samples_seen_ += X.shape[0]
+            seen = rows_with_data(X)
+            self._absorb_rows(X, seen)
+            self.n_samples_seen_ += len(seen)
         return self
 
     def set_params(self, **params: Any) -> Any:
@@ -124,10 +125,11 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self._validated = False
         return super().set_params(**params)
 
-    def _absorb_rows(self, X: Rows) -> None:
+    def _absorb_rows(self, X: Rows, seen: Array) -> None:
+        """Go on with X, of which the rows ``seen`` have data; the filter passes over the others."""
         if self._warm_rows is not None:
-            self._warm_up(X)
-        if X.shape[0]:
+            self._warm_up(X, seen)
+        if len(seen):
             self._take_in(X)
 
     def _check_sizes(self) -> None:
@@ -152,12 +154,13 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.n_passes_ = 0
         return rng
 
-    def _warm_up(self, X: Rows) -> None:
+    def _warm_up(self, X: Rows, seen: Array) -> None:
         """Start, or start again from the rows kept so far, now that X says more about the scale."""
         kept = self._warm_rows
         assert kept is not None  # for the type checker: partial_fit has looked
         wanted = warm_up(self.n_components) if self.fit_mean or self._is_auto() else 0
-        rows = stack(kept, X[: max(wanted - kept.shape[0], 0)])
+        more = seen[: max(wanted - kept.shape[0], 0)]
+        rows = stack(kept, X[more].astype(self._dtype, copy=False))
         self.state_, _ = run_filter(self._start(rows), self._model(), kept, self._block_size())
         self._warm_rows = rows if rows.shape[0] < wanted else None
 

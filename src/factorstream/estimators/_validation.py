@@ -15,7 +15,11 @@ from sklearn.utils.validation import validate_data
 
 from ..core.linalg import Array, is_sparse
 from ..tall.local import square_sum
+from ..tall.threads import limited
 from ._rows import Rows, observed_by_feature
+
+AT_ONCE = 2**20
+"""Entries looked at together where a mask is needed, so that it is never as large as the data."""
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -88,13 +92,16 @@ def _as_expected(estimator: Any, X: Any) -> bool:
 
 
 def _refuse_infinity(values: Array, where: Callable[[Array], tuple[int, int]]) -> None:
-    suspicious = not isfinite(square_sum(values))  # one cheap pass; NaN and very large numbers land here too
-    if suspicious and (infinite := np.isinf(values)).any():
-        row, column = where(np.argwhere(infinite)[0])
-        raise ValueError(
-            f"X contains infinity at row {row}, column {column}; "
-            "replace it by NaN to mark the entry as missing, or by a finite number."
-        )
+    with limited(values.size):
+        suspicious = not isfinite(square_sum(values))  # one cheap pass; NaN and very large numbers land here too
+    step = max(1, AT_ONCE // max(1, values[:1].size))
+    for first in range(0, len(values) if suspicious else 0, step):
+        if (infinite := np.isinf(values[first : first + step])).any():
+            row, column = where(np.argwhere(infinite)[0] + np.eye(values.ndim, dtype=int)[0] * first)
+            raise ValueError(
+                f"X contains infinity at row {row}, column {column}; "
+                "replace it by NaN to mark the entry as missing, or by a finite number."
+            )
 
 
 def check_every_feature_observed(X: Rows) -> None:

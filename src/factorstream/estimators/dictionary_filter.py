@@ -14,7 +14,7 @@ from ..core.state import Gain
 from ..core.variational.sweep import Options
 from . import _featurewise as featurewise
 from ._answers import Answers
-from ._rows import Rows, observed_by_feature, stack
+from ._rows import Rows, observed_by_feature, stack, with_data
 from ._start import warm_up
 from ._streaming import StreamingFactorizer, _frozen
 from ._validation import as_covariance
@@ -234,11 +234,12 @@ class DictionaryFilter(StreamingFactorizer):
         for number, sweep in enumerate(sweeps):
             self._note(bound=sweep.bound, n_components=float(sweep.n_components), sweep=number + 1.0)
 
-    def _absorb_rows(self, X: Rows) -> None:
+    def _absorb_rows(self, X: Rows, seen: Array) -> None:
         if self.covariance == "shared":
             self._check_shared()
-            super()._absorb_rows(X)
+            super()._absorb_rows(X, seen)
             return
+        X = with_data(X).astype(self._dtype, copy=False)
         if self.calibrate and not hasattr(self, "state_"):
             raise ValueError("calibrate=True needs all the rows at once: call fit first.")
         options = self._options(X)

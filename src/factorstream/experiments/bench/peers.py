@@ -5,14 +5,13 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...estimators.dictionary_filter import DictionaryFilter
-
-Array = NDArray[Any]
+from .textbook import Array
 
 
 class Peer(NamedTuple):
@@ -20,12 +19,20 @@ class Peer(NamedTuple):
 
     name: str
     module: str
-    fill: Callable[[Array, int], Array]
+    fill: Callable[[Any, int], Array]
+    """From the prepared data and the number of components; this is timed."""
+    prepare: Callable[[Array], Any] = lambda X: X
+    """From the matrix with NaN to what the peer can take; this is not."""
+    note: str = ""
 
 
-def mean_filled(X: Array) -> Array:
-    """NaN replaced by the feature's mean."""
-    return np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+class Masked(NamedTuple):
+    """Data for a peer that takes a mask."""
+
+    Z: Array
+    """X minus ``shift``, zero where missing."""
+    seen: Array
+    shift: Array | float
 
 
 def ours(X: Array, r: int) -> Array:
@@ -33,35 +40,36 @@ def ours(X: Array, r: int) -> Array:
     return np.asarray(DictionaryFilter(r, random_state=0).fit(X).impute(X))
 
 
-def _reconstruction(estimator: Callable[[int], Any]) -> Callable[[Array, int], Array]:
-    def fill(X: Array, r: int) -> Array:
-        Z = mean_filled(X)
-        model = estimator(r)
-        codes = model.fit_transform(Z)
-        return np.asarray(model.inverse_transform(codes))
-
-    return fill
+def mean_filled(X: Array) -> Array:
+    """NaN replaced by the feature's mean."""
+    return np.where(np.isnan(X), np.nanmean(X, axis=0), X)
 
 
-def _incremental_pca(r: int) -> Any:
+def _masked(X: Array, centre: bool) -> Masked:
+    seen = ~np.isnan(X)
+    shift = np.nanmean(X, axis=0) if centre else 0.0
+    return Masked(np.where(seen, X - shift, 0.0), seen, shift)
+
+
+def _incremental_pca(Z: Array, r: int, batch_size: int | None = None) -> Array:
     from sklearn.decomposition import IncrementalPCA
 
-    return IncrementalPCA(r)
+    model = IncrementalPCA(r, batch_size=batch_size)
+    return np.asarray(model.inverse_transform(model.fit_transform(Z)))
 
 
-def _nmf(r: int) -> Any:
+def _nmf(Z: Array, r: int) -> Array:
     from sklearn.decomposition import MiniBatchNMF
 
-    return MiniBatchNMF(r, random_state=0)
+    model = MiniBatchNMF(r, random_state=0)
+    return np.asarray(model.inverse_transform(model.fit_transform(Z)))
 
 
-def _dictionary(X: Array, r: int) -> Array:
+def _dictionary(Z: Array, r: int) -> Array:
     from sklearn.decomposition import MiniBatchDictionaryLearning
 
-    Z = mean_filled(X)
     mean = Z.mean(axis=0)
-    model = MiniBatchDictionaryLearning(r, random_state=0, transform_algorithm="threshold", transform_alpha=0.0)
-    model.fit(Z - mean)
+    model = MiniBatchDictionaryLearning(r, max_iter=10, fit_algorithm="cd", random_state=0).fit(Z - mean)
     codes = np.linalg.lstsq(model.components_.T, (Z - mean).T, rcond=None)[0]
     return np.asarray(codes.T @ model.components_ + mean)
 
@@ -79,14 +87,10 @@ def _iterative(X: Array, r: int) -> Array:
     return np.asarray(IterativeImputer(n_nearest_features=r, max_iter=2, random_state=0).fit_transform(X))
 
 
-def _parafac(X: Array, r: int) -> Array:
-    tensorly = importlib.import_module("tensorly")
+def _parafac(data: Masked, r: int, **settings: Any) -> Array:
     parafac = importlib.import_module("tensorly.decomposition").parafac
-    seen = ~np.isnan(X)
-    mean = np.nanmean(X, axis=0)
-    Z = np.where(seen, X - mean, 0.0)
-    found = parafac(Z, r, n_iter_max=50, init="random", mask=seen.astype(float), random_state=0, l2_reg=1e-2)
-    return np.asarray(tensorly.cp_to_tensor(found) + mean)
+    found = parafac(data.Z, r, mask=data.seen.astype(float), random_state=0, **settings)
+    return np.asarray(importlib.import_module("tensorly").cp_to_tensor(found) + data.shift)
 
 
 def _cmfrec(X: Array, r: int) -> Array:
@@ -94,30 +98,42 @@ def _cmfrec(X: Array, r: int) -> Array:
     return np.asarray(imputer(k=r, lambda_=1.0, nthreads=1).fit_transform(X))
 
 
-def _petrels(X: Array, r: int) -> Array:
+def _petrels(data: Masked, r: int) -> Array:
     Petrels = importlib.import_module("subtracking.petrels").Petrels
     np.random.seed(0)  # noqa: NPY002 - the package draws its start from the global generator
-    mean, seen = np.nanmean(X, axis=0), ~np.isnan(X)
-    tracker = Petrels(X.shape[1], r)
-    scale = float(np.nanmax(np.abs(X)))  # its first step size suits data of size 1
-    Z = np.where(seen, X - mean, 0.0) / scale
+    seen = data.seen
+    tracker = Petrels(seen.shape[1], r)
+    scale = float(np.abs(data.Z).max())  # its first step size suits data of size 1
+    Z = data.Z / scale
     for y, o in zip(Z, seen, strict=True):
         tracker.consume(y[:, None], o.astype(float)[:, None])
     U = tracker.U
-    return np.array(
-        [mean + scale * (U @ np.linalg.lstsq(U[o], y[o], rcond=None)[0]) for y, o in zip(Z, seen, strict=True)]
-    )
+    codes = [np.linalg.lstsq(U[o], y[o], rcond=None)[0] for y, o in zip(Z, seen, strict=True)]
+    return np.asarray(scale * (np.array(codes) @ U.T) + data.shift)
 
+
+PCA_DEFAULT = "IncrementalPCA, filling timed too"
+PCA_BEST = "IncrementalPCA(batch_size=200)"
+
+_raw, _centred = partial(_masked, centre=False), partial(_masked, centre=True)
+_tuned = partial(_parafac, init="random", l2_reg=1e-2)
+
+FILLED = "on mean-filled data"
+TUNED = "centred data, init='random', l2_reg=0.01"
+STOPPED = "when to stop is not known without the removed entries or a validation set"
 
 PEERS = (
-    Peer("IncrementalPCA, mean-filled", "sklearn", _reconstruction(_incremental_pca)),
-    Peer("MiniBatchNMF, mean-filled", "sklearn", _reconstruction(_nmf)),
-    Peer("MiniBatchDictionaryLearning, mean-filled", "sklearn", _dictionary),
+    Peer(PCA_DEFAULT, "sklearn", lambda X, r: _incremental_pca(mean_filled(X), r), note=f"default batches, {FILLED}"),
+    Peer(PCA_BEST, "sklearn", partial(_incremental_pca, batch_size=200), mean_filled, FILLED),
+    Peer("MiniBatchNMF", "sklearn", _nmf, mean_filled, FILLED),
+    Peer("MiniBatchDictionaryLearning, 10 rounds, cd", "sklearn", _dictionary, mean_filled, f"max_iter=10, {FILLED}"),
     Peer("KNNImputer", "sklearn", _neighbours),
-    Peer("IterativeImputer, nearest features, 2 rounds", "sklearn", _iterative),
-    Peer("tensorly parafac(mask=), 50 iterations", "tensorly", _parafac),
-    Peer("cmfrec CMF_imputer", "cmfrec", _cmfrec),
-    Peer("PETRELS (pysubtracking), one pass", "subtracking", _petrels),
+    Peer("IterativeImputer, 2 rounds", "sklearn", _iterative, note="n_nearest_features=r, max_iter=2"),
+    Peer("parafac, defaults: 100 iterations", "tensorly", _parafac, _raw, "tensorly, with a mask"),
+    Peer("parafac, tuned, 50 iterations", "tensorly", partial(_tuned, n_iter_max=50), _centred, TUNED),
+    Peer("parafac, tuned, 5 iterations", "tensorly", partial(_tuned, n_iter_max=5), _centred, f"{TUNED}; {STOPPED}"),
+    Peer("cmfrec CMF_imputer(lambda_=1)", "cmfrec", _cmfrec),
+    Peer("PETRELS, one pass", "subtracking", _petrels, _centred, "pysubtracking"),
 )
 
 
@@ -130,11 +146,11 @@ def installed(peer: Peer) -> bool:
     return True
 
 
-def attempt(peer: Peer, X: Array, r: int) -> tuple[Array | None, str]:
-    """The filled matrix, or None and the reason in one line."""
+def attempt(peer: Peer, data: Any, r: int) -> tuple[Array | None, str]:
+    """The filled matrix from the prepared data, or None and the reason in one line."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return peer.fill(X, r), ""
+            return peer.fill(data, r), ""
     except Exception as problem:  # whatever a peer raises is a result to report
-        return None, f"failed: {type(problem).__name__}: {str(problem).splitlines()[0][:80]}"
+        return None, f"failed: {type(problem).__name__}: {str(problem).partition(chr(10))[0][:80]}"

@@ -12,11 +12,13 @@ Array = NDArray[Any]
 
 def filter_loop(Y: Array, C: Array, V: Array, lam: float) -> tuple[Array, Array]:
     """Algorithm 1 over the rows of Y: one normal equation, one rank-one update of C and V per sample."""
+    C, V = C.copy(), V.copy()
     for y in Y:
         x = np.linalg.solve(C.T @ C, C.T @ y)
-        s = lam + x @ V @ x
-        C = C + np.outer(y - C @ x, V @ x) / s
-        V = V - np.outer(V @ x, V @ x) / s
+        Vx = V @ x
+        g = Vx / (lam + x @ Vx)
+        C += np.outer(y - C @ x, g)
+        V -= np.outer(Vx, g)
     return C, V
 
 

@@ -1,0 +1,150 @@
+"""What the benchmark is held to, judged from its own table."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from . import cases, masked, peers
+from .rows import Row, readable
+
+GOOD = 18.9
+"""dB over the removed pixels that a method must reach to be compared by its time."""
+
+_SIGNS: dict[str, Callable[[float, float], bool]] = {
+    "≥": operator.ge,
+    "≤": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+_MASKED_LIMIT = (
+    "the Gram matrix of a sample's missing rows is too narrow for BLAS to reach its full rate, "
+    "and three passes over C wait for one another"
+)
+_LOOP_LIMIT = (
+    "products with as few columns as C do not reach the rate of a large one, "
+    "and between them the small recursion goes sample by sample"
+)
+_SWEEP_LIMIT = "many small matrices, one after another"
+_CALLS_LIMIT = "calls from Python, not arithmetic"
+
+
+class Bar(NamedTuple):
+    """One requirement."""
+
+    what: str
+    measured: float | None
+    """None where it was not measured."""
+    sign: str
+    bound: float
+    unit: str = "×"
+    against: str = ""
+    """What it is compared with."""
+    limit: str = ""
+    """Where the bar is not met, what limits it; where nothing was measured, why."""
+
+    @property
+    def met(self) -> bool | None:
+        """None where nothing was measured."""
+        return None if self.measured is None else _SIGNS[self.sign](self.measured, self.bound)
+
+
+def bars(rows: Sequence[Row]) -> list[Bar]:
+    """Every bar, from the rows of the table."""
+    return [*_complete(rows), *_masked(rows), *_sweeps(rows), *_small(rows), *_memory(rows)]
+
+
+def faster(what: str, ours: Row | None, other: Row | None, least: float, why: str, sign: str = "≥") -> Bar:
+    """Time of another over ours, at least ``least``."""
+    return _compared(Bar(what, None, sign, least), ours, other, 1.0 / least, why)
+
+
+def within(what: str, ours: Row | None, other: Row | None, most: float, why: str) -> Bar:
+    """Our time over that of another, at most ``most``."""
+    return _compared(Bar(what, None, "≤", most), ours, other, most, why)
+
+
+def _compared(bar: Bar, ours: Row | None, other: Row | None, share: float, why: str) -> Bar:
+    """The bar with its ratio; ours may take ``share`` times the time of the other."""
+    if ours is None or other is None or not ours.seconds or not other.seconds:
+        return bar._replace(limit=other.note if other else "")
+    ratio = ours.seconds / other.seconds
+    bar = bar._replace(measured=ratio if bar.sign == "≤" else 1.0 / ratio)
+    return bar if bar.met else bar._replace(limit=_limit(ours.seconds, ours.floor, share * other.seconds, why))
+
+
+def _limit(taken: float, floor: float | None, needed: float, why: str) -> str:
+    """How far the bar is from what the machine's rates allow."""
+    text = f"ours takes {readable(taken)} and would need {readable(needed)}"
+    if floor is None:
+        return f"{text}: {why}"
+    if needed < floor:
+        return f"{text}, less than the floor of its algorithm as arranged here, {readable(floor)}: {why}"
+    return f"{text}; the floor of its algorithm as arranged here is {readable(floor)}: {why}"
+
+
+def _find(rows: Sequence[Row], method: str) -> Row | None:
+    return next((row for row in rows if row.method == method), None)
+
+
+def _complete(rows: Sequence[Row]) -> list[Bar]:
+    ours = _find(rows, cases.EXACT)
+    found = [faster("complete: textbook loop / ours", ours, _find(rows, cases.LOOP), 10.0, _LOOP_LIMIT)]
+    for ending in ("", cases.WITH_MEAN):
+        ours, products = (_find(rows, name + ending) for name in (cases.EXACT, cases.PRODUCTS))
+        found.append(within(f"complete{ending}: ours / its products", ours, products, 2.0, _LOOP_LIMIT))
+    return found
+
+
+def _masked(rows: Sequence[Row]) -> list[Bar]:
+    both, fit = _find(rows, masked.FIT_AND_FILL), _find(rows, masked.FIT)
+    quality = both.quality if both else None
+    found = [Bar("faces: quality of one automatic pass", quality, "≥", GOOD, "dB")]
+
+    good = [row for row in rows if row.role == "peer" and row.seconds and (row.quality or 0.0) >= GOOD]
+    best = min(good, key=lambda row: row.seconds or 0.0, default=None)
+    against = "" if both is None else f"no peer reaches {GOOD} dB"
+    if best is not None:
+        against = f"the fastest is {best.method}: {best.quality:.2f} dB in {readable(best.seconds)} ({best.note})"
+    for what, ours in (("fit and fill", both), ("fit alone", fit)):
+        bar = faster(f"faces: fastest peer of {GOOD} dB / {what}", ours, best, 10.0, _MASKED_LIMIT)
+        found.append(bar._replace(against=against))
+
+    pca = [_find(rows, method) for method in (peers.PCA_DEFAULT, peers.PCA_BEST)]
+    for what, other in zip(("filling timed", "filled before"), pca, strict=True):
+        found.append(faster(f"faces: IncrementalPCA, {what} / ours", both, other, 1.0, _MASKED_LIMIT))
+    theirs = [row.quality for row in pca if row and row.quality is not None]
+    gain = quality - max(theirs) if quality is not None and theirs else None
+    return [*found, Bar("faces: ours better than IncrementalPCA by", gain, "≥", 1.5, "dB")]
+
+
+def _sweeps(rows: Sequence[Row]) -> list[Bar]:
+    ours, em = _find(rows, cases.VARIATIONAL), _find(rows, cases.EM)
+    return [
+        within("featurewise sweep: ours / plain ALS", ours, _find(rows, cases.ALS), 4.0, _SWEEP_LIMIT),
+        faster("EM sweep: textbook / ours", em, _find(rows, cases.TEXTBOOK_EM), 4.0, _SWEEP_LIMIT),
+        faster("EM sweep: DynamicFactorMQ / ours", em, _find(rows, cases.STATSMODELS), 1.0, _SWEEP_LIMIT, ">"),
+    ]
+
+
+def _small(rows: Sequence[Row]) -> list[Bar]:
+    ours, pca, imported = (_find(rows, name) for name in (cases.ONE_ROW, cases.ONE_ROW_PCA, cases.IMPORT))
+    seconds = imported.seconds if imported else None
+    return [
+        within("partial_fit of one row: ours / IncrementalPCA", ours, pca, 0.5, _CALLS_LIMIT),
+        Bar("import after sklearn.decomposition", seconds, "<", 0.3, "s"),
+    ]
+
+
+def _memory(rows: Sequence[Row]) -> list[Bar]:
+    peaks = [row.peak for row in rows if row.peak]
+    extras = [peak.extra for peak in peaks]
+    growth = max(extras) / min(extras) if extras else None
+    copies = max((peak.copies for peak in peaks), default=None)
+    lengths = "n = " + ", ".join(str(peak.rows) for peak in peaks) if peaks else ""
+    return [
+        Bar("memory of partial_fit: largest / smallest", growth, "≤", 1.05, against=lengths),
+        Bar("memory of partial_fit, less one block", copies, "≤", 3.0, "C"),
+    ]

@@ -1,0 +1,93 @@
+"""Faces with a quarter of the pixels removed: one automatic pass against every peer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...datasets import load_olivetti
+from ...estimators.dictionary_filter import DictionaryFilter
+from ...metrics import snr
+from . import floors, peers
+from .rows import Contestant, Row, compete, with_ratios
+from .textbook import Array
+from .timing import Machine, race
+
+MISSING = 0.25
+
+FIT_AND_FILL = "DictionaryFilter, fit and fill"
+FIT = "DictionaryFilter, fit alone"
+
+
+class Problem(NamedTuple):
+    """What every contestant is given, and what only the judge sees."""
+
+    X: Array
+    truth: Array
+    gone: Array
+    r: int
+
+    def quality(self, filled: Array) -> float:
+        """SNR over the removed entries."""
+        return float(snr(self.truth, filled, where=self.gone))
+
+
+class Trial(NamedTuple):
+    """The first run of a peer: its row so far, and what to repeat if it is quick enough for that."""
+
+    row: Row
+    contestant: Contestant
+
+
+def masked_stream(machine: Machine, quick: bool) -> list[Row]:
+    """Faces with a quarter of the pixels removed: one automatic pass against every peer."""
+    faces = load_olivetti()
+    images, r = (faces.images[:200, ::2, ::2], 20) if quick else (faces.images, 40)
+    truth = np.ascontiguousarray(images.reshape(len(images), -1), dtype=np.float64)
+    (n, m), q = truth.shape, r + 1
+    gone = np.random.default_rng(0).random(truth.shape) < MISSING
+    problem = Problem(np.where(gone, np.nan, truth), truth, gone, r)
+    case = f"Masked stream, faces {n}×{m}, 25% random, r={r}"
+
+    fit, fill = floors.masked_stream(n, m, q, MISSING), floors.filling(n, m, q, MISSING)
+    contestants = {
+        FIT_AND_FILL: Contestant(lambda: peers.ours(problem.X, r), work=floors.both(fit, fill)),
+        FIT: Contestant(lambda: DictionaryFilter(r, random_state=0).fit(problem.X), work=fit),
+    }
+    trials = [_trial(case, peer, problem) for peer in peers.PEERS]
+    slow = 2.0 if quick else 20.0
+    again = {t.row.method: t for t in trials if t.row.seconds is not None and t.row.seconds <= slow}
+    contestants |= {name: trial.contestant for name, trial in again.items()}
+    quality = problem.quality(peers.ours(problem.X, r))
+    rows = []
+    for row in compete(case, contestants, machine):
+        if row.method in again:
+            first = again[row.method].row
+            rows.append(row._replace(quality=first.quality, note=first.note))
+        else:
+            rows.append(row._replace(quality=quality))
+    rows += [_one_run(t.row) for t in trials if t.row.method not in again]
+    return [row._replace(data=f"faces: {faces.source}") for row in with_ratios(rows)]
+
+
+def _one_run(row: Row) -> Row:
+    return row._replace(note="; ".join(filter(None, ("one run", row.note)))) if row.seconds else row
+
+
+def _trial(case: str, peer: peers.Peer, problem: Problem) -> Trial:
+    """Run a peer once, on data that were prepared before the clock started."""
+    row = Row(case, peer.name, "peer", note=peer.note)
+    if not peers.installed(peer):
+        return Trial(row._replace(note="not installed on this machine"), Contestant(lambda: None))
+    data = peer.prepare(problem.X)
+    attempts: list[tuple[Array | None, str]] = []
+
+    def run() -> None:
+        attempts[:] = [peers.attempt(peer, data, problem.r)]
+
+    took = race({peer.name: run}, limit=0.0)[peer.name].median
+    filled, why = attempts[0]
+    if filled is None:
+        return Trial(row._replace(note=why), Contestant(run))
+    return Trial(row._replace(seconds=took, quality=problem.quality(filled)), Contestant(run, "peer"))
