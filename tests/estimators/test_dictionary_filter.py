@@ -17,6 +17,24 @@ def gaps(rng, X, fraction):
     return np.where(rng.random(X.shape) < fraction, np.nan, X)
 
 
+@pytest.mark.parametrize("fit_mean", [True, False])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_layout_of_the_input_does_not_matter(rng, dtype, fit_mean):
+    """Gaps are found and filled by their places in memory; X itself is left as it is."""
+    X = gaps(rng, low_rank(rng, 60, 20, 3, offset=2.0), 0.3).astype(dtype)
+    room = np.zeros((120, 40), dtype)
+    room[::2, ::2] = X
+    answers = []
+    for rows in (X, np.asfortranarray(X), room[::2, ::2]):
+        model = DictionaryFilter(3, fit_mean=fit_mean, random_state=0, batch_size=7).fit(rows)
+        answers.append((*model.impute(rows, return_std=True), *model.predict_interval(rows)))
+        np.testing.assert_array_equal(rows, X)
+    np.testing.assert_array_equal(answers[0][0][~np.isnan(X)], X[~np.isnan(X)])
+    for other in answers[1:]:
+        for a, b in zip(answers[0], other, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12 if dtype == np.float64 else 1e-5)
+
+
 # ------------------------------------------------------------------ predictions against the joint Gaussian
 
 

@@ -38,3 +38,23 @@ def test_gaps_are_found_in_every_layout(rng, dtype, layout, size):
         gappy = Y.copy(order="K")
         gappy[place] = np.nan
         assert local.has_gaps(gappy)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("fraction", [0.0, 0.3, 1.0])
+def test_gaps_are_cleared_in_place(rng, dtype, fraction):
+    Y = rng.standard_normal((6, 10)).astype(dtype)
+    gone = rng.random(Y.shape) < fraction
+    expected = np.where(gone, 0.0, Y)
+    Y[gone] = np.nan
+    np.testing.assert_array_equal(local.clear_gaps(Y), gone)
+    np.testing.assert_array_equal(Y, expected)
+
+
+@pytest.mark.parametrize("n_missing", [0, 1, 4, 10])
+def test_residual_is_zero_at_the_gaps(rng, n_missing):
+    C, x, y = rng.standard_normal((10, 3)), rng.standard_normal(3), rng.standard_normal(10)
+    gone = np.sort(rng.permutation(10)[:n_missing])
+    expected = y - C @ x
+    expected[gone] = 0.0
+    np.testing.assert_array_equal(local.residual(C, x, y, gone), expected)

@@ -14,19 +14,18 @@ CANCELLATION = 1e-6
 """Below this share of a diagonal entry the subtraction G − (missing part) has lost too many digits."""
 
 
-def observed_gram(C: Array, G: Array, missing: Array) -> Array:
+def observed_gram(C: Array, G: Array, gone: Array) -> Array:
     """C_ΩᵀC_Ω from the observed rows, or as G minus the missing rows' part: the cheaper of the two.
 
-    Shapes  C (m × q), G = CᵀC (q × q), missing (m) boolean. Cost O(min(|Ω|, m − |Ω|) q²).
+    Shapes  C (m × q), G = CᵀC (q × q), gone the indices of the missing rows. Cost O(min(|Ω|, m − |Ω|) q²).
     """
-    gone = np.flatnonzero(missing)
     if len(gone) == 0:
         return G
-    if 2 * len(gone) < len(missing):
+    if 2 * len(gone) < len(C):
         rest = G - gram(C.take(gone, axis=0))
         if (rest.diagonal() > CANCELLATION * G.diagonal()).all():
             return rest
-    return gram(C[~missing])
+    return gram(np.delete(C, gone, axis=0))
 
 
 def gram(C: Array) -> Array:

@@ -15,6 +15,7 @@ from ..core.covariance import matrix_root
 from ..core.linalg import Array
 from ..core.masked import gram
 from ..core.state import FilterState, SmallState
+from ..tall.local import clear_gaps, square_sum
 from ._rows import Rows, dense
 from ._validation import as_covariance, check_init
 
@@ -26,7 +27,7 @@ START_SHARE = 0.25
 """Size of the random start as a share of the prior's deviation: small, so that it is soon outweighed."""
 
 
-BLOCK = 2**20
+BLOCK = 2**18
 """Entries looked at together when the scale is measured."""
 
 
@@ -55,12 +56,12 @@ def measure(rows: Rows, fit_mean: bool) -> Scale:
     """
     m = rows.shape[1]
     count, total, square, largest = np.zeros(m), np.zeros(m), 0.0, 0.0
-    for values, seen in _blocks(rows):
-        count += seen.sum(axis=0)
+    for values, missing in _blocks(rows):
+        count += len(values) - missing.sum(axis=0)
         total += values.sum(axis=0)
         largest = max(largest, float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
         check_range(largest, rows.dtype)
-        square += float(np.einsum("ij,ij->", values, values))
+        square += square_sum(values)
     n = float(count.sum())
     if n == 0:
         return Scale(np.zeros(m), 1.0, 1.0, np.full(m, not fit_mean))
@@ -71,10 +72,8 @@ def measure(rows: Rows, fit_mean: bool) -> Scale:
     origin = np.where(count > 0, total / np.maximum(count, 1.0), overall)
     free = n - np.count_nonzero(count)
     within = 0.0
-    for values, seen in _blocks(rows):
-        values -= origin
-        values *= seen
-        within += float(np.einsum("ij,ij->", values, values))
+    for values, _ in _blocks(rows, origin):
+        within += square_sum(values)
     around = within + float(count @ (origin - overall) ** 2)
     rounding = (8.0 * np.finfo(rows.dtype).eps) ** 2 * square
     choices = (within / free if free > 0 else 0.0, around / n, square)  # one row, or constant features
@@ -82,13 +81,12 @@ def measure(rows: Rows, fit_mean: bool) -> Scale:
     return Scale(origin, variance, n / m, count > 0)
 
 
-def _blocks(rows: Rows) -> Iterator[tuple[Array, Array]]:
-    """Values (zero where missing) and mask of observed entries, a few rows at a time."""
+def _blocks(rows: Rows, origin: Array | float = 0.0) -> Iterator[tuple[Array, Array]]:
+    """Values less the origin (zero where missing) and mask of the missing entries, a few rows at a time."""
     step = max(1, BLOCK // rows.shape[1])
     for first in range(0, rows.shape[0], step):
-        block = dense(rows[first : first + step])
-        seen = ~np.isnan(block)
-        yield np.where(seen, block, 0.0).astype(np.float64, copy=False), seen
+        values = np.subtract(dense(rows[first : first + step]), origin, dtype=np.float64, order="C")
+        yield values, clear_gaps(values)
 
 
 def check_range(largest: float, dtype: np.dtype[Any]) -> None:

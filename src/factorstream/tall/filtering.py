@@ -147,14 +147,14 @@ def _complete(small: SmallState, model: Model, C: Array, Y: Array) -> tuple[Smal
 
 def _masked(small: SmallState, model: Model, C: Array, y: Array, missing: Array | None) -> tuple[SmallState, StepInfo]:
     """One sample, whatever stands in y at the missing entries; C is updated in place."""
-    if missing is None:
-        mask = np.zeros(len(y), dtype=bool)
-    else:
-        mask, y = missing, np.where(missing, 0.0, y)
-    n = len(y) - int(np.count_nonzero(mask))
-    G = local.observed_gram(C, small.G, mask)
+    gone = np.empty(0, dtype=np.intp) if missing is None else np.flatnonzero(missing)
+    if len(gone):
+        y = y.copy()
+        y[gone] = 0.0
+    n = len(y) - len(gone)
+    G = local.observed_gram(C, small.G, gone)
     b = local.cross(C, y[None, :])[:, 0]
     small, step = absorb(small, model, G, b, float(y @ y), n)
-    e = local.residual(C, step.x, y, mask)
+    e = local.residual(C, step.x, y, gone)
     local.add_rank_one(C, e, step.g)
     return small, StepInfo(*(np.array([v]) for v in (step.ee, float(n), step.share)))

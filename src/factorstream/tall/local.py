@@ -15,6 +15,7 @@ from ..core.masked import gram, observed_gram
 
 __all__ = [
     "add_rank_one",
+    "clear_gaps",
     "combine",
     "cross",
     "gram",
@@ -58,10 +59,20 @@ def has_gaps(Y: Array) -> bool:
     return isnan(square_sum(Y))
 
 
-def residual(C: Array, x: Array, y: Array, missing: Array) -> Array:
-    """e = y − Cx over the observed entries, zero at the missing ones."""
+def clear_gaps(Y: Array) -> Array:
+    """Put zeros in place of NaN in Y (C-contiguous), and return where they were (boolean).
+
+    By index: a copy under a random mask takes three times as long, since no processor can foresee its branches.
+    """
+    missing = np.isnan(Y)
+    Y.reshape(-1)[np.flatnonzero(missing)] = 0.0
+    return missing
+
+
+def residual(C: Array, x: Array, y: Array, gone: Array) -> Array:
+    """e = y − Cx over the observed entries, zero at the missing ones, whose indices are ``gone``."""
     e: Array = y - C @ x.astype(C.dtype, copy=False)
-    e[missing] = 0.0
+    e[gone] = 0.0
     return e
 
 

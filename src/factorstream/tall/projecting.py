@@ -20,8 +20,8 @@ class Row(NamedTuple):
 
     position: int
     sample: Sample
-    missing: Array
-    """Boolean (m); empty for sparse rows."""
+    gone: Array
+    """Indices of the missing features; not made for sparse rows."""
 
 
 def each_row(state: FilterState, model: Model, Y: Array | SparseRows, block_size: int) -> Iterator[Row]:
@@ -32,21 +32,20 @@ def each_row(state: FilterState, model: Model, Y: Array | SparseRows, block_size
     C = state.C.astype(np.float64, copy=False)  # float32 loses digits in the differences that follow
     G = local.gram(C)
     for start in range(0, len(Y), block_size):
-        block = Y[start : start + block_size].astype(np.float64) - state.origin
-        missing = np.isnan(block)
-        np.copyto(block, 0.0, where=missing)
+        block = np.subtract(Y[start : start + block_size], state.origin, dtype=np.float64, order="C")
+        missing = local.clear_gaps(block)
         K = local.cross(C, block)
         yy = np.einsum("ij,ij->i", block, block, dtype=np.float64)
         for j in range(len(block)):
-            n = block.shape[1] - int(np.count_nonzero(missing[j]))
-            G_seen = local.observed_gram(C, G, missing[j])
-            sample = normal_equations(model, G_seen, K[:, j], float(yy[j]), n)
-            yield Row(start + j, sample, missing[j])
+            gone = np.flatnonzero(missing[j])
+            G_seen = local.observed_gram(C, G, gone)
+            sample = normal_equations(model, G_seen, K[:, j], float(yy[j]), len(C) - len(gone))
+            yield Row(start + j, sample, gone)
 
 
 def _each_sparse_row(state: FilterState, model: Model, Y: SparseRows) -> Iterator[Row]:
     """The same for rows whose stored entries are the observed ones; their mask is not made."""
-    unknown = np.zeros(0, dtype=bool)
+    unknown = np.empty(0, dtype=np.intp)
     for k in range(Y.shape[0]):
         stored = slice(Y.indptr[k], Y.indptr[k + 1])
         seen = Y.indices[stored]
@@ -84,10 +83,10 @@ def predict(
     with Σ the covariance of x. Cost O(r²) per entry; no array larger than Y is made.
     """
     known, r = belief(state.small, model), model.r
-    X, variance = np.zeros((len(Y), r)), np.zeros_like(Y)
+    X, variance = np.zeros((len(Y), r)), np.zeros(Y.shape, Y.dtype)
     for row in each_row(state, model, Y, block_size):
-        where = row.missing if only_missing else ~np.zeros_like(row.missing)
-        if not where.any():
+        where = row.gone if only_missing else np.arange(len(state.C))
+        if len(where) == 0:
             continue
         found = model.coefficients(row.sample, known)
         X[row.position] = found.x - known.mean
@@ -100,8 +99,13 @@ def predict(
     X = X.astype(state.C.dtype, copy=False)
     for start in range(0, len(Y), block_size):
         rows = slice(start, start + block_size)
-        where = np.isnan(Y[rows]) if only_missing else np.ones_like(Y[rows], dtype=bool)
-        np.copyto(filled[rows], mu + X[rows] @ state.C[:, :r].T, where=where, casting="same_kind")
+        predicted = X[rows] @ state.C[:, :r].T
+        predicted += mu
+        if only_missing:
+            gone = np.flatnonzero(np.isnan(filled[rows]))
+            filled[rows].reshape(-1)[gone] = predicted.reshape(-1)[gone]
+        else:
+            filled[rows] = predicted
     return filled, variance
 
 
@@ -113,7 +117,7 @@ def draw(state: FilterState, model: Model, Y: Array, block_size: int, n_draws: i
     V_root = np.sqrt(known.doubt) * known.S
     C = state.C + rng.standard_normal((n_draws, *state.C.shape)) @ V_root.T
     for row in each_row(state, model, Y, block_size):
-        where = np.flatnonzero(row.missing)
+        where = row.gone
         if len(where) == 0:
             continue
         found = model.coefficients(row.sample, known)
