@@ -18,24 +18,23 @@ def straight_lines(X):
 
 
 def test_london_air():
-    """One seed of the reference experiment; published: RMSE 7.68, coverage 0.84. Seeds scatter by about 0.2."""
+    """One seed of the reference experiment as it is published (RMSE 7.68, coverage 0.84), all settings the defaults."""
     try:
         Y = load_london_air().values
     except DatasetNotFoundError as problem:
         pytest.skip(str(problem))
     removed = segment_mask(Y.shape, 0.4, rng=100, missing=np.isnan(Y))
     X = np.where(removed, np.nan, Y)
-    model = SequenceFilter(level=False).fit(X)
-    filled, std = model.impute(X, return_std=True)
-    assert rmse(Y, filled, where=removed) < 6.95
+    filled, std = SequenceFilter().fit(X).impute(X, return_std=True)
+    assert rmse(Y, filled, where=removed) < 6.75
     assert 0.93 < coverage(Y, filled, std, n_std=2, where=removed) < 0.97
 
 
 @pytest.mark.parametrize("common", [0.0, 1.0])
 def test_random_walks_are_filled_at_least_as_well_as_by_straight_lines(common):
-    """Straight lines are optimal for independent walks, so the best possible is a tie: 1% of room, pooled."""
+    """Straight lines are optimal for independent walks, so the best possible is a tie; they are found, not assumed."""
     ours = lines = 0.0
-    for seed in range(3):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         steps = rng.normal(size=(500, 8)) + common * rng.normal(size=(500, 1))
         Y = np.cumsum(steps, axis=0) * 10.0 ** rng.integers(-3, 4, 8)
@@ -44,7 +43,7 @@ def test_random_walks_are_filled_at_least_as_well_as_by_straight_lines(common):
         filled = SequenceFilter().fit(X).impute(X)
         ours += rmse(Y / size, filled / size, where=removed) ** 2
         lines += rmse(Y / size, straight_lines(X) / size, where=removed) ** 2
-    assert np.sqrt(ours / lines) < (0.95 if common else 1.01)
+    assert np.sqrt(ours / lines) < (0.8 if common else 1.0 + 1e-6)
 
 
 @pytest.mark.parametrize(("level", "noise"), [(0.0, False), (0.05, False), (0.0, True)], ids=["states", "levels", "t"])

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.dynamics.alarm import Alarm, threshold, watch
 from ..core.dynamics.em import Law
-from ..core.dynamics.fit import GAUSSIAN, STUDENT, Noise
+from ..core.dynamics.fit import CHOSEN, EVERY, GAUSSIAN, STATES, STUDENT, Kind, Noise
 from ..core.dynamics.model import State, filter_rows
 from ..core.dynamics.stream import Options, Stream, advance
 from ..core.linalg import Array
@@ -53,7 +53,7 @@ def options(estimator: Any, m: int) -> Options:
     law = _law(estimator.dynamics, estimator.process_noise, r)
     if drift and estimator.level is True:
         raise ValueError("dictionary_drift needs level='auto' or False: a level takes up what a drift would explain.")
-    candidates: tuple[tuple[bool, bool], ...] = ((True, True), (True, False), (False, False))
+    candidates: tuple[Kind, ...] = (CHOSEN, EVERY, STATES)
     if drift or estimator.level is False:
         candidates = candidates[2:]
     elif estimator.level is True:
@@ -61,7 +61,7 @@ def options(estimator: Any, m: int) -> Options:
     if isinstance(law.A, np.ndarray) or isinstance(law.Q, np.ndarray):  # matrices fix the number of components
         if r > m:
             raise ValueError(f"A matrix of dynamics needs n_components of at most n_features={m}; got {r}.")
-        candidates = tuple(pair for pair in candidates if not pair[1])
+        candidates = tuple(kind for kind in candidates if not kind.select)
     robust = estimator.robust
     noise = GAUSSIAN if robust is False else STUDENT if robust is True else Noise(float(robust), learned=False)
     return Options(r=r, candidates=candidates, law=law, noise=noise, drift=drift)

@@ -10,7 +10,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.dynamics.choose import ROWS, Choice, choose, forecast_stretch
-from ..core.dynamics.fit import fit, steps
+from ..core.dynamics.fit import CHOSEN, WALKS, fit, steps
 from ..core.dynamics.stream import ENOUGH, Options, new_stream, resumed, standards
 from ..core.linalg import Array
 from ..tall.threads import limited
@@ -51,16 +51,20 @@ class SequenceFilter(SequenceAnswers):
         How many rows ``recent`` looks back in a stream: the last ``lag`` rows and their beliefs are kept.
     robust : bool or float, default=False
         Student-t noise, so that outliers lose their weight: True learns the degrees of freedom, a number above 2
-        gives them (below that the noise has no variance, and no interval could be reported).
+        gives them (below that the noise has no variance, and no interval could be reported). An entry is
+        judged by what the others say of it. In a stream, a feature that stays where an outlier was is followed
+        after a few rows.
     level : "auto" or bool, default="auto"
         Whether each feature has a level of its own. "auto" hides some observed runs and takes what fills
-        them best (True for 100 rows or fewer).
+        them best (True for 100 rows or fewer). With levels, ``fit`` also tries random walks and nothing else, which
+        are filled by straight lines, and takes them where nothing fills the hidden runs better.
     dictionary_drift : float, default=0.0
         Q_V, the variance that each loading of a standardised feature gains per time step. If positive, the dictionary
         is followed row by row, features have no levels, and all answers are those of the filter.
     calibrate : bool, default=True
         Whether ``fit``, on more than 100 rows, sets the width of the intervals by the errors made on hidden observed
-        runs: parameters that were learned from few rows are less certain than the model knows.
+        runs, and that of forecasts by those made in the last third: parameters that were learned from few rows are
+        less certain than the model knows.
     alarm_rate : float, default=1e-4
         False alarms per row that the alarm rule is set for; see ``alarms``.
     max_iter : int, default=30
@@ -104,7 +108,10 @@ class SequenceFilter(SequenceAnswers):
     ``partial_fit`` fits rows 1 to 256 anew at every power of two and then learns every 128 rows, with a memory of about
     1300 rows; its result depends on the rows alone, not on their division into calls.
 
-    The density behind ``score_samples`` and the alarms is Gaussian; with ``robust`` outliers widen it first.
+    A sensor that starts after the warm-up is measured by its first eight values and then learned.
+
+    The density behind ``score_samples`` is Gaussian; with ``robust`` it is a lower bound on that under Student-t noise,
+    and outliers that the noise explains do not count towards the alarms.
     Small matrices gain nothing from several BLAS threads: set ``OPENBLAS_NUM_THREADS=1`` for three times the speed.
 
     Two of scikit-learn's checks do not apply, because the order of the rows means something here: results are not
@@ -196,13 +203,13 @@ class SequenceFilter(SequenceAnswers):
             _check_enough(Y, opt.r)
             shift, scale = standards(Y, opt.noise)
             Z = (Y - shift) / scale
-            level, select, stretch = self._choose(Z, opt)
-            kind: dict[str, Any] = {"level": level, "select": select, "law": opt.law, "noise": opt.noise}
-            found = fit(Z, opt.r, sweeps=self.max_iter, tol=self.tol, **kind)
+            kind, stretch = self._choose(Z, opt)
+            given: dict[str, Any] = {"law": opt.law, "noise": opt.noise}
+            found = fit(Z, opt.r, sweeps=self.max_iter, tol=self.tol, **given, **kind._asdict())
             stream = resumed(found, shift, scale, Y.astype(np.float64), opt)
             self.interval_scale_ = self.forecast_scale_ = stretch
             if self.calibrate and len(Y) > ENOUGH:
-                self.forecast_scale_ = forecast_stretch(Z, opt.r, **kind)
+                self.forecast_scale_ = forecast_stretch(Z, opt.r, kind, **given)
             self._before_drift = None
             if opt.drift:
                 *_, (model, end, _) = steps(found.model, Z, opt.drift)
@@ -214,7 +221,7 @@ class SequenceFilter(SequenceAnswers):
             self.history_ = [{"bound": bound} for bound in found.history]
             self.n_iter_ = len(found.history)
             if self.verbose:
-                print(f"[SequenceFilter] {self.n_iter_} sweeps, bound {found.history[-1]:.6g}, levels {level}")
+                print(f"[SequenceFilter] {self.n_iter_} sweeps, bound {found.history[-1]:.6g}, levels {kind.level}")
             unseen = np.asarray(np.isnan(Y).all(axis=0))
             if unseen.any():
                 which = listed(unseen, getattr(self, "feature_names_in_", None))
@@ -224,14 +231,15 @@ class SequenceFilter(SequenceAnswers):
     def _choose(self, Z: Array, opt: Options) -> Choice:
         """Levels, number of components and the width of the intervals, on hidden observed runs of standardised rows."""
         given: dict[str, Any] = {"law": opt.law, "noise": opt.noise}
-        best, candidates = Choice(*opt.candidates[0]), opt.candidates
+        best, candidates = Choice(opt.candidates[0]), opt.candidates
         if len(Z) <= ENOUGH:
             return best
         if len(candidates) > 1:
-            best = choose(Z, opt.r, candidates=candidates, **given)
-            candidates = ((best.level, best.select),)
-        if self.calibrate and (len(opt.candidates) == 1 or len(Z) > ROWS):  # what few rows teach is less certain
-            best = choose(Z, opt.r, candidates=candidates, rows=len(Z), **given)
+            if CHOSEN in candidates and np.isinf(opt.noise.nu):
+                candidates = (*candidates, WALKS)
+            best = choose(Z, opt.r, candidates, **given)
+        if self.calibrate and (len(candidates) == 1 or len(Z) > ROWS):  # what few rows teach is less certain
+            best = choose(Z, opt.r, [best.kind], rows=len(Z), **given)
         return best if self.calibrate else best._replace(stretch=1.0)
 
     @_fit_context(prefer_skip_nested_validation=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +10,8 @@ from scipy.special import ndtri
 
 from ..linalg import Array
 from .em import LEARNED, Law
-from .fit import GAUSSIAN, Noise, fit
-from .model import entry, filter_rows, forecast, noise_variance
+from .fit import GAUSSIAN, Kind, Noise, fit
+from .model import Model, entry, filter_rows, forecast, noise_variance
 
 ROWS = 1024
 """Rows on which kinds of models are compared."""
@@ -20,64 +21,79 @@ RIGHT = 100.0
 """Entries that count as having been right: few entries must not decide on the width of an interval."""
 
 
-def held_out(Y: Array, run: int = 10, period: int = 50) -> Array:
-    """Observed entries to hide: in feature i a run of `run` rows every `period` rows, shifted with i. (T, m) bool.
+def held_out(Y: Array, run: int = 10, period: int = 50) -> tuple[Array, Array]:
+    """Observed entries to hide: in feature i a run of `run` rows every `period` rows, shifted with i; nothing random.
 
-    Of many features about a fifth lose their runs at the same time, and nothing is random.
+    Returns (T, m) bool, and the number of the run that each hidden entry belongs to.
     """
     T, m = Y.shape
-    shift = (np.arange(m) * 17) % period
-    return np.asarray((((np.arange(T)[:, None] + shift) % period) < run) & np.isfinite(Y))
+    place = np.arange(T)[:, None] + (np.arange(m) * 17) % period
+    hide = np.asarray((place % period < run) & np.isfinite(Y))
+    return hide, (place // period * m + np.arange(m))[hide]
 
 
 class Choice(NamedTuple):
     """What held-out entries say: the kind of model, and how much wider its errors are than it claims."""
 
-    level: bool
-    select: bool
+    kind: Kind
     stretch: float = 1.0
 
 
 def choose(
     Y: Array,
     r: int,
+    candidates: Sequence[Kind],
     *,
     law: Law = LEARNED,
     noise: Noise = GAUSSIAN,
     sweeps: int = 8,
     rows: int = ROWS,
     offline: bool = True,
-    candidates: tuple[tuple[bool, bool], ...] = ((True, True), (True, False), (False, False)),
 ) -> Choice:
-    """(level, select) whose fit predicts held-out OBSERVED runs of the last `rows` rows best. One fit each.
+    """The kind whose fit predicts held-out OBSERVED runs of the last `rows` rows best. One fit each.
 
-    Candidates: levels with as many components as the changes show; levels with r components; no levels.
     `offline`: judge what a smoother fills in or, for streams, what the filter does in the last
     third with what the first two thirds taught: common shapes of random walks fit the past, not the future.
     Errors count squared, or by their size where the noise is Student-t: an outlier must not decide.
-    `stretch` is that of the winner.
+    Random walks, where they are a candidate, must be beaten clearly, so that what a straight line fills as well is
+    filled by it, unless the first candidate clearly predicts rows better: there is noise then.
     """
     Y = Y[-rows:]
-    hide = held_out(Y)
+    hide, run = held_out(Y)
     Z = np.where(hide, np.nan, Y)
     learn = Z if offline else Z[: 2 * len(Z) // 3]
-    if not offline:
-        hide[: len(learn)] = False
-    if not hide.any():
-        return Choice(*candidates[0])
-    best, error = Choice(*candidates[0]), np.inf
-    for level, select in candidates:
-        f = fit(learn, r, level=level, select=select, law=law, noise=noise, sweeps=sweeps)
+    judged = np.nonzero(hide)[0] >= (0 if offline else len(learn))
+    if not judged.any():
+        return Choice(candidates[0])
+    _, run = np.unique(run[judged], return_inverse=True)
+    found: list[tuple[Choice, Model, Array]] = []
+    for kind in candidates:
+        f = fit(learn, r, law=law, noise=noise, sweeps=sweeps, **kind._asdict())
         guess, var = f.smoothed.signal, f.smoothed.var
         if not offline:
             beliefs = [entry(f.model, s) for s in filter_rows(f.model, Z)[0]]
             guess, var = (np.array(part) for part in zip(*beliefs, strict=True))
-        off = np.abs((guess - Y)[hide])
-        e = float((off if np.isfinite(noise.nu) else off**2).mean())
-        if e < error:
-            size = off / np.sqrt(var + noise_variance(f.model))[hide]
-            best, error = Choice(level, select, stretch(size, noise)), e
+        off = np.abs(guess - Y)[hide][judged]
+        size = off / np.sqrt(var + noise_variance(f.model))[hide][judged]
+        errors = np.bincount(run, weights=off if np.isfinite(noise.nu) else off**2)
+        found.append((Choice(kind, stretch(size, noise)), f.model, errors))
+    best, _, least = min(found, key=lambda one: float(one[2].sum()))
+    for choice, walk, errors in found:
+        if choice.kind.walk and not clearly(errors - least, 1.0):
+            plain, model, _ = found[0]
+            return plain if clearly(surprises(walk, Z) - surprises(model, Z), 2.0) else choice
     return best
+
+
+def clearly(gain: Array, by: float) -> bool:
+    """Whether the mean gain is above zero by more than `by` of its standard errors."""
+    return bool(gain.mean() > by * gain.std() / np.sqrt(len(gain)))
+
+
+def surprises(model: Model, Y: Array) -> Array:
+    """Squared errors of the observed entries of Y as the rows before them predict them."""
+    infos = filter_rows(model, Y)[1]
+    return (np.array([info.mean for info in infos])[1:] - Y[1:])[np.isfinite(Y[1:])] ** 2
 
 
 def stretch(size: Array, noise: Noise) -> float:
@@ -92,7 +108,7 @@ def stretch(size: Array, noise: Noise) -> float:
 
 
 def forecast_stretch(
-    Y: Array, r: int, *, level: bool, select: bool, law: Law = LEARNED, noise: Noise = GAUSSIAN, sweeps: int = 8
+    Y: Array, r: int, kind: Kind, *, law: Law = LEARNED, noise: Noise = GAUSSIAN, sweeps: int = 8
 ) -> float:
     """`stretch` of forecasts up to HORIZON steps in the last third of Y, by a fit of the rest; at least 1. One fit.
 
@@ -100,7 +116,7 @@ def forecast_stretch(
     """
     Y = Y[-ROWS:]
     n = 2 * len(Y) // 3
-    f = fit(Y[:n], r, level=level, select=select, law=law, noise=noise, sweeps=sweeps)
+    f = fit(Y[:n], r, law=law, noise=noise, sweeps=sweeps, **kind._asdict())
     states = filter_rows(f.model, Y)[0]
     sizes = []
     for now in range(n, len(Y), HORIZON):

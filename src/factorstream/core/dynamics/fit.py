@@ -40,6 +40,17 @@ class Noise(NamedTuple):
 GAUSSIAN, STUDENT = Noise(), Noise(LEARN_NU, True)
 
 
+class Kind(NamedTuple):
+    """What a model is made of."""
+
+    level: bool = True  # every feature has a level of its own
+    select: bool = True  # no more components than the changes show (with levels)
+    walk: bool = False  # every feature is a random walk without noise, and nothing is shared
+
+
+CHOSEN, EVERY, STATES, WALKS = Kind(), Kind(select=False), Kind(level=False, select=False), Kind(walk=True)
+
+
 class Fit(NamedTuple):
     """What EM found, with the posterior of the data it was found from."""
 
@@ -78,11 +89,14 @@ def fit(
     tol: float = 1e-3,
     ard: bool = True,
     select: bool = True,
+    walk: bool = False,
 ) -> Fit:
     """EM from the variogram start on standardised Y (T, m), NaN = missing. O(sweeps T m r^2).
 
     Stops when two sweeps raise the bound by less than `tol` nats per observed entry and sweep.
     """
+    if walk:
+        return fit_walks(Y)
     first = without_spikes(Y) if np.isfinite(noise.nu) else Y
     model = obey(first_model(first, r, level, nu=noise.nu, select=select), law)
     r = len(model.A)
@@ -114,6 +128,24 @@ def fit(
         mom = observed_moments(Y, s, w)
         end = initial(model)._replace(x=s.x[-1].copy(), P=s.P[-1].copy())
     return Fit(model, s, prior, history, mom, end)
+
+
+def fit_walks(Y: Array) -> Fit:
+    """Random walks without noise or anything shared: the smoother is then linear interpolation. O(T m).
+
+    The likelihood of the steps between observed values gives q_i = mean (change^2 / rows it took); the start is free.
+    """
+    q = np.ones(Y.shape[1])
+    for i, y in enumerate(Y.T):
+        at = np.flatnonzero(np.isfinite(y))
+        if len(at) > 1:
+            q[i] = max(float(np.mean(np.diff(y[at]) ** 2 / np.diff(at))), 1e-12)
+    empty, m = np.zeros((0, 0)), len(q)
+    V, one = np.zeros((m, 0, 0)), np.ones(m)
+    model = Model(empty, empty, empty, np.zeros((m, 0)), V, 0 * q, 1e-9 * q, one, q, 1e4 * (q * len(Y) + 1.0), np.inf)
+    s, mom = smooth_levels(model, Y)
+    end = State(*(field[-1].copy() for field in forward(model, Y, None, None)[0]))
+    return Fit(model, s, Prior(np.zeros(0)), [s.logp], mom, end)
 
 
 def reweigh(model: Model, Y: Array, s: Smoothed, w: Array | None, *, evident: bool) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from ..linalg import Array
 from .choose import choose
 from .em import LEARNED, Law, Moments, Prior, add, forget, maximise, recentre, relevance
-from .fit import GAUSSIAN, Fit, Noise, adapt, expect, fit, weights
+from .fit import CHOSEN, EVERY, GAUSSIAN, STATES, Fit, Kind, Noise, adapt, expect, fit, weights
 from .model import Model, State, StepInfo, filter_rows, initial, predict, update
 from .robust import without_spikes
 
@@ -41,7 +41,7 @@ class Options(NamedTuple):
     """Settings of a stream; `decay` forgets: memory of about window / (1 - decay) rows."""
 
     r: int = 10
-    candidates: tuple[tuple[bool, bool], ...] = ((True, True), (True, False), (False, False))  # (level, select)
+    candidates: tuple[Kind, ...] = (CHOSEN, EVERY, STATES)
     law: Law = LEARNED
     noise: Noise = GAUSSIAN
     drift: float = 0.0  # Q_V, for models without levels
@@ -145,12 +145,10 @@ def restart(stream: Stream, opt: Options) -> Stream:
     Y = stream.window
     shift, scale = standards(Y, opt.noise)
     Z = (Y - shift) / scale
-    level, select = opt.candidates[0]
+    kind = opt.candidates[0]
     if len(Y) > ENOUGH:
-        level, select, _ = choose(
-            Z, opt.r, law=opt.law, noise=opt.noise, sweeps=opt.sweeps, candidates=opt.candidates, offline=False
-        )
-    f = fit(Z, opt.r, level=level, law=opt.law, noise=opt.noise, sweeps=opt.sweeps, select=select)
+        kind, _ = choose(Z, opt.r, opt.candidates, law=opt.law, noise=opt.noise, sweeps=opt.sweeps, offline=False)
+    f = fit(Z, opt.r, law=opt.law, noise=opt.noise, sweeps=opt.sweeps, **kind._asdict())
     return resumed(f, shift, scale, Y, opt, stream.epoch + 1)
 
 
