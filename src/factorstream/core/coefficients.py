@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from .linalg import Array, cholesky, cholesky_solve, triangular_solve
+from .linalg import Array, cholesky, cholesky_solve, triangular_inverse, triangular_solve
 
 
 class Sample(NamedTuple):
@@ -67,7 +67,7 @@ class Coefficients(NamedTuple):
 
     def root(self) -> Array:
         """F (r × r) with Σ = FFᵀ."""
-        F: Array = sqrt(self.scale) * triangular_solve(self.L, np.eye(len(self.x)), trans=True)
+        F: Array = sqrt(self.scale) * triangular_inverse(self.L).T
         return F if self.B is None else self.B @ F
 
 
@@ -103,7 +103,7 @@ def from_learned_prior(sample: Sample, belief: Belief) -> Coefficients:
         M.flat[:: r + 1] += r * np.finfo(np.float64).eps * np.trace(M)
         L = np.linalg.cholesky(M)
     x = belief.mean + B @ cholesky_solve(L, B.T @ (sample.b - sample.G @ belief.mean))
-    inverse = triangular_solve(L, np.eye(r)).ravel(order="K")
+    inverse = triangular_inverse(L).ravel(order="K")
     fitted = r - belief.noise * float(inverse.dot(inverse))
     return Coefficients(x, L, belief.noise, B, fitted, True)
 

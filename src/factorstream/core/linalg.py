@@ -53,3 +53,9 @@ def triangular_solve(L: Array, B: Array, *, trans: bool = False) -> Array:
     """Solve L X = B, or Lᵀ X = B."""
     X: Array = lapack.dtrtrs(L, B, lower=1, trans=int(trans))[0]
     return X
+
+
+def triangular_inverse(L: Array) -> Array:
+    """L⁻¹, lower like L."""
+    X: Array = lapack.dtrtri(L, lower=1)[0]
+    return X

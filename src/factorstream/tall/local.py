@@ -50,8 +50,10 @@ def square_sum(Y: Array) -> float:
     if not (Y.flags.c_contiguous or Y.flags.f_contiguous):
         return sum(square_sum(np.ascontiguousarray(row)) for row in Y)
     values = Y.ravel(order="K")
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(values.dot(values))
+    if values.size == 0:
+        return 0.0
+    dot = blas.ddot if Y.dtype == np.float64 else blas.sdot  # says nothing about an overflow, unlike that of NumPy
+    return float(dot(values, values))
 
 
 def has_gaps(Y: Array) -> bool:
