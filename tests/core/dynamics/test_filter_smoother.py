@@ -7,7 +7,7 @@ import pytest
 
 import reference as ref
 from dynamics_problems import GAPS, draw, make
-from factorstream.core.dynamics.level import smooth_back, smooth_levels
+from factorstream.core.dynamics.level import smooth_levels, smooth_recent
 from factorstream.core.dynamics.model import (
     augment,
     filter_rows,
@@ -51,7 +51,7 @@ def test_filter_equals_textbook(gaps, seed):
     # filter = smoother at the last step; fixed-lag smoother over everything = smoother at the first
     assert np.allclose(s.x[-1], states[-1].x, atol=1e-10)
     assert np.allclose(s.P[-1], states[-1].P, atol=1e-10)
-    first = smooth_back(model, states)
+    first = smooth_recent(model, states)[0]
     assert np.allclose(first.x, xs[0], atol=1e-9)
     assert np.allclose(first.P, Ps[0], atol=1e-9)
 

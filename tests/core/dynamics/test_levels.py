@@ -7,7 +7,7 @@ import pytest
 
 import reference as ref
 from dynamics_problems import GAPS, draw, make
-from factorstream.core.dynamics.level import forward, smooth_back, smooth_levels
+from factorstream.core.dynamics.level import forward, smooth_levels, smooth_recent
 from factorstream.core.dynamics.model import (
     augment,
     entry,
@@ -76,7 +76,7 @@ def test_fast_forward_equals_the_step_by_step_filter():
         assert np.allclose(getattr(s, name), [getattr(k, name) for k in states], atol=1e-9)
     assert np.allclose(logp, [i.logp for i in infos], atol=1e-9)
     smoothed, _ = smooth_levels(model, Y)
-    back = smooth_back(model, states)
+    back = smooth_recent(model, states)[0]
     assert np.allclose(smoothed.x[0], back.x)
     assert np.allclose(smoothed.signal[0], entry(model, back)[0])
     assert np.allclose(smoothed.x[-1], states[-1].x)

@@ -81,11 +81,6 @@ def smooth_recent(model: Model, states: Sequence[State]) -> list[State]:
     return out[::-1]
 
 
-def smooth_back(model: Model, states: Sequence[State]) -> State:
-    """Belief about the OLDEST of `states` given the data of all of them: fixed-lag smoothing. O(len m r^2)."""
-    return smooth_recent(model, states)[0]
-
-
 def forward(model: Model, Y: Array, w: Array | None, start: State | None) -> tuple[State, Array]:
     """Filtered beliefs of all rows, stacked over time, and log-densities (T,). O(T m r^2).
 
