@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -14,7 +13,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ..core.linalg import Array
 from ._columns import listed, means_nan, moments, robust_moments
-from ._validation import check_data, unchanged_on_error
+from ._validation import check_data, unchanged_on_error, warn_caller
 from .dictionary_filter import DictionaryFilter
 
 
@@ -147,7 +146,8 @@ class FilterImputer(TransformerMixin, BaseEstimator):
             self.filter_ = self._fit_filter(X)
             self.n_iter_ = 0 if self.filter_ is None else self.filter_.n_passes_
             if empty.any() and not self.keep_empty_features:
-                warnings.warn(f"Dropping features without any observed value: {listed(empty)}.", stacklevel=2)
+                which = listed(empty, getattr(self, "feature_names_in_", None))
+                warn_caller(f"Dropping features without any observed value: {which}.")
         return self
 
     def _fit_filter(self, X: Array) -> DictionaryFilter | None:
