@@ -101,19 +101,30 @@ def one_step_ahead(model, X):
     return ahead, std
 
 
-@pytest.mark.parametrize("level", [0.0, 0.05])
+@pytest.mark.parametrize(("start", "level"), [(400, 0.0), (400, 0.05), (255, 0.05), (382, 0.05)])
 @pytest.mark.parametrize("size", [1.0, 1e4])
-def test_a_sensor_that_starts_late_is_soon_known_as_well_as_the_others(size, level):
+def test_a_sensor_that_starts_late_is_soon_known_as_well_as_the_others(size, start, level):
+    """Whether the warm-up or a window of rows ends just after its first value or long after it."""
     Y = panel(T=700, level=level)
     Y[:, 0] = size * (Y[:, 0] + 50.0)
     X = Y.copy()
-    X[:400, 0] = np.nan
+    X[:start, 0] = np.nan
     late, std = one_step_ahead(SequenceFilter(2, lag=4), X)
     early, _ = one_step_ahead(SequenceFilter(2), Y)
     after = np.zeros(Y.shape, dtype=bool)
-    after[412:, 0] = True
+    after[start + 12 :, 0] = True
     assert rmse(Y, late, where=after) < 1.1 * rmse(Y, early, where=after)
     assert 0.9 < coverage(Y, late, std, n_std=1.959964, where=after) < 0.99
+
+
+def test_a_sensor_that_hardly_ever_reports_does_not_hold_up_the_stream():
+    Y = panel(T=1200, m=4)
+    Y[:300, 0] = np.nan
+    Y[300:, 0][np.arange(900) % 200 != 7] = np.nan
+    model = SequenceFilter(2).partial_fit(Y)
+    assert len(model.state_.window) < 256
+    assert model.state_.refreshes >= 4
+    assert np.isfinite(model.forecast(2)).all()
 
 
 def test_a_sensor_that_starts_late_raises_no_alarm_and_does_not_depend_on_the_split():

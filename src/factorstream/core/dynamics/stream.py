@@ -17,8 +17,8 @@ ENOUGH = 100
 """Rows before level and number of components are chosen on held-out entries: two periods of held-out runs."""
 
 
-ACQUAINTED = 8
-"""Values after which a feature that starts late is learned."""
+SCALE, ACQUAINTED = 3, 8
+"""Values from which on a feature has a scale of its own, and after which one that starts late is learned."""
 
 
 class Stream(NamedTuple):
@@ -81,8 +81,11 @@ def advance(stream: Stream, y: Array, opt: Options) -> tuple[Stream, StepInfo | 
     if rows <= opt.warmup:
         if rows & (rows - 1) == 0 or rows == opt.warmup:
             stream = restart(stream, opt)
-    elif len(window) >= opt.window or (np.isfinite(window[:, new]).sum(0) == ACQUAINTED).any():
-        stream = refresh(stream, opt)
+    else:
+        count = np.isfinite(window[:, new]).sum(0)
+        due = len(window) >= (2 * opt.window if new.any() else opt.window)
+        if due or (count == ACQUAINTED).any():
+            stream = refresh(stream, opt)
     return stream, info
 
 
@@ -101,7 +104,7 @@ def meet(stream: Stream, new: Array) -> Stream:
     shift, scale = standards(stream.window[:, new])
     count = np.isfinite(stream.window[:, new]).sum(0)
     a, b = stream.shift.copy(), stream.scale.copy()
-    a[new], b[new] = np.where(count > 0, shift, a[new]), np.where(count > 2, scale, b[new])
+    a[new], b[new] = np.where(count > 0, shift, a[new]), np.where(count >= SCALE, scale, b[new])
     m, known = stream.model, ~strange(stream)
     known = known if known.any() else new
     R, phi, q, p0 = (np.where(new, np.median(part[known]), part) for part in (m.R, m.phi, m.q, m.p0))
@@ -112,10 +115,12 @@ def meet(stream: Stream, new: Array) -> Stream:
 def raw_info(info: StepInfo, stream: Stream) -> StepInfo:
     """The same facts in the data's units (log-density included)."""
     seen = np.isfinite(info.z)
+    with np.errstate(over="ignore"):  # the square of a large unit
+        var = stream.scale**2 * info.var
     return info._replace(
         logp=info.logp - float(np.log(stream.scale[seen]).sum()),
         mean=stream.shift + stream.scale * info.mean,
-        var=stream.scale**2 * info.var,
+        var=var,
     )
 
 
@@ -133,7 +138,7 @@ def standards(Y: Array, noise: Noise = GAUSSIAN) -> tuple[Array, Array]:
     y = np.ldexp(y, -unit)
     mean = y.sum(0) / np.maximum(n, 1)
     sd = np.sqrt((np.where(seen, y - mean, 0.0) ** 2).sum(0) / np.maximum(n, 1))
-    good = (n > 2) & (sd > 1e-12)
+    good = (n >= SCALE) & (sd > 1e-12)
     mean, sd = np.ldexp(mean, unit), np.ldexp(sd, unit)
     if not good.any():
         return mean, np.where(mean == 0.0, 1.0, np.abs(mean))
@@ -145,6 +150,8 @@ def restart(stream: Stream, opt: Options) -> Stream:
     Y = stream.window
     shift, scale = standards(Y, opt.noise)
     Z = (Y - shift) / scale
+    if len(Y) >= opt.warmup:
+        Z[:, np.isfinite(Z).sum(0) < SCALE] = np.nan  # too little to know them by: strange ones, to be met
     kind = opt.candidates[0]
     if len(Y) > ENOUGH:
         kind, _ = choose(Z, opt.r, opt.candidates, law=opt.law, noise=opt.noise, sweeps=opt.sweeps, offline=False)
@@ -165,6 +172,7 @@ def refresh(stream: Stream, opt: Options) -> Stream:
         raise ValueError("refresh needs a stream whose warm-up is over")
     followed = model
     Z = (stream.window - stream.shift) / stream.scale
+    Z[:, strange(stream) & (np.isfinite(Z).sum(0) < SCALE)] = np.nan  # too little to know them by: they stay strange
     new = strange(stream) & np.isfinite(Z).any(0)
     if new.any():  # in units of their own since the window began
         lev, B, d = (
