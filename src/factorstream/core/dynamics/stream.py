@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 from ..linalg import Array
 from .choose import choose
@@ -196,7 +197,10 @@ def refresh(stream: Stream, opt: Options) -> Stream:
         model = model._replace(
             C=np.where(new[:, None], model.C, followed.C), V=np.where(new[:, None, None], model.V, followed.V)
         )
-    if new.any():
+    if new.any():  # variances learned from few values: as wide as Student's quantiles are
+        few = np.isfinite(Z).sum(0)
+        wide = np.where(new, (stdtrit(np.maximum(few - 1, 1), 0.975) / 1.959964) ** 2, 1.0)
+        model = model._replace(R=wide * model.R, q=wide * model.q)
         state = filter_rows(model, Z, anchor)[0][-1]
     return stream._replace(
         model=model,
