@@ -237,7 +237,8 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         at ±4, is summed by a two-sided CUSUM: ``up = max(0, up + score - 1/2)``, ``down = max(0, down - score - 1/2)``.
         An alarm is raised, and both sums start again, when either exceeds the threshold at which independent
         N(0, 1) scores would raise ``alarm_rate`` alarms per row (Siegmund's approximation; 1e-4 gives 8.0).
-        A lasting shift of the score by one standard deviation is found after about 17 rows, by two after 6.
+        A lasting shift of the score by one standard deviation is found after about 17 rows, by two after 6. A single
+        row raises none, however far off: its ``score`` tells.
         Where the model does not hold even without a change, scores are correlated and false alarms more frequent.
 
         The numbers come as arrays, for a table too; ``when`` has the time stamps of the rows with an alarm.
