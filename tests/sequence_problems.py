@@ -9,13 +9,13 @@ import reference as ref
 from factorstream.masks import segment_mask
 
 
-def panel(seed=0, T=200, m=6, r=2, noise=0.2, level=0.0, R=None):
+def panel(seed=0, T=200, m=6, r=2, noise=0.2, level=0.0, R=None, nu=np.inf):
     """Rows drawn from the model: r states that decay, an own level per feature, noise."""
     rng = np.random.default_rng(seed)
     A = 0.9 * np.eye(r)
     C, own = rng.normal(size=(m, r)), np.full(m, level)
     R = np.full(m, noise**2) if R is None else R
-    *_, Y = ref.simulate(rng, A, 0.19 * np.eye(r), np.eye(r), C, R, rng.normal(size=m), np.ones(m), own, own, T)
+    *_, Y = ref.simulate(rng, A, 0.19 * np.eye(r), np.eye(r), C, R, rng.normal(size=m), np.ones(m), own, own, T, nu)
     return Y
 
 

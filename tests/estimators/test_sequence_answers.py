@@ -15,9 +15,10 @@ from factorstream.metrics import rmse
 from sequence_problems import gappy, panel
 
 
-def test_a_forecast_is_what_rows_without_data_would_be_filled_with():
+@pytest.mark.parametrize("drift", [0.0, 1e-3])
+def test_a_forecast_is_what_rows_without_data_would_be_filled_with(drift):
     X, _ = gappy(panel(T=150))
-    model = SequenceFilter(2, level=False, calibrate=False).fit(X)
+    model = SequenceFilter(2, level=False, calibrate=False, dictionary_drift=drift).fit(X)
     longer = np.vstack([X, np.full((5, 6), np.nan)])
     mean, std = model.forecast(5, return_std=True)
     filled, filled_std = model.impute(longer, return_std=True)
@@ -102,3 +103,10 @@ def test_an_outlier_gives_way_to_a_plausible_value():
     signal = SequenceFilter(2, level=False, robust=True).fit(X).denoise(X)
     assert signal.shape == X.shape
     assert Y[:, 3].min() - 1.0 < signal[100, 3] < Y[:, 3].max() + 1.0
+
+
+def test_without_components_there_is_still_a_way_back():
+    X = np.cumsum(np.random.default_rng(1).normal(size=(300, 3)), axis=0)
+    model = SequenceFilter().fit(X)
+    assert model.n_components_ == 0
+    assert model.inverse_transform(model.transform(X)).shape == X.shape

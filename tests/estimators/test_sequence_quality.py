@@ -46,18 +46,23 @@ def test_random_walks_are_filled_at_least_as_well_as_by_straight_lines(common):
     assert np.sqrt(ours / lines) < (0.8 if common else 1.0 + 1e-6)
 
 
-@pytest.mark.parametrize(("level", "noise"), [(0.0, False), (0.05, False), (0.0, True)], ids=["states", "levels", "t"])
-def test_intervals_cover_what_the_model_draws(level, noise):
+@pytest.mark.parametrize(
+    ("level", "nu", "least"),
+    [(0.0, np.inf, 0.94), (0.05, np.inf, 0.94), (0.0, 4.0, 0.93), (0.05, 4.0, 0.93)],
+    ids=["states", "levels", "t", "t, levels"],
+)
+def test_intervals_cover_what_the_model_draws(level, nu, least):
+    """Learned degrees of freedom are on the high side where the noise is small, so t intervals are a little narrow."""
     inside = total = 0
     for seed in range(8):
-        Y = panel(seed, T=250, m=10, level=level)
+        Y = panel(seed, T=250, m=10, level=level, nu=nu)
         X, removed = gappy(Y, 0.25, seed)
-        model = SequenceFilter(n_components=2, level=level > 0, robust=noise, max_iter=15).fit(X)
+        model = SequenceFilter(n_components=2, level=level > 0, robust=bool(np.isfinite(nu)), max_iter=15).fit(X)
         lower, upper = model.predict_interval(X)
         inside += int(((lower <= Y) & (upper >= Y))[removed].sum())
         total += int(removed.sum())
         np.testing.assert_array_equal(lower[~removed], X[~removed])
-    assert 0.94 < inside / total < 0.96
+    assert least < inside / total < 0.96
 
 
 def test_smoothing_beats_filtering_and_both_know_it():
@@ -120,6 +125,24 @@ def test_a_robust_stream_ignores_spikes_and_follows_steps():
     assert np.sqrt(np.mean(off[260:300] ** 2)) < 0.45  # the walk's own step and noise: 0.31
     assert off[306:, 0].max() < 2.0
     assert np.sqrt(np.mean(off[310:] ** 2)) < 0.45
+
+
+def test_a_robust_stream_follows_a_feature_that_stays_away_without_levels_too():
+    X = panel(T=700)
+    X[350:, 0] += 30.0
+    model = SequenceFilter(2, level=False, robust=True).partial_fit(X[:-1])
+    assert abs(model.forecast(1)[0, 0] - X[-1, 0]) < 3.0
+
+
+def test_a_feature_never_observed_among_random_walks_keeps_the_prior_s_interval():
+    Y = np.cumsum(np.random.default_rng(0).normal(size=(300, 4)), axis=0)
+    Y[:, 1] = np.nan
+    with pytest.warns(UserWarning, match="without any observed value"):
+        model = SequenceFilter().fit(Y)
+    _, std = model.impute(Y, return_std=True)
+    spread = np.nanstd(Y, axis=0)[[0, 2, 3]]
+    assert (std[:, 1] > 0.5 * spread.min()).all()
+    assert (std[:, 1] < 3 * spread.max()).all()
 
 
 def test_a_drifting_dictionary_is_followed():

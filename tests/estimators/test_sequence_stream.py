@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from factorstream import SequenceFilter
+from factorstream.core.dynamics.model import entry
 from factorstream.metrics import coverage, rmse
 from sequence_problems import gappy, panel
 
@@ -141,11 +142,27 @@ def test_a_sensor_that_starts_late_raises_no_alarm_and_does_not_depend_on_the_sp
     np.testing.assert_array_equal(whole.recent(), parts.recent())
 
 
-def test_nothing_observed_during_the_warm_up():
-    Y = panel(T=420)
-    Y[:300] = np.nan
-    model = SequenceFilter(2).partial_fit(Y)
-    assert np.isfinite(model.forecast(3)).all()
+def test_rows_before_the_first_value_do_not_count_as_warm_up():
+    Y = panel(T=400)
+    empty = np.full((300, 6), np.nan)
+    late, early = SequenceFilter(2).partial_fit(empty).partial_fit(Y), SequenceFilter(2).partial_fit(Y)
+    np.testing.assert_array_equal(late.components_, early.components_)
+    np.testing.assert_array_equal(late.forecast(3), early.forecast(3))
+    assert late.n_samples_seen_ == 700
+
+
+def test_recent_is_whole_when_a_sensor_starts_late():
+    """Also across the rows at which the stream learns: the last row is the filtered one."""
+    Y = panel(T=460, level=0.05)
+    Y[:300, 0] = np.nan
+    Y[::3, 3] = np.nan
+    model = SequenceFilter(2, lag=20).partial_fit(Y[:300])
+    for row in Y[300:]:
+        recent = model.partial_fit(row[None]).recent()
+        assert len(recent) == 21
+        state = model.state_
+        filtered = state.shift + state.scale * entry(state.model, state.state)[0]
+        np.testing.assert_allclose(recent[-1], np.where(np.isnan(row), filtered, row))
 
 
 def test_a_short_fit_goes_on_warming_up():

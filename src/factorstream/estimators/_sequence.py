@@ -86,13 +86,23 @@ def _law(dynamics: Any, process_noise: Any, r: int) -> Law:
 def _process_noise(value: Any, r: int) -> Any:
     Q = float(value) if np.ndim(value) == 0 else as_covariance(value, r, "process_noise", definite=True)
     sizes = np.linalg.eigvalsh(np.atleast_2d(Q))
-    least = float(np.finfo(np.float64).eps) * max(1.0, sizes[-1])
+    least = 1e-12 * max(1.0, sizes[-1])
     if sizes[0] < least:
         raise ValueError(
             f"process_noise must be at least {least:.2g}, or rounding takes it away; got {sizes[0]:.3g}, "
             "but 1e-12 already stands for states that do not move by themselves."
         )
     return Q
+
+
+def same(a: Options, b: Options) -> bool:
+    """Whether a stream that began with one may go on with the other."""
+
+    def plain(opt: Options) -> Any:
+        law = [None if part is None else np.asarray(part).tolist() for part in (opt.law.A, opt.law.Q)]
+        return opt._replace(law=opt.law._replace(A=None, Q=None)), law
+
+    return bool(plain(a) == plain(b))
 
 
 def begin(stream: Stream, end: State | None, row: Array, seen: int) -> Progress:
@@ -111,7 +121,8 @@ def take_in(p: Progress, Y: Array, opt: Options, lag: int, rate: float) -> Progr
         seen += 1
         assert stream.state is not None  # for the type checker: a stream has a belief from its first row
         if stream.epoch == before.epoch:
-            states = (*states, stream.state)[-lag - 1 :]
+            earlier = states if stream.change is None else map(stream.change.of, states)
+            states = (*earlier, stream.state)[-lag - 1 :]
         elif lag:  # the rows so far were fitted anew
             Z = (np.vstack([before.window, y]) - stream.shift) / stream.scale
             assert stream.model is not None

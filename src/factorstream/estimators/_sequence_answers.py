@@ -171,7 +171,7 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         stream = self._progress.stream
         assert stream.model is not None  # for the type checker
         assert stream.state is not None
-        mean, var = forecast(stream.model, stream.state, int(steps))
+        mean, var = forecast(stream.model, stream.state, int(steps), float(self.dictionary_drift))
         out = dress(stream.shift + stream.scale * mean, frame)
         return (out, dress(self.forecast_scale_ * stream.scale * np.sqrt(var), frame)) if return_std else out
 
@@ -210,7 +210,7 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def inverse_transform(self, X: Any) -> Array:
         """The rows that these states stand for (n_steps, n_features), without the features' own levels."""
         check_is_fitted(self)
-        X = check_array(X, dtype=[np.float64, np.float32])
+        X = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
         model, stream = self._model, self._progress.stream
         if X.shape[1] != len(model.A):
             raise ValueError(
@@ -221,7 +221,7 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     # ---------------------------------------------------------------- innovations
 
     def score_samples(self, X: Any) -> Array:
-        """Log-density of every row's observed entries given the rows before it; 0 for a row without data."""
+        """Log-density (see the class's notes) of every row's observed entries given the rows before; 0 without data."""
         infos = self._innovations(X)
         return np.array([info.logp for info in infos])
 

@@ -15,7 +15,7 @@ from ..core.dynamics.stream import ENOUGH, Options, new_stream, resumed, standar
 from ..core.linalg import Array
 from ..tall.threads import limited
 from ._columns import listed
-from ._sequence import begin, options, take_in
+from ._sequence import begin, options, same, take_in
 from ._sequence_answers import SequenceAnswers
 from ._times import TAIL, tail
 from ._validation import unchanged_on_error, warn_caller
@@ -52,19 +52,20 @@ class SequenceFilter(SequenceAnswers):
     robust : bool or float, default=False
         Student-t noise, so that outliers lose their weight: True learns the degrees of freedom, a number above 2
         gives them (below that the noise has no variance, and no interval could be reported). An entry is
-        judged by what the others say of it. In a stream, a feature that stays where an outlier was is followed
-        after a few rows.
+        judged by what the others say of it. In a stream, a feature that stays where an outlier was is followed:
+        after a few rows where it has a level like a random walk, otherwise once most of a window of 128 rows is there.
     level : "auto" or bool, default="auto"
         Whether each feature has a level of its own. "auto" hides some observed runs and takes what fills
-        them best (True for 100 rows or fewer). With levels, ``fit`` also tries random walks and nothing else, which
-        are filled by straight lines, and takes them where nothing fills the hidden runs better.
+        them best (True for 100 rows or fewer). Then ``fit`` also tries random walks and nothing else, which are
+        filled by straight lines, and takes them where nothing fills the hidden runs clearly better (not with
+        ``robust``, nor with a matrix of dynamics).
     dictionary_drift : float, default=0.0
         Q_V, the variance that each loading of a standardised feature gains per time step. If positive, the dictionary
         is followed row by row, features have no levels, and all answers are those of the filter.
     calibrate : bool, default=True
         Whether ``fit``, on more than 100 rows, sets the width of the intervals by the errors made on hidden observed
         runs, and that of forecasts by those made in the last third: parameters that were learned from few rows are
-        less certain than the model knows.
+        less certain than the model knows. Not where the dictionary drifts; intervals are wide there.
     alarm_rate : float, default=1e-4
         False alarms per row that the alarm rule is set for; see ``alarms``.
     max_iter : int, default=30
@@ -110,8 +111,9 @@ class SequenceFilter(SequenceAnswers):
 
     A sensor that starts after the warm-up is measured by its first eight values and then learned.
 
-    The density behind ``score_samples`` is Gaussian; with ``robust`` it is a lower bound on that under Student-t noise,
-    and outliers that the noise explains do not count towards the alarms.
+    ``score_samples`` is a Gaussian log-density with levels; without them, where the doubt about the dictionary counts,
+    and with ``robust`` it is a lower bound on the log-density. Outliers that Student-t noise explains do not count
+    towards the alarms. The kind of model and the number of components are settled on the first 256 rows of a stream.
     Small matrices gain nothing from several BLAS threads: set ``OPENBLAS_NUM_THREADS=1`` for three times the speed.
 
     Two of scikit-learn's checks do not apply, because the order of the rows means something here: results are not
@@ -157,7 +159,7 @@ class SequenceFilter(SequenceAnswers):
 
     history_: list[dict[str, float]]
     n_iter_: int
-    _rank: int
+    _options: Options
 
     def __init__(
         self,
@@ -208,7 +210,7 @@ class SequenceFilter(SequenceAnswers):
             found = fit(Z, opt.r, sweeps=self.max_iter, tol=self.tol, **given, **kind._asdict())
             stream = resumed(found, shift, scale, Y.astype(np.float64), opt)
             self.interval_scale_ = self.forecast_scale_ = stretch
-            if self.calibrate and len(Y) > ENOUGH:
+            if self.calibrate and len(Y) > ENOUGH and not opt.drift:
                 self.forecast_scale_ = forecast_stretch(Z, opt.r, kind, **given)
             self._before_drift = None
             if opt.drift:
@@ -217,7 +219,7 @@ class SequenceFilter(SequenceAnswers):
                 self._before_drift = found.model
             self._progress = begin(stream, stream.state, Y[-1:].copy(), len(Y))
             self._frame = tail(frame, max(TAIL, 1 + (self.lag or 0)))
-            self._rank = opt.r
+            self._options = opt
             self.history_ = [{"bound": bound} for bound in found.history]
             self.n_iter_ = len(found.history)
             if self.verbose:
@@ -232,7 +234,7 @@ class SequenceFilter(SequenceAnswers):
         """Levels, number of components and the width of the intervals, on hidden observed runs of standardised rows."""
         given: dict[str, Any] = {"law": opt.law, "noise": opt.noise}
         best, candidates = Choice(opt.candidates[0]), opt.candidates
-        if len(Z) <= ENOUGH:
+        if len(Z) <= ENOUGH or opt.drift:  # a static model's errors say nothing about a drifting one
             return best
         if len(candidates) > 1:
             if CHOSEN in candidates and np.isinf(opt.noise.nu):
@@ -251,16 +253,19 @@ class SequenceFilter(SequenceAnswers):
             opt = options(self, Y.shape[1])
             if first:
                 self._progress = begin(new_stream(Y.shape[1]), None, Y[:0].copy(), 0)
-                self._rank = opt.r
+                self._options = opt
                 self.history_, self.n_iter_ = [], 1
                 self.interval_scale_ = self.forecast_scale_ = 1.0
-            elif opt.r != self._rank:
+            elif not same(opt, self._options):
                 raise ValueError(
-                    f"partial_fit cannot go on: the stream began with n_components={self._rank}; "
-                    "set it back, or call fit to start again."
+                    "partial_fit cannot go on with other parameters than it began with "
+                    f"(n_components={self._options.r} and the rest); set them back, or call fit to start again."
                 )
+            epoch = self._progress.stream.epoch
             self._before_drift = None
             self._progress = take_in(self._progress, Y, opt, self.lag or 0, self.alarm_rate)
+            if self._progress.stream.epoch > epoch:  # what a short fit had found was fitted anew
+                self.interval_scale_ = self.forecast_scale_ = 1.0
             self._frame = tail(frame, max(TAIL, 1 + (self.lag or 0)))
         return self
 

@@ -105,3 +105,32 @@ def test_given_transitions_are_kept_and_the_rest_is_learned():
     diagonal = fit(Y, 2, level=False, law=Law("diagonal", None, Q), sweeps=5).model
     assert np.array_equal(diagonal.A, np.diag(np.diag(diagonal.A)))
     assert np.array_equal(diagonal.Q, Q * np.eye(2))
+
+
+def test_a_diagonal_law_is_the_best_one_for_correlated_steps():
+    rng = np.random.default_rng(0)
+    Q = np.array([[1.0, 0.9], [0.9, 1.0]])
+    x = np.zeros((400, 2))
+    for k in range(1, 400):
+        x[k] = np.array([0.7, 0.8]) * x[k - 1] + rng.multivariate_normal([0, 0], Q)
+    model = make(0, m=4, r=2)._replace(Q=Q)
+    zero = np.zeros((400, 2, 2))
+    Y = x @ model.C.T
+    s = smooth(model, Y)._replace(x=x, P=zero, lag=zero[1:])
+    A = np.diag(maximise(model, observed_moments(Y, s), Prior(np.ones(2)), Law("diagonal", Q=Q)).A)
+
+    def loss(a):
+        e = x[1:] - a * x[:-1]
+        return float(np.einsum("ti,ij,tj->", e, np.linalg.inv(Q), e))
+
+    best = loss(A)
+    assert all(best <= loss(A + step) for step in 1e-3 * rng.normal(size=(20, 2)))
+
+
+def test_a_given_law_stays_as_it_is():
+    angle = np.deg2rad(7.0)
+    A = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    model = make(0, m=4, r=2)._replace(A=A)
+    _, _, _, Y = draw(make(0, m=4, r=2), 30, 0)
+    new = maximise(model, observed_moments(Y, smooth(model, Y)), Prior(np.ones(2)), Law("fixed", A=A))
+    np.testing.assert_array_equal(new.A, A)

@@ -12,11 +12,14 @@ from ..linalg import Array
 from .em import LEARNED, Law
 from .fit import GAUSSIAN, Kind, Noise, fit
 from .model import Model, entry, filter_rows, forecast, noise_variance
+from .robust import normal_size
 
 ROWS = 1024
 """Rows on which kinds of models are compared."""
 HORIZON = 10
 """Steps ahead over which forecasts are judged."""
+BY = 1.5
+"""Standard errors by which straight lines must be beaten."""
 RIGHT = 100.0
 """Entries that count as having been right: few entries must not decide on the width of an interval."""
 
@@ -74,20 +77,21 @@ def choose(
             beliefs = [entry(f.model, s) for s in filter_rows(f.model, Z)[0]]
             guess, var = (np.array(part) for part in zip(*beliefs, strict=True))
         off = np.abs(guess - Y)[hide][judged]
-        size = off / np.sqrt(var + noise_variance(f.model))[hide][judged]
+        R = np.broadcast_to(f.model.R, Y.shape)
+        size = normal_size(off, var[hide][judged], R[hide][judged], f.model.nu)
         errors = np.bincount(run, weights=off if np.isfinite(noise.nu) else off**2)
         found.append((Choice(kind, stretch(size, noise)), f.model, errors))
     best, _, least = min(found, key=lambda one: float(one[2].sum()))
     for choice, walk, errors in found:
-        if choice.kind.walk and not clearly(errors - least, 1.0):
+        if choice.kind.walk and not clearly(np.sqrt(errors) - np.sqrt(least), BY):
             plain, model, _ = found[0]
-            return plain if clearly(surprises(walk, Z) - surprises(model, Z), 2.0) else choice
+            return plain if clearly(surprises(walk, Z) - surprises(model, Z), 2 * BY) else choice
     return best
 
 
 def clearly(gain: Array, by: float) -> bool:
     """Whether the mean gain is above zero by more than `by` of its standard errors."""
-    return bool(gain.mean() > by * gain.std() / np.sqrt(len(gain)))
+    return len(gain) > 0 and bool(gain.mean() > by * gain.std() / np.sqrt(len(gain)))
 
 
 def surprises(model: Model, Y: Array) -> Array:
@@ -97,13 +101,14 @@ def surprises(model: Model, Y: Array) -> Array:
 
 
 def stretch(size: Array, noise: Noise) -> float:
-    """The factor on standard deviations at which errors of `size` (in their units) are as large as they should be.
+    """The factor on standard deviations at which errors of `size` (as `normal_size`) are as large as they should be.
 
     It is the 95% quantile over that of a Gaussian, drawn towards 1 as if RIGHT more entries had been right.
-    Under Student-t noise it is the 80% quantile: hidden outliers are not for the intervals to hold.
+    Under Student-t noise it is the 80% quantile where the other is out of all proportion: hidden outliers are not for
+    the intervals to hold.
     """
-    held = 0.8 if np.isfinite(noise.nu) else 0.95
-    factor = float(np.quantile(size, held) / ndtri((1.0 + held) / 2.0))
+    wide, usual = (float(np.quantile(size, held) / ndtri((1.0 + held) / 2.0)) for held in (0.95, 0.8))
+    factor = usual if np.isfinite(noise.nu) and wide > 1.5 * usual else wide
     return float(max(factor, 1e-3) ** (len(size) / (len(size) + RIGHT)))
 
 
@@ -122,6 +127,7 @@ def forecast_stretch(
     for now in range(n, len(Y), HORIZON):
         rows = Y[now : now + HORIZON]
         mean, var = forecast(f.model, states[now - 1], len(rows))
-        sizes.append((np.abs(rows - mean) / np.sqrt(var))[np.isfinite(rows)])
+        signal, R = var - noise_variance(f.model), np.broadcast_to(f.model.R, rows.shape)
+        sizes.append(normal_size(rows - mean, signal, R, f.model.nu)[np.isfinite(rows)])
     size = np.concatenate(sizes)
     return max(stretch(size, noise), 1.0) if len(size) else 1.0

@@ -77,8 +77,17 @@ def recentre(s: Moments, step: Array) -> Moments:
 
 
 def forget(s: Moments, new: Array) -> Moments:
-    """The moments without what they say of the levels of features that nothing had been seen of. O(m r)."""
-    return s._replace(L=np.where(new, 0.0, s.L), M=np.where(new[:, None], 0.0, s.M), k=np.where(new, 0.0, s.k))
+    """The moments without what they say of the features that are new. O(m r^2)."""
+    one, two = new[:, None], new[:, None, None]
+    return s._replace(
+        N=np.where(new, 0.0, s.N),
+        G=np.where(two, 0.0, s.G),
+        g=np.where(one, 0.0, s.g),
+        h=np.where(new, 0.0, s.h),
+        L=np.where(new, 0.0, s.L),
+        M=np.where(one, 0.0, s.M),
+        k=np.where(new, 0.0, s.k),
+    )
 
 
 def observed_moments(Y: Array, s: Smoothed, w: Array | None = None) -> Moments:
@@ -173,10 +182,11 @@ def transition(model: Model, s: Moments, law: Law) -> Model:
         A = model.A
     elif law.kind == "full":
         A = s.S10 @ inv(s.S00 + 1e-6 * s.n * np.eye(r))
-    else:
-        A = np.diag(np.clip(np.diag(s.S10) / np.diag(s.S00), -1.0, 1.0))
+    else:  # (Q^-1 o S00) a = diag(Q^-1 S10), o entrywise
+        Qi = inv(model.Q)
+        A = np.diag(np.clip(np.linalg.solve(Qi * s.S00, np.diag(Qi @ s.S10)), -1.0, 1.0))
     radius = float(np.abs(np.linalg.eigvals(A)).max())
-    if radius > 1.0:
+    if radius > 1.0 and law.A is None:
         A = A / radius
     if law.Q is not None:
         return model._replace(A=A)

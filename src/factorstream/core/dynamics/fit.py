@@ -26,6 +26,8 @@ from .start import start as first_model
 
 LEARN_NU = 10.0
 """Where learning the degrees of freedom starts."""
+TURNS = 10
+"""Turns of weights and degrees of freedom within a sweep: one at a time they creep."""
 EARLY = 4
 """Sweeps in which outliers are sought with each entry's own say left out; they settle on no bound."""
 
@@ -112,10 +114,12 @@ def fit(
         if len(history) > (2 if early == 0 else early + 2) and history[-1] - history[-3] < 2 * tol * n_obs:
             break
         if np.isfinite(noise.nu):
-            w = reweigh(model, Y, s, w, evident=k < early)
-            nu = learned_nu(model, Y, w) if noise.learned else noise.nu
-            extra = float(weights_bound(w, model.nu, nu)[np.isfinite(Y)].sum())
-            model = model._replace(nu=nu)
+            for _ in range(TURNS if noise.learned and k >= early else 1):
+                new_w = reweigh(model, Y, s, w, evident=k < early)
+                nu = learned_nu(model, Y, new_w) if noise.learned else noise.nu
+                extra = float(weights_bound(new_w, model.nu, nu)[np.isfinite(Y)].sum())
+                model = model._replace(nu=nu)
+            w = new_w
             mom = mom if level else observed_moments(Y, s, w)
         model = maximise(model, mom, prior, law, centred=level and k % 2 == 1, unit_root=k < 4)
         if ard and r:
@@ -135,14 +139,16 @@ def fit_walks(Y: Array) -> Fit:
 
     The likelihood of the steps between observed values gives q_i = mean (change^2 / rows it took); the start is free.
     """
-    q = np.ones(Y.shape[1])
+    m = Y.shape[1]
+    q, p0 = np.full(m, 1e-9), np.ones(m)  # a feature without data keeps the prior's variance, 1
     for i, y in enumerate(Y.T):
         at = np.flatnonzero(np.isfinite(y))
         if len(at) > 1:
             q[i] = max(float(np.mean(np.diff(y[at]) ** 2 / np.diff(at))), 1e-12)
-    empty, m = np.zeros((0, 0)), len(q)
-    V, one = np.zeros((m, 0, 0)), np.ones(m)
-    model = Model(empty, empty, empty, np.zeros((m, 0)), V, 0 * q, 1e-9 * q, one, q, 1e4 * (q * len(Y) + 1.0), np.inf)
+        if len(at):
+            p0[i] = 1e4 * (q[i] * len(Y) + 1.0)
+    empty, V = np.zeros((0, 0)), np.zeros((m, 0, 0))
+    model = Model(empty, empty, empty, np.zeros((m, 0)), V, 0 * q, 1e-9 * q, np.ones(m), q, p0, np.inf)
     s, mom = smooth_levels(model, Y)
     end = State(*(field[-1].copy() for field in forward(model, Y, None, None)[0]))
     return Fit(model, s, Prior(np.zeros(0)), [s.logp], mom, end)

@@ -59,12 +59,12 @@ class State(NamedTuple):
 
 
 class StepInfo(NamedTuple):
-    """Innovation facts of one step; `z` and `chi2` feed the alarm rule."""
+    """Innovation facts of one step; `chi2` feeds the alarm rule."""
 
     logp: float  # log p(y_t | y_{1:t-1})
     n_obs: int
     chi2: float  # e' S^-1 e, chi-squared with n_obs degrees of freedom under the model
-    z: Array  # (m,) e_i / sqrt(S_ii), NaN where missing
+    seen: Array  # (m,) bool
     mean: Array  # (m,) one-step predictive mean of every entry
     var: Array  # (m,) one-step predictive variance of every entry, noise included
 
@@ -150,8 +150,7 @@ def update(model: Model, s: State, y: Array) -> tuple[State, StepInfo]:
     new = State(s.x + dx, P, lev, s.B - k[:, None] * H, s.d * (1.0 - k) + jump)
     logdet = float(np.linalg.slogdet(T)[1])
     logp = tails - 0.5 * float(np.log(noise[obs]).sum() + obs.sum() * LOG2PI + logdet + chi2)
-    z = np.where(obs, e / np.sqrt(sv + model.R), np.nan)
-    return new, StepInfo(logp, int(obs.sum()), chi2, z, mu, sv + noise_variance(model))
+    return new, StepInfo(logp, int(obs.sum()), chi2, obs, mu, sv + noise_variance(model))
 
 
 def _state_step(model: Model, s: State, H: Array, e: Array, iw: Array) -> tuple[Array, Array, Array, float]:
@@ -201,11 +200,12 @@ def filter_rows(model: Model, Y: Array, start: State | None = None) -> tuple[lis
     return states, infos
 
 
-def forecast(model: Model, s: State, steps: int) -> tuple[Array, Array]:
-    """Means and variances (steps, m) of the coming rows, noise included. O(steps m r^2)."""
+def forecast(model: Model, s: State, steps: int, Q_V: float = 0.0) -> tuple[Array, Array]:
+    """Means and variances (steps, m) of the coming rows, noise and the drift of C included. O(steps m r^2)."""
     means, variances = [], []
     for _ in range(steps):
         s = predict(model, s)
+        model = model._replace(V=model.V + Q_V * np.eye(len(s.x))) if Q_V else model
         mu, var = entry(model, s)
         means.append(mu)
         variances.append(var + noise_variance(model))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import digamma, gammaln
+from scipy.special import digamma, erf, gammaincinv, gammaln, ndtri
 
 from ..linalg import Array
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NU_RANGE = (3.0, 200.0)
 SURPRISE = 4.0
 """Squared innovations above this many variances are worth a quadrature."""
-NODES = 48
+NODES = 256
 
 
 def without_spikes(Y: Array, reach: int = 3, most: float = 5.0) -> Array:
@@ -45,7 +45,7 @@ def without_spikes(Y: Array, reach: int = 3, most: float = 5.0) -> Array:
 
 
 def evident_weights(e: Array, v: Array, R: Array, nu: float) -> Array:
-    """E(w | e) for e ~ N(0, v + R / w), w ~ Gamma(nu/2, nu/2), entrywise, by quadrature over log w. O(48 surprises).
+    """E(w | e) for e ~ N(0, v + R / w), w ~ Gamma(nu/2, nu/2), entrywise, by quadrature over log w. O(256 surprises).
 
     Where e is no surprise the mixture's mode at the Gaussian answer stands for it:
     w = (nu + 1) / (nu + E(e - signal)^2 / R) with the signal's posterior at w = 1.
@@ -64,17 +64,22 @@ def evident_weights(e: Array, v: Array, R: Array, nu: float) -> Array:
     return w
 
 
+def known_variance(model: Model, s: Smoothed) -> Array:
+    """Variance of the signal for a known C: the smoother's, without the doubt about C. (T, m). O(T m r^2)."""
+    if not model.V.any():
+        return s.var
+    m, r = model.C.shape
+    second = s.P + s.x[:, :, None] * s.x[:, None, :]
+    return np.asarray(s.var - second.reshape(len(s.x), -1) @ np.broadcast_to(model.V, (m, r, r)).reshape(m, -1).T)
+
+
 def left_out(model: Model, Y: Array, s: Smoothed, w: Array | None) -> tuple[Array, Array]:
     """Residual of every observed entry from what the others say of it, and the variance of what they say. O(T m r^2).
 
     The smoother's variance p of the signal holds the entry's own part, h = p w / R: without it the residual
-    is e / (1 - h) and the variance p / (1 - h). The doubt about C is no part of p.
+    is e / (1 - h) and the variance p / (1 - h).
     """
-    p = s.var
-    if model.V.any():
-        m, r = model.C.shape
-        second = s.P + s.x[:, :, None] * s.x[:, None, :]
-        p = p - second.reshape(len(Y), -1) @ np.broadcast_to(model.V, (m, r, r)).reshape(m, -1).T
+    p = known_variance(model, s)
     own = p / model.R if w is None else p * w / model.R
     free = np.clip(1.0 - own, 1e-9, 1.0)
     e = np.where(np.isfinite(Y), Y - s.signal, 0.0)
@@ -82,8 +87,12 @@ def left_out(model: Model, Y: Array, s: Smoothed, w: Array | None) -> tuple[Arra
 
 
 def variational_weights(model: Model, Y: Array, s: Smoothed) -> Array:
-    """E w of q(w_ti) = Gamma(a, b), a = (nu + 1) / 2, b = (nu + E(y - signal)^2 / R) / 2; 1 where missing. O(T m)."""
-    e2 = np.where(np.isfinite(Y), (Y - s.signal) ** 2 + s.var, model.R) / model.R
+    """E w of q(w_ti) = Gamma(a, b), a = (nu + 1) / 2, b = (nu + E(y - signal)^2 / R) / 2; 1 where missing. O(T m r^2).
+
+    With levels C is taken as known, here as in the smoother.
+    """
+    var = known_variance(model, s) if model.p0.any() else s.var
+    e2 = np.where(np.isfinite(Y), (Y - s.signal) ** 2 + var, model.R) / model.R
     return np.asarray((model.nu + 1.0) / (model.nu + e2))
 
 
@@ -98,6 +107,15 @@ def learned_nu(model: Model, Y: Array, w: Array) -> float:
 
     lo, hi = NU_RANGE
     return hi if slope(hi) > 0 else lo if slope(lo) < 0 else float(brentq(slope, lo, hi))
+
+
+def normal_size(e: Array, v: Array, R: Array, nu: float) -> Array:
+    """|z| of a standard normal as rare as |e| is for e ~ N(0, v) + t_nu(R), entrywise. O(32 entries)."""
+    if np.isinf(nu):
+        return np.asarray(np.abs(e) / np.sqrt(v + R))
+    w = gammaincinv(nu / 2, (np.arange(32) + 0.5) / 32) * 2 / nu
+    inside = erf(np.abs(e)[..., None] / np.sqrt(2.0 * (v[..., None] + R[..., None] / w))).mean(-1)
+    return np.asarray(ndtri((1.0 + np.minimum(inside, 1.0 - 1e-12)) / 2.0))
 
 
 def weights_bound(w: Array, nu: float, prior_nu: float) -> Array:

@@ -22,6 +22,25 @@ SCALE, ACQUAINTED = 3, 8
 """Values from which on a feature has a scale of its own, and after which one that starts late is learned."""
 
 
+OUT = 0.1
+"""Weight below which an entry is an outlier."""
+
+
+class Change(NamedTuple):
+    """What a refresh does to older beliefs: levels move with the loadings, and new features begin at their prior."""
+
+    step: Array  # (m, r) of the loadings, made up for by the levels
+    new: Array  # (m,) bool
+    p0: Array  # (m,)
+
+    def of(self, s: State) -> State:
+        """The belief `s` of a row before the refresh, as the stream after it would put it. O(m r)."""
+        lev, B = s.lev - self.step @ s.x, s.B - self.step
+        return s._replace(
+            lev=np.where(self.new, 0.0, lev), B=np.where(self.new[:, None], 0.0, B), d=np.where(self.new, self.p0, s.d)
+        )
+
+
 class Stream(NamedTuple):
     """Everything a stream remembers: O(m r^2 + warmup m) numbers, whatever its length."""
 
@@ -35,7 +54,8 @@ class Stream(NamedTuple):
     window: Array  # (k, m) raw rows since the last refresh
     past: Moments | None
     refreshes: int
-    epoch: int  # restarts and changes of units so far: beliefs of different epochs cannot be smoothed together
+    epoch: int  # restarts so far: beliefs of different epochs cannot be smoothed together
+    change: Change | None = None  # what the last row's refresh did to the beliefs before it
 
 
 class Options(NamedTuple):
@@ -60,18 +80,20 @@ def new_stream(m: int) -> Stream:
 def advance(stream: Stream, y: Array, opt: Options) -> tuple[Stream, StepInfo | None]:
     """Take one raw row (m,), NaN = missing. O(m r^2), plus O(window m r^2) once per window.
 
-    Rows 1, 2, 4, 8 .. warmup: EM on all rows so far (kept until then). Afterwards every `window` rows: one
-    E-step over the window, moments added to the decayed past, one M-step (stepwise EM). The schedule depends on
-    the row count alone, so any split of the stream gives the same result. `StepInfo` is the prediction made
-    BEFORE y was seen, in raw units; None while there is no model.
+    Rows 1, 2, 4, 8 .. warmup, from the first with data: EM on all rows so far (kept until then). Afterwards every
+    `window` rows, and when a new feature has enough values: one E-step over the window, moments added to the decayed
+    past, one M-step (stepwise EM). The schedule depends on the rows alone, so any split of the stream gives the same
+    result. `StepInfo` is the prediction made BEFORE y was seen, in raw units; None while there is no model.
     """
+    if stream.rows and not np.isfinite(stream.window).any() and stream.past is None:  # nothing yet: begin here
+        stream = new_stream(len(y))._replace(epoch=stream.epoch)
     rows = stream.rows + 1
     window = np.vstack([stream.window, y])
-    stream = stream._replace(rows=rows, window=window)
+    stream = stream._replace(rows=rows, window=window, change=None)
     info = None
     new = strange(stream) & np.isfinite(window).any(0)
     if new.any():
-        stream = meet(stream, new)
+        stream = meet(stream, new, opt.noise)
     model = stream.model
     if model is not None:
         z = np.where(new, np.nan, (y - stream.shift) / stream.scale)
@@ -95,14 +117,14 @@ def strange(stream: Stream) -> Array:
     return np.zeros(len(stream.shift), dtype=bool) if stream.past is None else stream.past.N == 0
 
 
-def meet(stream: Stream, new: Array) -> Stream:
+def meet(stream: Stream, new: Array, noise: Noise) -> Stream:
     """Measure strange features by their values so far; noise and level are the usual ones of the others.
 
     They take no part in the filter until `refresh` has learned their loadings.
     """
     if stream.model is None:
         return stream
-    shift, scale = standards(stream.window[:, new])
+    shift, scale = standards(stream.window[:, new], noise)
     count = np.isfinite(stream.window[:, new]).sum(0)
     a, b = stream.shift.copy(), stream.scale.copy()
     a[new], b[new] = np.where(count > 0, shift, a[new]), np.where(count >= SCALE, scale, b[new])
@@ -115,7 +137,7 @@ def meet(stream: Stream, new: Array) -> Stream:
 
 def raw_info(info: StepInfo, stream: Stream) -> StepInfo:
     """The same facts in the data's units (log-density included)."""
-    seen = np.isfinite(info.z)
+    seen = info.seen
     with np.errstate(over="ignore"):  # the square of a large unit
         var = stream.scale**2 * info.var
     return info._replace(
@@ -171,18 +193,16 @@ def refresh(stream: Stream, opt: Options) -> Stream:
     model, prior, state, anchor, old = stream.model, stream.prior, stream.state, stream.anchor, stream.past
     if model is None or prior is None or state is None or anchor is None or old is None:
         raise ValueError("refresh needs a stream whose warm-up is over")
-    followed = model
     Z = (stream.window - stream.shift) / stream.scale
     Z[:, strange(stream) & (np.isfinite(Z).sum(0) < SCALE)] = np.nan  # too little to know them by: they stay strange
-    new = strange(stream) & np.isfinite(Z).any(0)
-    if new.any():  # in units of their own since the window began
-        lev, B, d = (
-            np.where(new, 0.0, anchor.lev),
-            np.where(new[:, None], 0.0, anchor.B),
-            np.where(new, model.p0, anchor.d),
-        )
-        anchor, old = anchor._replace(lev=lev, B=B, d=d), forget(old, new)
     w = weights(model, Z, anchor)
+    if w is not None and (gone := moved(w, Z)).any():  # met again, where they are now
+        there = np.where(gone & (w >= OUT), np.nan, stream.window)
+        return refresh(meet(stream._replace(past=forget(old, gone), window=there), gone, opt.noise), opt)
+    followed = model
+    new = strange(stream) & np.isfinite(Z).any(0)
+    change = Change(np.zeros_like(model.C), new, model.p0)
+    anchor, old = change.of(anchor), forget(old, new)
     for centred in ((True, False) if model.p0.any() else (False,)) * (4 if new.any() else 1):
         _, mom = expect(model, Z, w, anchor)
         before, past = model.C, add(old, mom, opt.decay)
@@ -190,13 +210,14 @@ def refresh(stream: Stream, opt: Options) -> Stream:
         if centred:  # the levels, those of the past too, must follow the loadings
             step = model.C - before
             old = recentre(old, step)
-            state = state._replace(lev=state.lev - step @ state.x, B=state.B - step)
             anchor = anchor._replace(lev=anchor.lev - step @ anchor.x, B=anchor.B - step)
+            change = change._replace(step=change.step + step)
     prior = prior._replace(alpha=relevance(model)) if len(model.A) else prior
     if opt.drift:  # C has been followed row by row
         model = model._replace(
             C=np.where(new[:, None], model.C, followed.C), V=np.where(new[:, None, None], model.V, followed.V)
         )
+    state = change.of(state)
     if new.any():  # variances learned from few values: as wide as Student's quantiles are
         few = np.isfinite(Z).sum(0)
         wide = np.where(new, (stdtrit(np.maximum(few - 1, 1), 0.975) / 1.959964) ** 2, 1.0)
@@ -210,5 +231,11 @@ def refresh(stream: Stream, opt: Options) -> Stream:
         state=state,
         anchor=state,
         refreshes=stream.refreshes + 1,
-        epoch=stream.epoch + bool(new.any()),
+        change=change,
     )
+
+
+def moved(w: Array, Z: Array) -> Array:
+    """Features most of whose entries in a window were outliers: they are somewhere else now. (m,) bool."""
+    seen = np.isfinite(Z)
+    return np.asarray((seen.sum(0) >= ACQUAINTED) & ((seen & (w < OUT)).sum(0) > 0.5 * seen.sum(0)))
