@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from factorstream import BroydenFactorization, DictionaryFilter, SGDFactorization
+from factorstream import BroydenFactorization, DictionaryFilter, SequenceFilter, SGDFactorization
 
 GOOD = np.random.default_rng(0).standard_normal((20, 4))
 
@@ -136,3 +136,13 @@ def test_settings_changed_in_a_stream_are_checked(changed):
     model = DictionaryFilter(2, random_state=0).partial_fit(GOOD)
     with pytest.raises(ValueError, match=next(iter(changed))):
         model.set_params(**changed).partial_fit(GOOD)
+
+
+@pytest.mark.parametrize("make", [lambda: DictionaryFilter(2, random_state=0), lambda: SequenceFilter(2)])
+def test_what_a_masked_array_masks_is_missing(make):
+    Y = np.random.default_rng(0).normal(size=(40, 5)).cumsum(axis=0)
+    gone = np.zeros(Y.shape, dtype=bool)
+    gone[10:14, 0] = True
+    masked = np.ma.masked_array(np.where(gone, 1e6, Y), gone)
+    plain = np.where(gone, np.nan, Y)
+    np.testing.assert_array_equal(make().fit(masked).impute(masked), make().fit(plain).impute(plain))

@@ -72,7 +72,7 @@ def test_constant_features_and_rows_without_data():
 def test_a_feature_never_observed_is_kept_with_the_priors_interval():
     X = GOOD.copy()
     X[:, 3] = np.nan
-    with pytest.warns(UserWarning, match=r"without any observed value keep the prior's interval: 3\."):
+    with pytest.warns(UserWarning, match=r"without any observed value keep the prior's interval, .*: 3\."):
         model = SequenceFilter(2).fit(X)
     filled, std = model.impute(X, return_std=True)
     assert np.isfinite(filled).all()
@@ -83,7 +83,7 @@ def test_a_feature_never_observed_is_kept_with_the_priors_interval():
 def test_a_feature_never_observed_is_named_at_the_callers_line():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(GOOD, columns=["a", "b", "c", "salt", "e", "f"]).assign(salt=np.nan)
-    with pytest.warns(UserWarning, match=r"keep the prior's interval: salt\.") as told:
+    with pytest.warns(UserWarning, match=r"keep the prior's interval, .*: salt\.") as told:
         SequenceFilter(2).fit(X)
     assert told[0].filename == __file__
 

@@ -58,8 +58,10 @@ def refuse_one_dimension(X: Any) -> None:
 def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = False) -> Rows:
     """X as a float32 or float64 matrix without infinities; NaN marks a missing entry.
 
-    A sparse X comes back as CSR whose stored entries are the observed ones.
+    A sparse X comes back as CSR whose stored entries are the observed ones; what a masked array masks is missing.
     """
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
     if reset or not _as_expected(estimator, X):
         X = validate_data(
             estimator,

@@ -38,7 +38,7 @@ class SequenceFilter(SequenceAnswers):
     ----------
     n_components : int, default=10
         Upper bound on the number of shared states: never more than features, nor, where features have levels,
-        than common changes can be told from chance.
+        than common changes can be told from chance. A cycle takes two of them, so a single feature cannot hold one.
     dynamics : {"auto", "full", "diagonal", "fixed"}, float or array (n_components, n_components), default="auto"
         A. "full" and "diagonal" are learned, "auto" is "full"; "fixed" keeps the multiple of the identity that
         the data's variograms suggest; a number is that multiple; an array is A, or its diagonal. A never grows.
@@ -109,7 +109,8 @@ class SequenceFilter(SequenceAnswers):
     ``partial_fit`` fits rows 1 to 256 anew at every power of two and then learns every 128 rows, with a memory of about
     1300 rows; its result depends on the rows alone, not on their division into calls.
 
-    A sensor that starts after the warm-up is measured by its first eight values and then learned.
+    A sensor that starts after the warm-up is measured by its first eight values and then learned, anew at every
+    doubling of their number.
 
     ``score_samples`` is a Gaussian log-density with levels; without them, where the doubt about the dictionary counts,
     and with ``robust`` it is a lower bound on the log-density. Outliers that Student-t noise explains do not count
@@ -227,7 +228,10 @@ class SequenceFilter(SequenceAnswers):
             unseen = np.asarray(np.isnan(Y).all(axis=0))
             if unseen.any():
                 which = listed(unseen, getattr(self, "feature_names_in_", None))
-                warn_caller(f"Features without any observed value keep the prior's interval: {which}.")
+                warn_caller(
+                    "Features without any observed value keep the prior's interval, "
+                    f"the usual mean and spread of the others: {which}."
+                )
         return self
 
     def _choose(self, Z: Array, opt: Options) -> Choice:

@@ -20,6 +20,8 @@ HORIZON = 10
 """Steps ahead over which forecasts are judged."""
 BY = 1.5
 """Standard errors by which straight lines must be beaten."""
+LEAST = 0.9
+"""Calibration may widen intervals without limit, but narrow them by no more than this."""
 RIGHT = 100.0
 """Entries that count as having been right: few entries must not decide on the width of an interval."""
 
@@ -59,7 +61,7 @@ def choose(
     third with what the first two thirds taught: common shapes of random walks fit the past, not the future.
     Errors count squared, or by their size where the noise is Student-t: an outlier must not decide.
     Random walks, where they are a candidate, must be beaten clearly, so that what a straight line fills as well is
-    filled by it, unless the first candidate clearly predicts rows better: there is noise then.
+    filled by it, unless the first candidate fills no worse and clearly predicts rows better: there is noise then.
     """
     Y = Y[-rows:]
     hide, run = held_out(Y)
@@ -84,8 +86,9 @@ def choose(
     best, _, least = min(found, key=lambda one: float(one[2].sum()))
     for choice, walk, errors in found:
         if choice.kind.walk and not clearly(np.sqrt(errors) - np.sqrt(least), BY):
-            plain, model, _ = found[0]
-            return plain if clearly(surprises(walk, Z) - surprises(model, Z), 2 * BY) else choice
+            plain, model, others = found[0]
+            worse = clearly(np.sqrt(others) - np.sqrt(errors), BY)
+            return plain if not worse and clearly(surprises(walk, Z) - surprises(model, Z), 2 * BY) else choice
     return best
 
 
@@ -103,13 +106,14 @@ def surprises(model: Model, Y: Array) -> Array:
 def stretch(size: Array, noise: Noise) -> float:
     """The factor on standard deviations at which errors of `size` (as `normal_size`) are as large as they should be.
 
-    It is the 95% quantile over that of a Gaussian, drawn towards 1 as if RIGHT more entries had been right.
+    It is the 95% quantile over that of a Gaussian, drawn towards 1 as if RIGHT more entries had been right; at least
+    LEAST, since gaps shorter or longer than the hidden runs may need the width that those do not.
     Under Student-t noise it is the 80% quantile where the other is out of all proportion: hidden outliers are not for
     the intervals to hold.
     """
     wide, usual = (float(np.quantile(size, held) / ndtri((1.0 + held) / 2.0)) for held in (0.95, 0.8))
     factor = usual if np.isfinite(noise.nu) and wide > 1.5 * usual else wide
-    return float(max(factor, 1e-3) ** (len(size) / (len(size) + RIGHT)))
+    return float(max(factor, LEAST) ** (len(size) / (len(size) + RIGHT)))
 
 
 def forecast_stretch(

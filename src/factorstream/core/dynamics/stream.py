@@ -22,6 +22,8 @@ SCALE, ACQUAINTED = 3, 8
 """Values from which on a feature has a scale of its own, and after which one that starts late is learned."""
 
 
+KNOWN = 64
+"""Values from which on a feature waits for the end of a window like the others."""
 OUT = 0.1
 """Weight below which an entry is an outlier."""
 
@@ -81,9 +83,9 @@ def advance(stream: Stream, y: Array, opt: Options) -> tuple[Stream, StepInfo | 
     """Take one raw row (m,), NaN = missing. O(m r^2), plus O(window m r^2) once per window.
 
     Rows 1, 2, 4, 8 .. warmup, from the first with data: EM on all rows so far (kept until then). Afterwards every
-    `window` rows, and when a new feature has enough values: one E-step over the window, moments added to the decayed
-    past, one M-step (stepwise EM). The schedule depends on the rows alone, so any split of the stream gives the same
-    result. `StepInfo` is the prediction made BEFORE y was seen, in raw units; None while there is no model.
+    `window` rows, and when a feature that is new has 8, 16, 32, 64 values: one E-step over the window, moments added to
+    the decayed past, one M-step (stepwise EM). The schedule depends on the rows alone, so any split of the stream gives
+    the same result. `StepInfo` is the prediction made BEFORE y was seen, in raw units; None while there is no model.
     """
     if stream.rows and not np.isfinite(stream.window).any() and stream.past is None:  # nothing yet: begin here
         stream = new_stream(len(y))._replace(epoch=stream.epoch)
@@ -107,7 +109,7 @@ def advance(stream: Stream, y: Array, opt: Options) -> tuple[Stream, StepInfo | 
     else:
         count = np.isfinite(window[:, new]).sum(0)
         due = len(window) >= (2 * opt.window if new.any() else opt.window)
-        if due or (count == ACQUAINTED).any():
+        if due or (count == ACQUAINTED).any() or hardly_known(stream):
             stream = refresh(stream, opt)
     return stream, info
 
@@ -115,6 +117,15 @@ def advance(stream: Stream, y: Array, opt: Options) -> tuple[Stream, StepInfo | 
 def strange(stream: Stream) -> Array:
     """Features of which nothing had been seen when the last window began, the warm-up being over. (m,) bool."""
     return np.zeros(len(stream.shift), dtype=bool) if stream.past is None else stream.past.N == 0
+
+
+def hardly_known(stream: Stream) -> bool:
+    """Whether a feature with few values so far has doubled their number since the last refresh. O(window)."""
+    if stream.past is None:
+        return False
+    N = stream.past.N
+    few = (N > 0) & (N < KNOWN)
+    return bool(few.any() and (np.isfinite(stream.window[:, few]).sum(0) >= N[few]).any())
 
 
 def meet(stream: Stream, new: Array, noise: Noise) -> Stream:
@@ -205,7 +216,7 @@ def refresh(stream: Stream, opt: Options) -> Stream:
     anchor, old = change.of(anchor), forget(old, new)
     for centred in ((True, False) if model.p0.any() else (False,)) * (4 if new.any() else 1):
         _, mom = expect(model, Z, w, anchor)
-        before, past = model.C, add(old, mom, opt.decay)
+        before, past = model.C, add(old, mom, opt.decay ** (len(Z) / opt.window))
         model = maximise(model, past, prior, opt.law, centred=centred)
         if centred:  # the levels, those of the past too, must follow the loadings
             step = model.C - before
@@ -218,10 +229,10 @@ def refresh(stream: Stream, opt: Options) -> Stream:
             C=np.where(new[:, None], model.C, followed.C), V=np.where(new[:, None, None], model.V, followed.V)
         )
     state = change.of(state)
-    if new.any():  # variances learned from few values: as wide as Student's quantiles are
-        few = np.isfinite(Z).sum(0)
-        wide = np.where(new, (stdtrit(np.maximum(few - 1, 1), 0.975) / 1.959964) ** 2, 1.0)
-        model = model._replace(R=wide * model.R, q=wide * model.q)
+    N = np.clip(past.N, 2.0, np.inf)  # variances learned from few values are as wide as Student's quantiles
+    wide = np.where(N < KNOWN, (stdtrit(N - 1.0, 0.975) / 1.959964) ** 2, 1.0)
+    model = model._replace(R=wide * model.R, q=wide * model.q)
+    if new.any():
         state = filter_rows(model, Z, anchor)[0][-1]
     return stream._replace(
         model=model,
