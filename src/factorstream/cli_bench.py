@@ -20,7 +20,7 @@ def add_bench(commands: Any) -> None:
     parser = commands.add_parser("bench", help="time this package beside its peers", description=DESCRIPTION)
     parser.add_argument("--quick", action="store_true", help="smaller data: a few minutes")
     parser.add_argument(
-        "--only", nargs="+", default=(), metavar="CASE", help="only these cases, by the name of their function"
+        "--only", nargs="+", default=(), metavar="CASE", help="only these cases; a wrong name lists them"
     )
     parser.add_argument(
         "--output", type=Path, default=Path("benchmark"), metavar="DIR", help="folder (default: %(default)s)"

@@ -11,7 +11,7 @@ import reference
 from factorstream.cli import main
 from factorstream.experiments.bench import floors, peers, textbook
 from factorstream.experiments.bench.bars import bars
-from factorstream.experiments.bench.cases import EXACT, LOOP, PRODUCTS, _complete, low_rank
+from factorstream.experiments.bench.cases import EXACT, LOOP, PRODUCTS, PUBLIC, _complete, low_rank
 from factorstream.experiments.bench.masked import FIT, FIT_AND_FILL, Problem, _trial
 from factorstream.experiments.bench.rows import Row
 from factorstream.experiments.bench.timing import Machine, race
@@ -113,11 +113,36 @@ def test_the_fastest_peer_must_be_good_enough():
 def test_a_race_gives_rows_with_floors():
     here = Machine("a machine", 1, {}, flops=1e10, bandwidth=1e10, cache=4e10)
     rows = _complete(here, low_rank(240, 50, 3), 3, fit_mean=False)
-    assert [one.method for one in rows] == [EXACT, PRODUCTS, LOOP]
+    assert [one.method for one in rows] == [EXACT, PRODUCTS, LOOP, PUBLIC]
     for one in rows:
         assert one.seconds > 0
         assert one.floor > 0
     assert rows[0].ratio == 1.0
+
+
+def test_floors_count_what_the_products_do():
+    """Two operations for every number multiplied and added; a product with its own transpose counts half."""
+    n, m, q, B = 8, 5, 2, 4
+    one_block = 2 * m * q * B + m * B * B + 2 * m * q * q + 2 * m * B * q
+    assert floors.complete_stream(n, m, q, B).flops == n / B * one_block
+    loop = floors.filter_loop(n, m, q)
+    assert (loop.flops, loop.cached) == (n * m * q * q, 3 * n * m * q * 8)
+    masked, filled = floors.masked_stream(n, m, q, 0.4), floors.filling(n, m, q, 0.4)
+    assert masked.flops == pytest.approx(n * (0.4 * m) * q * q)
+    assert (masked.cached, masked.streamed) == (3 * n * m * q * 8, n * m * 8)
+    assert filled.flops == pytest.approx(masked.flops + 2 * (2 * n * m * q))
+    # n m moments of q (q + 1) / 2 numbers, into the rows' matrices and into the columns'
+    assert floors.variational_sweep(n, m, q).flops == 2 * (2 * n * m * q * (q + 1) / 2) + (n + m) * q**3
+    seen = np.ones((n, m), dtype=bool)
+    assert floors.als_sweep(seen, q).flops == pytest.approx(2 * n * m * q * (q + 1) + (n + m) * q**3 / 3)
+    assert floors.em_sweep(seen, q).flops == 2 * n * m * q * (q + 1) + n * 14 * q**3
+
+
+def test_a_race_reports_the_median(monkeypatch):
+    times = iter([9.0, 1.0, 2.0, 3.0, 4.0, 100.0])  # the first is the warm-up
+    monkeypatch.setattr("factorstream.experiments.bench.timing._clock", lambda call: next(times))
+    found = race({"it": lambda: None}, repeats=5)["it"]
+    assert (found.median, found.best, found.repeats) == (3.0, 1.0, 5)
 
 
 def test_floors_add_up():

@@ -14,6 +14,7 @@ from ...report.files import write_atomic
 from ...report.tables import Cell, Column, Table, to_markdown
 from .bars import Bar, bars
 from .cases import CASES, CHOICES, scaling
+from .peers import PEERS, installed
 from .plots import memory_figure, quality_figure, scaling_figure
 from .rows import Row, readable
 from .timing import Machine, machine
@@ -56,6 +57,8 @@ def run(
     """
     output.mkdir(parents=True, exist_ok=True)
     rows: list[Row] = []
+    for peer in PEERS:
+        installed(peer)  # a thread pool that comes with a later import would not be limited
     with threadpool_limits(1):
         notify("this machine's rates")
         here = machine()
