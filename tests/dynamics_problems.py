@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-import reference as ref
+import reference_sequences as ref
 from factorstream.core.dynamics.model import (
     Model,
 )

@@ -1,7 +1,7 @@
 """Naive textbook twins, written from the paper and sharing no code with ``src``.
 
 Here samples are columns and everything is written out as printed: slow, obvious, and the judge of the
-fast paths.
+fast paths. The twins of sequences are in ``reference_sequences.py``.
 """
 
 from __future__ import annotations
@@ -358,98 +358,3 @@ def als_sweep(Y: A, seen: NDArray[np.bool_], X: A, C: A, ridge: float) -> tuple[
         D = X[seen[:, i]]
         C[i] = np.linalg.solve(D.T @ D + ridge * np.eye(r), D.T @ Y[seen[:, i], i])
     return X, C
-
-
-# ------------------------------------------------------------------ sequences (rows are time steps)
-
-
-def joint_gaussian(A, Q, P0, C, R, mean, Y):
-    """Posterior of x_1..x_T from the written-out joint Gaussian of (x_1..x_T, observed y).
-
-    Returns means (T, r), the full covariance (T, r, T, r) and log p(observed y).
-    """
-    T = len(Y)
-    r = A.shape[0]
-    K = np.zeros((T * r, T * r))
-    marginal = [P0]
-    for _ in range(T - 1):
-        marginal.append(A @ marginal[-1] @ A.T + Q)
-    for t in range(T):
-        block = marginal[t]
-        for u in range(t, T):
-            K[u * r : (u + 1) * r, t * r : (t + 1) * r] = block
-            K[t * r : (t + 1) * r, u * r : (u + 1) * r] = block.T
-            block = A @ block
-    H = np.kron(np.eye(T), C)
-    keep = np.isfinite(Y).ravel()
-    H = H[keep]
-    S = H @ K @ H.T + np.diag(np.tile(R, T)[keep])
-    e = (Y - mean).ravel()[keep]
-    G = K @ H.T @ np.linalg.inv(S)
-    cov = K - G @ H @ K
-    logp = -0.5 * (len(e) * np.log(2 * np.pi) + np.linalg.slogdet(S)[1] + e @ np.linalg.solve(S, e))
-    return (G @ e).reshape(T, r), cov.reshape(T, r, T, r), logp
-
-
-def kalman_rts(A, Q, P0, C, R, mean, Y):
-    """Textbook filter (innovation covariance of the observed entries inverted at every step) and RTS smoother."""
-    T = len(Y)
-    r = A.shape[0]
-    xf, Pf, xp, Pp = np.zeros((T, r)), np.zeros((T, r, r)), np.zeros((T, r)), np.zeros((T, r, r))
-    logp = np.zeros(T)
-    for t in range(T):
-        xp[t], Pp[t] = (np.zeros(r), P0) if t == 0 else (A @ xf[t - 1], A @ Pf[t - 1] @ A.T + Q)
-        o = np.isfinite(Y[t])
-        H = C[o]
-        S = H @ Pp[t] @ H.T + np.diag(R[o])
-        Si = np.linalg.inv(S)
-        e = (Y[t] - mean)[o] - H @ xp[t]
-        G = Pp[t] @ H.T @ Si
-        xf[t] = xp[t] + G @ e
-        Pf[t] = Pp[t] - G @ H @ Pp[t]
-        logp[t] = -0.5 * (len(e) * np.log(2 * np.pi) + np.linalg.slogdet(S)[1] + e @ Si @ e)
-    xs, Ps, lag = xf.copy(), Pf.copy(), np.zeros((T - 1, r, r))
-    for t in range(T - 2, -1, -1):
-        G = Pf[t] @ A.T @ np.linalg.inv(Pp[t + 1])
-        xs[t] = xf[t] + G @ (xs[t + 1] - xp[t + 1])
-        Ps[t] = Pf[t] + G @ (Ps[t + 1] - Pp[t + 1]) @ G.T
-        lag[t] = G @ Ps[t + 1]
-    return xf, Pf, xs, Ps, lag, logp
-
-
-def em_sums(x, P, lag, Y):
-    """E-step sums by plain loops: S11, S10, S00, and per feature sum over observed of E xx', y x, y^2."""
-    T, m = Y.shape
-    r = x.shape[1]
-    S11, S10, S00 = np.zeros((r, r)), np.zeros((r, r)), np.zeros((r, r))
-    G, g, h = np.zeros((m, r, r)), np.zeros((m, r)), np.zeros(m)
-    for t in range(T):
-        second = P[t] + np.outer(x[t], x[t])
-        if t > 0:
-            S11 += second
-            S10 += lag[t - 1].T + np.outer(x[t], x[t - 1])
-        if t < T - 1:
-            S00 += second
-        for i in range(m):
-            if np.isfinite(Y[t, i]):
-                G[i] += second
-                g[i] += Y[t, i] * x[t]
-                h[i] += Y[t, i] ** 2
-    return S11, S10, S00, G, g, h
-
-
-def simulate(rng, A, Q, P0, C, R, mean, phi, q, p0, T, nu=np.inf):
-    """Draw (states, own levels, Y) from the model."""
-    m, r = C.shape
-    x = np.linalg.cholesky(P0) @ rng.normal(size=r)
-    own = rng.normal(size=m) * np.sqrt(p0)
-    xs, ls, Y = [], [], []
-    for t in range(T):
-        if t:
-            x = A @ x + np.linalg.cholesky(Q) @ rng.normal(size=r)
-            own = phi * own + rng.normal(size=m) * np.sqrt(q)
-        noise = rng.normal(size=m) if np.isinf(nu) else rng.standard_t(nu, size=m)
-        xs.append(x)
-        ls.append(own)
-        Y.append(C @ x + own + mean + np.sqrt(R) * noise)
-    return np.array(xs), np.array(ls), np.array(Y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import reference as ref
+import reference_sequences as ref
 from factorstream.masks import segment_mask
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-import reference as ref
+import reference_sequences as ref
 from factorstream import SequenceFilter
 from factorstream.core.dynamics.fit import filtered, smoothed
 from factorstream.metrics import rmse

@@ -7,14 +7,10 @@ import pytest
 
 from factorstream import SequenceFilter
 from factorstream.datasets import DatasetNotFoundError, load_london_air
+from factorstream.experiments.sequences import interpolate
 from factorstream.masks import segment_mask
 from factorstream.metrics import coverage, rmse
 from sequence_problems import gappy, panel
-
-
-def straight_lines(X):
-    t = np.arange(len(X))
-    return np.column_stack([np.interp(t, t[~np.isnan(x)], x[~np.isnan(x)]) for x in X.T])
 
 
 def test_london_air():
@@ -42,7 +38,7 @@ def test_random_walks_are_filled_at_least_as_well_as_by_straight_lines(common):
         size = Y.std(axis=0)
         filled = SequenceFilter().fit(X).impute(X)
         ours += rmse(Y / size, filled / size, where=removed) ** 2
-        lines += rmse(Y / size, straight_lines(X) / size, where=removed) ** 2
+        lines += rmse(Y / size, interpolate(X) / size, where=removed) ** 2
     assert np.sqrt(ours / lines) < (0.8 if common else 1.0 + 1e-6)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import reference
+import reference_sequences
 from factorstream.cli import main
 from factorstream.experiments.bench import floors, peers, textbook
 from factorstream.experiments.bench.bars import bars
@@ -33,15 +34,15 @@ def test_textbook_em_learns_from_the_smoother(rng):
     r, m = 2, 5
     A, Q, C = 0.9 * np.eye(r), 0.2 * np.eye(r), rng.standard_normal((m, r))
     R, mean = np.full(m, 0.1), np.zeros(m)
-    Y = reference.simulate(rng, A, Q, np.eye(r), C, R, mean, np.zeros(m), np.zeros(m), np.zeros(m), 60)[2]
+    Y = reference_sequences.simulate(rng, A, Q, np.eye(r), C, R, mean, np.zeros(m), np.zeros(m), np.zeros(m), 60)[2]
     Y[rng.random(Y.shape) < 0.2] = np.nan
-    xs, Ps = reference.kalman_rts(A, Q, np.eye(r), C, R, mean, Y)[2:4]
+    xs, Ps = reference_sequences.kalman_rts(A, Q, np.eye(r), C, R, mean, Y)[2:4]
     new = textbook.em_sweep(Y, textbook.Linear(A, Q, np.eye(r), C, mean, R))
     seen = np.isfinite(Y[:, 0])
     second = (Ps + xs[:, :, None] * xs[:, None, :])[seen].sum(axis=0) + 1e-6 * np.eye(r)
     np.testing.assert_allclose(new.C[0], np.linalg.solve(second, xs[seen].T @ Y[seen, 0]), rtol=1e-8)
-    before = reference.kalman_rts(A, Q, np.eye(r), C, R, mean, Y)[-1].sum()
-    after = reference.kalman_rts(new.A, new.Q, np.eye(r), new.C, new.R, mean, Y)[-1].sum()
+    before = reference_sequences.kalman_rts(A, Q, np.eye(r), C, R, mean, Y)[-1].sum()
+    after = reference_sequences.kalman_rts(new.A, new.Q, np.eye(r), new.C, new.R, mean, Y)[-1].sum()
     assert after > before
 
 

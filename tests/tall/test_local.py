@@ -58,3 +58,15 @@ def test_residual_is_zero_at_the_gaps(rng, n_missing):
     expected = y - C @ x
     expected[gone] = 0.0
     np.testing.assert_array_equal(local.residual(C, x, y, gone), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_square_sum(dtype):
+    Y = np.random.default_rng(0).standard_normal((5, 7)).astype(dtype)
+    for part in (Y, Y.T, Y[::2, ::3], Y[:0], Y[:, :0]):
+        assert local.square_sum(part) == pytest.approx(float((part.astype(np.float64) ** 2).sum()), rel=1e-5)
+    assert local.square_sum(np.full((2, 2), np.finfo(dtype).max)) == np.inf  # without a warning
+    assert not local.has_gaps(Y)
+    Y[3, 2] = np.nan
+    assert local.has_gaps(Y)
+    assert local.has_gaps(Y[::3, ::2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import reference as ref
+import reference_sequences as ref
 from dynamics_problems import GAPS, draw, make
 from factorstream.core.dynamics.level import smooth_levels, smooth_recent
 from factorstream.core.dynamics.model import (

@@ -130,5 +130,5 @@ def test_a_fit_ends_in_the_filters_belief(level):
     _, _, _, Y = draw(make(3, m=6, r=2, level=level), 80, 3)
     f = fit((Y - np.nanmean(Y, 0)) / np.nanstd(Y, 0), 2, level=level, select=False, sweeps=4)
     last = filter_rows(f.model, (Y - np.nanmean(Y, 0)) / np.nanstd(Y, 0))[0][-1]
-    for a, b in zip(f.end, last, strict=True):
+    for a, b in zip(f.smoothed.end, last, strict=True):
         assert np.allclose(a, b, atol=1e-8)

@@ -12,6 +12,7 @@ from factorstream.core.dynamics.fit import EARLY, STUDENT, expect, fit, weights
 from factorstream.core.dynamics.model import initial, predict, smooth, update
 from factorstream.core.dynamics.robust import (
     evident_weights,
+    expected_squares,
     learned_nu,
     left_out,
     normal_size,
@@ -100,7 +101,7 @@ def test_variational_weights_are_positive_and_one_where_missing():
     model = make(0, m=4)._replace(nu=4.0)
     _, _, _, Y = draw(model, 30, 0)
     Y[3, 1] = np.nan
-    w = variational_weights(model, Y, smooth(model, Y))
+    w = variational_weights(expected_squares(model, Y, smooth(model, Y)), model.nu)
     assert (w > 0).all()
     assert w[3, 1] == 1.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dynamics_problems import draw, make
+from factorstream.core.dynamics.fit import STATES, Noise
 from factorstream.core.dynamics.stream import Options, advance, new_stream, standards
 
 
@@ -36,3 +37,16 @@ def test_standards_survive_columns_of_any_size():
     assert shift[2] == 5.0
     assert (scale > 0).all()
     assert np.array_equal(standards(Y[:1, 1:3])[1], [1.0, 5.0])  # one row: the size of the values
+
+
+def test_a_feature_whose_every_entry_is_an_outlier_is_met_again_once(monkeypatch):
+    """However it is measured: the stream must go on all the same."""
+    model = make(2, m=4, r=2)._replace(nu=3.0)
+    _, _, _, Y = draw(model, 300, 2, gaps="none")
+    opt = Options(r=2, noise=Noise(3.0), candidates=(STATES,), warmup=128, window=32, sweeps=3)
+    monkeypatch.setattr("factorstream.core.dynamics.stream.weights", lambda model, Z, start: np.full(Z.shape, 0.01))
+    stream = new_stream(4)
+    for y in Y:
+        stream, _ = advance(stream, y, opt)
+    assert np.isfinite(stream.model.C).all()
+    assert stream.refreshes >= (300 - 128) // 32

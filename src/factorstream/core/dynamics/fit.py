@@ -9,7 +9,7 @@ import numpy as np
 
 from ..linalg import Array
 from .em import LEARNED, Law, Moments, Prior, maximise, obey, observed_moments, penalty, relevance
-from .level import forward, smooth_levels
+from .level import smooth_levels
 from .model import (
     Model,
     Smoothed,
@@ -21,7 +21,15 @@ from .model import (
     smooth,
     update,
 )
-from .robust import evident_weights, learned_nu, left_out, variational_weights, weights_bound, without_spikes
+from .robust import (
+    evident_weights,
+    expected_squares,
+    learned_nu,
+    left_out,
+    variational_weights,
+    weights_bound,
+    without_spikes,
+)
 from .start import start as first_model
 
 LEARN_NU = 10.0
@@ -61,7 +69,6 @@ class Fit(NamedTuple):
     prior: Prior
     history: list[float]  # log-likelihood, or its bound, of every sweep
     moments: Moments
-    end: State  # filtered belief after the last row
 
 
 class Answer(NamedTuple):
@@ -72,11 +79,13 @@ class Answer(NamedTuple):
     var: Array
 
 
-def expect(model: Model, Y: Array, w: Array | None = None, start: State | None = None) -> tuple[Smoothed, Moments]:
-    """E-step: exact and banded without levels, arrow form with levels."""
+def expect(
+    model: Model, Y: Array, w: Array | None = None, start: State | None = None, entries: bool = False
+) -> tuple[Smoothed, Moments]:
+    """E-step: exact and banded without levels, arrow form with levels; `entries`: signal and var wanted in any case."""
     if model.p0.any():
         return smooth_levels(model, Y, w, start)
-    s = smooth(model, Y, w, start, entries=bool(np.isfinite(model.nu)))
+    s = smooth(model, Y, w, start, entries=entries or bool(np.isfinite(model.nu)))
     return s, observed_moments(Y, s, w)
 
 
@@ -114,8 +123,9 @@ def fit(
         if len(history) > (2 if early == 0 else early + 2) and history[-1] - history[-3] < 2 * tol * n_obs:
             break
         if np.isfinite(noise.nu):
-            for _ in range(TURNS if noise.learned and k >= early else 1):
-                new_w = reweigh(model, Y, s, w, evident=k < early)
+            squares = None if k < early else expected_squares(model, Y, s)
+            for _ in range(1 if squares is None or not noise.learned else TURNS):
+                new_w = judged(model, Y, s, w) if squares is None else variational_weights(squares, model.nu)
                 nu = learned_nu(model, Y, new_w) if noise.learned else noise.nu
                 extra = float(weights_bound(new_w, model.nu, nu)[np.isfinite(Y)].sum())
                 model = model._replace(nu=nu)
@@ -124,14 +134,8 @@ def fit(
         model = maximise(model, mom, prior, law, centred=level and k % 2 == 1, unit_root=k < 4)
         if ard and r:
             prior = prior._replace(alpha=relevance(model))
-    if level:
-        s, mom = smooth_levels(model, Y, w)
-        end = State(*(field[-1].copy() for field in forward(model, Y, w, None)[0]))
-    else:
-        s = smooth(model, Y, w)
-        mom = observed_moments(Y, s, w)
-        end = initial(model)._replace(x=s.x[-1].copy(), P=s.P[-1].copy())
-    return Fit(model, s, prior, history, mom, end)
+    s, mom = expect(model, Y, w, entries=True)
+    return Fit(model, s, prior, history, mom)
 
 
 def fit_walks(Y: Array) -> Fit:
@@ -150,14 +154,11 @@ def fit_walks(Y: Array) -> Fit:
     empty, V = np.zeros((0, 0)), np.zeros((m, 0, 0))
     model = Model(empty, empty, empty, np.zeros((m, 0)), V, 0 * q, 1e-9 * q, np.ones(m), q, p0, np.inf)
     s, mom = smooth_levels(model, Y)
-    end = State(*(field[-1].copy() for field in forward(model, Y, None, None)[0]))
-    return Fit(model, s, Prior(np.zeros(0)), [s.logp], mom, end)
+    return Fit(model, s, Prior(np.zeros(0)), [s.logp], mom)
 
 
-def reweigh(model: Model, Y: Array, s: Smoothed, w: Array | None, *, evident: bool) -> Array:
-    """New weights from what a smoother with weights `w` said: without each entry's own say, or variational."""
-    if not evident:
-        return variational_weights(model, Y, s)
+def judged(model: Model, Y: Array, s: Smoothed, w: Array | None) -> Array:
+    """Weights of the entries by what the others say of them, from a smoother that ran with weights `w`."""
     e, v = left_out(model, Y, s, w)
     return evident_weights(e, v, model.R, model.nu)
 
@@ -168,7 +169,8 @@ def weights(model: Model, Y: Array, start: State | None = None, rounds: int = 4)
     if np.isfinite(model.nu):
         for k in range(rounds):
             s = expect(model, Y, w, start)[0]
-            w = reweigh(model, Y, s, w, evident=bool(model.p0.any()) and k < rounds - 1)
+            evident = model.p0.any() and k < rounds - 1
+            w = judged(model, Y, s, w) if evident else variational_weights(expected_squares(model, Y, s), model.nu)
     return w
 
 

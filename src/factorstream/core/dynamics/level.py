@@ -174,7 +174,7 @@ def _collect(
     for k, t in enumerate((0, -1)):
         ends[k] = s.B[t] @ s.P[t] + s.lev[t][:, None] * s.x[t]
     signal = model.mean + s.x @ model.C.T + s.lev
-    out = Smoothed(s.x, s.P, lag, signal, var, logp)
+    out = Smoothed(s.x, s.P, lag, signal, var, logp, State(*(f[-1].copy() for f in s)))
     y = np.where(obs, Y, 0.0)
     mom = observed_moments(Y, out, w)
     g = mom.g - np.hstack([WLX, (W * s.lev).sum(0)[:, None]])

@@ -78,6 +78,7 @@ class Smoothed(NamedTuple):
     signal: Array  # (T, m)
     var: Array  # (T, m) variance of the signal, C's uncertainty included
     logp: float  # log-likelihood (or the bound, when V is not zero)
+    end: State  # belief after the last row, where smoother and filter agree
 
 
 def noise_variance(model: Model) -> Array:
@@ -255,14 +256,15 @@ def smooth(
     logp = -0.5 * float(first.x @ Pi @ first.x) + 0.5 * float(
         np.log(positive).sum() - len(positive) * LOG2PI - (W * e * e).sum() + (h * x).sum() - logdet - logq
     )
+    end = initial(model)._replace(x=x[-1].copy(), P=P[-1].copy())
     if not entries:
-        return Smoothed(x, P, lag, np.empty((0, m)), np.empty((0, m)), logp)
+        return Smoothed(x, P, lag, np.empty((0, m)), np.empty((0, m)), logp, end)
     signal = model.mean + x @ model.C.T
     var = P.reshape(T, -1) @ CC.T
     if model.V.any():
         xx = (x[:, :, None] * x[:, None, :]).reshape(T, -1)
         var = var + xx @ np.broadcast_to(model.V, (m, r, r)).reshape(m, -1).T
-    return Smoothed(x, P, lag, signal, var, logp)
+    return Smoothed(x, P, lag, signal, var, logp, end)
 
 
 def _block_tridiagonal(D: Array, off: Array, h: Array) -> tuple[Array, Array, Array, float]:

@@ -86,14 +86,15 @@ def left_out(model: Model, Y: Array, s: Smoothed, w: Array | None) -> tuple[Arra
     return e / free, np.maximum(p, 0.0) / free
 
 
-def variational_weights(model: Model, Y: Array, s: Smoothed) -> Array:
-    """E w of q(w_ti) = Gamma(a, b), a = (nu + 1) / 2, b = (nu + E(y - signal)^2 / R) / 2; 1 where missing. O(T m r^2).
-
-    With levels C is taken as known, here as in the smoother.
-    """
+def expected_squares(model: Model, Y: Array, s: Smoothed) -> Array:
+    """E(y - signal)^2 / R; 1 where missing. With levels C is taken as known, as in the smoother. O(T m r^2)."""
     var = known_variance(model, s) if model.p0.any() else s.var
-    e2 = np.where(np.isfinite(Y), (Y - s.signal) ** 2 + var, model.R) / model.R
-    return np.asarray((model.nu + 1.0) / (model.nu + e2))
+    return np.asarray(np.where(np.isfinite(Y), (Y - s.signal) ** 2 + var, model.R) / model.R)
+
+
+def variational_weights(squares: Array, nu: float) -> Array:
+    """E w of q(w_ti) = Gamma((nu + 1) / 2, (nu + `expected_squares`) / 2). O(T m)."""
+    return np.asarray((nu + 1.0) / (nu + squares))
 
 
 def learned_nu(model: Model, Y: Array, w: Array) -> float:

@@ -16,12 +16,8 @@ from .robust import without_spikes
 
 ENOUGH = 100
 """Rows before level and number of components are chosen on held-out entries: two periods of held-out runs."""
-
-
 SCALE, ACQUAINTED = 3, 8
 """Values from which on a feature has a scale of its own, and after which one that starts late is learned."""
-
-
 KNOWN = 64
 """Values from which on a feature waits for the end of a window like the others."""
 OUT = 0.1
@@ -47,7 +43,7 @@ class Stream(NamedTuple):
     """Everything a stream remembers: O(m r^2 + warmup m) numbers, whatever its length."""
 
     rows: int
-    shift: Array  # (m,) raw = shift + scale * standardised, fixed when the warm-up ends
+    shift: Array  # (m,) raw = shift + scale * standardised, fixed when the warm-up ends or, later, the feature is met
     scale: Array  # (m,)
     model: Model | None
     prior: Prior | None
@@ -148,11 +144,10 @@ def meet(stream: Stream, new: Array, noise: Noise) -> Stream:
 
 def raw_info(info: StepInfo, stream: Stream) -> StepInfo:
     """The same facts in the data's units (log-density included)."""
-    seen = info.seen
     with np.errstate(over="ignore"):  # the square of a large unit
         var = stream.scale**2 * info.var
     return info._replace(
-        logp=info.logp - float(np.log(stream.scale[seen]).sum()),
+        logp=info.logp - float(np.log(stream.scale[info.seen]).sum()),
         mean=stream.shift + stream.scale * info.mean,
         var=var,
     )
@@ -195,8 +190,9 @@ def restart(stream: Stream, opt: Options) -> Stream:
 
 def resumed(f: Fit, shift: Array, scale: Array, Y: Array, opt: Options, epoch: int = 1) -> Stream:
     """The stream that goes on where a fit of the raw rows Y ended; its warm-up goes on too where Y was short."""
-    warm = Stream(len(Y), shift, scale, f.model, f.prior, f.end, None, Y, None, 0, epoch)
-    return warm if len(Y) < opt.warmup else warm._replace(anchor=f.end, window=Y[:0], past=f.moments)
+    end = f.smoothed.end
+    warm = Stream(len(Y), shift, scale, f.model, f.prior, end, None, Y, None, 0, epoch)
+    return warm if len(Y) < opt.warmup else warm._replace(anchor=end, window=Y[:0], past=f.moments)
 
 
 def refresh(stream: Stream, opt: Options) -> Stream:
@@ -207,7 +203,7 @@ def refresh(stream: Stream, opt: Options) -> Stream:
     Z = (stream.window - stream.shift) / stream.scale
     Z[:, strange(stream) & (np.isfinite(Z).sum(0) < SCALE)] = np.nan  # too little to know them by: they stay strange
     w = weights(model, Z, anchor)
-    if w is not None and (gone := moved(w, Z)).any():  # met again, where they are now
+    if w is not None and (gone := moved(w, Z) & ~strange(stream)).any():  # met again, where they are now
         there = np.where(gone & (w >= OUT), np.nan, stream.window)
         return refresh(meet(stream._replace(past=forget(old, gone), window=there), gone, opt.noise), opt)
     followed = model
@@ -221,7 +217,7 @@ def refresh(stream: Stream, opt: Options) -> Stream:
         if centred:  # the levels, those of the past too, must follow the loadings
             step = model.C - before
             old = recentre(old, step)
-            anchor = anchor._replace(lev=anchor.lev - step @ anchor.x, B=anchor.B - step)
+            anchor = Change(step, np.zeros_like(new), model.p0).of(anchor)
             change = change._replace(step=change.step + step)
     prior = prior._replace(alpha=relevance(model)) if len(model.A) else prior
     if opt.drift:  # C has been followed row by row
