@@ -9,22 +9,35 @@ from factorstream.tall import local
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_products(rng, dtype):
-    m, q, B = 50, 4, 6
+@pytest.mark.parametrize(("m", "q", "B"), [(50, 4, 6), (1000, 41, 82), (1250, 16, 50), (40_000, 3, 16)])
+def test_products(rng, dtype, m, q, B):
+    """Also of sizes at which they are taken in pieces, the last piece full or not."""
     C, Y = rng.standard_normal((m, q)).astype(dtype), rng.standard_normal((B, m)).astype(dtype)
     A, D = rng.standard_normal((q, q)), rng.standard_normal((B, q))
     e, g = rng.standard_normal(m).astype(dtype), rng.standard_normal(q)
     tolerance = 1e-12 if dtype == np.float64 else 1e-5
-    close = {"rtol": tolerance, "atol": 10 * tolerance}
-    np.testing.assert_allclose(local.cross(C, Y), C.T @ Y.T, **close)
-    np.testing.assert_allclose(local.self_products(Y), Y @ Y.T, **close)
+    close = {"rtol": tolerance, "atol": tolerance * np.sqrt(m)}
+    C_long, Y_long = C.astype(np.float64), Y.astype(np.float64)
+    np.testing.assert_allclose(local.cross(C, Y), C_long.T @ Y_long.T, **close)
+    np.testing.assert_allclose(local.self_products(Y), Y_long @ Y_long.T, **close)
     assert local.cross(C, Y).dtype == local.self_products(Y).dtype == np.float64
     combined = local.combine(C, A, Y, D)
     assert combined.dtype == dtype
-    np.testing.assert_allclose(combined, C @ A + Y.T @ D, **close)
+    np.testing.assert_allclose(combined, C_long @ A + Y_long.T @ D, **close)
     expected = C + np.outer(e, g)
     local.add_rank_one(C, e, g)
     np.testing.assert_allclose(C, expected, **close)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("n", "q"), [(7, 3), (2000, 16), (1500, 17), (500, 48), (4000, 41), (300, 128), (300, 129)])
+def test_gram(rng, dtype, n, q):
+    """Whole, in tiles, and in tiles of pieces."""
+    C = rng.standard_normal((n, q)).astype(dtype)
+    G = local.gram(C)
+    assert G.dtype == np.float64
+    np.testing.assert_array_equal(G, G.T)
+    np.testing.assert_allclose(G, np.einsum("ij,ik->jk", C, C, dtype=np.float64), rtol=1e-12, atol=1e-11)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -13,10 +13,43 @@ Array = NDArray[Any]
 SparseRows = Any
 """A scipy.sparse CSR array whose stored entries are the observed ones."""
 
+SMALL = 10**6
+"""Multiplications up to which OpenBLAS takes a product as it is, without copying its factors into tiles first.
+
+Longer sums are quicker in pieces of this size, by a quarter where the factors are narrow (docs/performance.md).
+"""
+
+TILE = 16
+"""Columns of a Gram matrix that are made at once: the rest of each tile's rows follows from symmetry."""
+
 
 def is_sparse(X: Any) -> bool:
     """Whether X is a scipy.sparse container."""
     return bool(issparse(X))
+
+
+def piece(length: int, work: int) -> int:
+    """How much of a dimension of some length, at ``work`` multiplications per step, a product takes at once."""
+    steps = SMALL // max(work, 1)
+    return steps if 128 <= steps < length else max(length, 1)
+
+
+def gram(C: Array) -> Array:
+    """CᵀC in float64, whatever C is stored in."""
+    C = C.astype(np.float64, copy=False)
+    n, q = C.shape
+    if n * q < 20_000 or not TILE < q <= 128:
+        return C.T @ C
+    G = np.empty((q, q))
+    rows = piece(n, TILE * q)
+    for a in range(0, q, TILE):
+        b = a + TILE
+        tile = np.matmul(C[:rows, a:b].T, C[:rows, a:], out=G[a:b, a:])
+        for start in range(rows, n, rows):
+            some = C[start : start + rows]
+            tile += some[:, a:b].T @ some[:, a:]
+        G[b:, a:b] = tile[:, TILE:].T
+    return G
 
 
 def rank_one(M: Array, u: Array, v: Array, alpha: float = 1.0) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .linalg import Array
+from .linalg import Array, gram
 
 CANCELLATION = 1e-6
 """Below this share of a diagonal entry the subtraction G − (missing part) has lost too many digits."""
@@ -26,9 +26,3 @@ def observed_gram(C: Array, G: Array, gone: Array) -> Array:
         if (rest.diagonal() > CANCELLATION * G.diagonal()).all():
             return rest
     return gram(np.delete(C, gone, axis=0))
-
-
-def gram(C: Array) -> Array:
-    """CᵀC in float64, whatever C is stored in."""
-    C = C.astype(np.float64, copy=False)
-    return C.T @ C

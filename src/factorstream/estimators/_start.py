@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.covariance import matrix_root
-from ..core.linalg import Array
-from ..core.masked import gram
+from ..core.linalg import Array, gram
 from ..core.state import FilterState, SmallState
 from ..tall.local import clear_gaps, square_sum
 from ._rows import Rows, dense

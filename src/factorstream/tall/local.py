@@ -10,8 +10,8 @@ from math import isnan
 import numpy as np
 from scipy.linalg import blas
 
-from ..core.linalg import Array
-from ..core.masked import gram, observed_gram
+from ..core.linalg import Array, gram, piece
+from ..core.masked import observed_gram
 
 __all__ = [
     "add_rank_one",
@@ -29,7 +29,12 @@ __all__ = [
 
 def cross(C: Array, Y: Array) -> Array:
     """K = CᵀYᵀ (q × B); BLAS is faster at its transpose, which has the long rows of Y on the left."""
-    return (Y @ C).T.astype(np.float64, copy=False)
+    m = len(C)
+    step = piece(m, len(Y) * C.shape[1])
+    K = Y @ C if step >= m else Y[:, :step] @ C[:step]
+    for start in range(step, m, step):
+        K += Y[:, start : start + step] @ C[start : start + step]
+    return K.T.astype(np.float64, copy=False)
 
 
 def self_products(Y: Array) -> Array:
@@ -41,8 +46,13 @@ def combine(C: Array, A: Array, Y: Array, D: Array) -> Array:
     """C₀A + YᵀD (m × q) as a new array; BLAS adds the second product to the first without a temporary."""
     gemm = blas.sgemm if C.dtype == np.float32 else blas.dgemm
     A, D = A.astype(C.dtype, copy=False), D.astype(C.dtype, copy=False)
-    out: Array = gemm(1.0, D.T, Y.T, trans_b=1, beta=1.0, c=gemm(1.0, A.T, C.T), overwrite_c=1)
-    return out.T
+    out = np.empty(C.shape, C.dtype)
+    step = piece(len(C), D.size)
+    for start in range(0, len(C), step):
+        some = slice(start, start + step)
+        gemm(1.0, A.T, C[some].T, 0.0, out[some].T, 0, 0, 1)
+        gemm(1.0, D.T, Y[:, some].T, 1.0, out[some].T, 0, 1, 1)
+    return out
 
 
 def square_sum(Y: Array) -> float:
