@@ -94,6 +94,14 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"factorstream {__version__}\n"
 
 
+def test_the_package_runs_as_the_command():
+    run = [sys.executable, "-m", "factorstream"]
+    done = subprocess.run([*run, "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"factorstream {__version__}\n")
+    done = subprocess.run([*run, "nonsense"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.partition(":")[0]) == (2, "factorstream")
+
+
 def test_reproduce_writes_real_files_and_names_them(capsys, tmp_path, faces):
     folder = tmp_path / "new" / "folder"
     assert cli.main(["reproduce", "--quick", "--fraction", "0.2", "--output", str(folder)]) == 0
