@@ -30,11 +30,9 @@ def add_bench(commands: Any) -> None:
 def bench(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit code."""
     from .report.extras import require
+    from .report.files import make_folder
 
     require("matplotlib", "rich")
-    if arguments.output.exists() and not arguments.output.is_dir():
-        print(f"factorstream: {arguments.output} is a file; --output needs a folder.", file=sys.stderr)
-        return 2
     from rich.console import Console
 
     from .experiments.bench.report import run, unknown
@@ -43,6 +41,7 @@ def bench(arguments: argparse.Namespace) -> int:
     if refusal := unknown(arguments.only):
         print(f"factorstream: {refusal}", file=sys.stderr)
         return 2
+    make_folder(arguments.output)
     console = Console()
     with console.status("starting") as status:
         tables, paths = run(arguments.output, arguments.quick, status.update, arguments.only)
