@@ -10,12 +10,16 @@ import pytest
 import reference
 import reference_sequences
 from factorstream.cli import main
+from factorstream.datasets import DatasetNotFoundError
 from factorstream.experiments.bench import floors, peers, textbook
 from factorstream.experiments.bench.bars import bars
-from factorstream.experiments.bench.cases import EXACT, LOOP, PRODUCTS, PUBLIC, _complete, low_rank
+from factorstream.experiments.bench.cases import CASES, EXACT, LOOP, PRODUCTS, PUBLIC, _complete, low_rank, scaling
+from factorstream.experiments.bench.choices import CHOICES
 from factorstream.experiments.bench.masked import FIT, FIT_AND_FILL, Problem, _trial
 from factorstream.experiments.bench.rows import Row
 from factorstream.experiments.bench.timing import Machine, race
+
+HERE = Machine("a machine", 1, {}, flops=1e10, bandwidth=1e10, cache=4e10)
 
 
 def test_textbook_loops_are_the_references(rng):
@@ -67,14 +71,70 @@ def test_report(tmp_path):
     pytest.importorskip("matplotlib")
     from factorstream.experiments.bench.report import run
 
-    (judged, table), paths = run(tmp_path / "out", quick=True, cases=["memory"])
+    (judged, table), paths, measured = run(tmp_path / "out", quick=True, cases=["memory"])
+    assert measured
     assert len(table.rows) == 3
-    assert {row["verdict"] for row in judged.rows} == {"not judged", "not run"}
+    assert {row["verdict"] for row in judged.rows} == {"not judged", "not chosen"}
     assert [path.name for path in paths] == ["benchmark.md", "benchmark.json", "peak_memory.png"]
     data = json.loads(paths[1].read_text())
     assert data["machine"]["flops"] > 0
     assert {bar["met"] for bar in data["bars"]} == {None}
     assert "copies of C" in paths[0].read_text()
+
+
+@pytest.fixture
+def nothing_found(monkeypatch):
+    """No data set can be reached, and the rates of the machine are made up."""
+
+    def nowhere():
+        raise DatasetNotFoundError("It was not found: look elsewhere.")
+
+    for load in ("masked.load_olivetti", "cases.load_olivetti", "cases.load_london_air"):
+        monkeypatch.setattr(f"factorstream.experiments.bench.{load}", nowhere)
+    monkeypatch.setattr("factorstream.experiments.bench.report.machine", lambda: HERE)
+
+
+@pytest.mark.usefixtures("nothing_found")
+def test_a_case_without_its_data_is_a_line_of_the_table_and_of_its_bars(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("rich")
+    needy = ["masked_stream", "featurewise_sweep", "sequence_sweep"]
+    assert main(["bench", "--only", *needy, "memory", "--output", str(tmp_path)]) == 0
+    data = json.loads((tmp_path / "benchmark.json").read_text())
+    lines = {row["case"]: (row["method"], row["note"]) for row in data["rows"]}
+    why = "It was not found: look elsewhere."
+    for name, missing in zip(needy, ("faces", "faces", "London PM10"), strict=True):
+        assert lines[CHOICES[name].heading] == (f"not run: no {missing}", why)
+    known = dict.fromkeys(("faces", "featurewise sweep"), "not run: no faces") | {"EM sweep": "not run: no London PM10"}
+    verdicts = {bar["what"]: bar["unmeasured"] for bar in data["bars"] if bar["measured"] is None}
+    for what, verdict in verdicts.items():
+        assert verdict == known.get(what.partition(":")[0], "not chosen")
+    page = (tmp_path / "benchmark.md").read_text()
+    assert "| faces: quality of one automatic pass | – | ≥ 18.9 | not run: no faces |" in page
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert not [name for name in needy if name in said.out + page]
+
+
+@pytest.mark.usefixtures("nothing_found")
+def test_nothing_measured_is_a_failure(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("rich")
+    assert main(["bench", "--only", "featurewise_sweep", "--output", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert said.err == "factorstream: nothing was measured; the notes of the table say why.\n"
+    assert "look elsewhere" in said.out
+
+
+def test_help_lists_the_cases(capsys):
+    with pytest.raises(SystemExit):
+        main(["bench", "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert list(CHOICES) == [case.__name__ for case in (*CASES, scaling)]
+    for name, choice in CHOICES.items():
+        (line,) = [line for line in lines if line.strip().startswith(f"{name} ")]
+        assert choice.words in line
+        assert len(line) < 80
 
 
 def row(method, seconds, quality=None, role="ours", floor=0.1):
@@ -112,8 +172,7 @@ def test_the_fastest_peer_must_be_good_enough():
 
 
 def test_a_race_gives_rows_with_floors():
-    here = Machine("a machine", 1, {}, flops=1e10, bandwidth=1e10, cache=4e10)
-    rows = _complete(here, low_rank(240, 50, 3), 3, fit_mean=False)
+    rows = _complete(HERE, low_rank(240, 50, 3), 3, fit_mean=False)
     assert [one.method for one in rows] == [EXACT, PRODUCTS, LOOP, PUBLIC]
     for one in rows:
         assert one.seconds > 0

@@ -220,4 +220,3 @@ def scaling(machine: Machine, quick: bool) -> dict[str, list[Point]]:
 
 
 CASES = (complete_stream, masked_stream, featurewise_sweep, sequence_sweep, one_row, memory)
-CHOICES = (*(case.__name__ for case in CASES), scaling.__name__)
