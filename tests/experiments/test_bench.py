@@ -16,6 +16,7 @@ from factorstream.experiments.bench.bars import bars
 from factorstream.experiments.bench.cases import CASES, EXACT, LOOP, PRODUCTS, PUBLIC, _complete, low_rank, scaling
 from factorstream.experiments.bench.choices import CHOICES
 from factorstream.experiments.bench.masked import FIT, FIT_AND_FILL, Problem, _trial
+from factorstream.experiments.bench.report import bar_table
 from factorstream.experiments.bench.rows import Row
 from factorstream.experiments.bench.timing import Machine, race
 
@@ -169,6 +170,16 @@ def test_the_fastest_peer_must_be_good_enough():
     assert "the fastest is good: 19.00 dB" in both.against
     assert "less than the floor" in both.limit  # 24 ms, below 30 ms
     assert "would need 24 ms; the floor" in fit.limit
+
+
+def test_without_a_peer_of_the_quality_there_is_nothing_to_compare():
+    rows = [row(FIT_AND_FILL, 0.3, 15.0), row(FIT, 0.2, 15.0), row("poor", 0.1, 14.0, role="peer")]
+    judged = {line["what"]: line for line in bar_table(bars(rows), quick=True).rows}
+    for what in ("fit and fill", "fit alone"):
+        line = judged[f"faces: fastest peer of 18.9 dB / {what}"]
+        assert (line["measured"], line["verdict"]) == ("–", "nothing to compare")
+        assert line["limit"] == "no peer reached 18.9 dB on these data (case)"
+    assert judged["complete: textbook loop / ours"]["verdict"] == "not run"
 
 
 def test_a_race_gives_rows_with_floors():

@@ -112,12 +112,14 @@ def _masked(rows: Sequence[Row]) -> list[Bar]:
 
     good = [row for row in rows if row.role == "peer" and row.seconds and (row.quality or 0.0) >= GOOD]
     best = min(good, key=lambda row: row.seconds or 0.0, default=None)
-    against = "" if both is None else f"no peer reaches {GOOD} dB"
+    against, verdict = "", "not run"
     if best is not None:
         against = f"the fastest is {best.method}: {best.quality:.2f} dB in {readable(best.seconds)} ({best.note})"
+    elif both is not None:
+        against, verdict = f"no peer reached {GOOD} dB on these data ({both.case})", "nothing to compare"
     for what, ours in (("fit and fill", both), ("fit alone", fit)):
         bar = faster(f"faces: fastest peer of {GOOD} dB / {what}", ours, best, 10.0, _MASKED_LIMIT)
-        found.append(bar._replace(against=against))
+        found.append(bar._replace(against=against, unmeasured=verdict))
 
     pca = [_find(rows, method) for method in (peers.PCA_DEFAULT, peers.PCA_BEST)]
     for what, other in zip(("filling timed", "filled before"), pca, strict=True):
