@@ -10,15 +10,15 @@ import pytest
 import reference
 import reference_sequences
 from factorstream.cli import main
-from factorstream.datasets import DatasetNotFoundError
-from factorstream.experiments.bench import floors, peers, textbook
+from factorstream.datasets import DatasetNotFoundError, OlivettiFaces
+from factorstream.experiments.bench import floors, masked, peers, textbook
 from factorstream.experiments.bench.bars import bars
 from factorstream.experiments.bench.cases import CASES, EXACT, LOOP, PRODUCTS, PUBLIC, _complete, low_rank, scaling
 from factorstream.experiments.bench.choices import CHOICES
 from factorstream.experiments.bench.masked import FIT, FIT_AND_FILL, Problem, _trial
 from factorstream.experiments.bench.report import bar_table
 from factorstream.experiments.bench.rows import Row
-from factorstream.experiments.bench.timing import Machine, race
+from factorstream.experiments.bench.timing import Machine, Timing, race
 
 HERE = Machine("a machine", 1, {}, flops=1e10, bandwidth=1e10, cache=4e10)
 
@@ -198,10 +198,10 @@ def test_floors_count_what_the_products_do():
     assert floors.complete_stream(n, m, q, B).flops == n / B * one_block
     loop = floors.filter_loop(n, m, q)
     assert (loop.flops, loop.cached) == (n * m * q * q, 3 * n * m * q * 8)
-    masked, filled = floors.masked_stream(n, m, q, 0.4), floors.filling(n, m, q, 0.4)
-    assert masked.flops == pytest.approx(n * (0.4 * m) * q * q)
-    assert (masked.cached, masked.streamed) == (3 * n * m * q * 8, n * m * 8)
-    assert filled.flops == pytest.approx(masked.flops + 2 * (2 * n * m * q))
+    fit, fill = floors.masked_stream(n, m, q, 0.4), floors.filling(n, m, q, 0.4)
+    assert fit.flops == pytest.approx(n * (0.4 * m) * q * q)
+    assert (fit.cached, fit.streamed) == (3 * n * m * q * 8, n * m * 8)
+    assert fill.flops == pytest.approx(fit.flops + 2 * (2 * n * m * q))
     # n m moments of q (q + 1) / 2 numbers, into the rows' matrices and into the columns'
     assert floors.variational_sweep(n, m, q).flops == 2 * (2 * n * m * q * (q + 1) / 2) + (n + m) * q**3
     seen = np.ones((n, m), dtype=bool)
@@ -236,6 +236,30 @@ def test_a_peer_is_timed_on_data_prepared_before_and_its_failure_is_a_row(rng):
     failed = _trial("case", peer._replace(fill=lambda Z, r: 1 / 0), problem)
     assert failed.row.seconds is None
     assert "ZeroDivisionError" in failed.row.note
+
+
+@pytest.fixture
+def one_run_each(monkeypatch):
+    """Everybody is too slow for a second run."""
+    monkeypatch.setattr(
+        "factorstream.experiments.bench.rows.race", lambda calls, *_: dict.fromkeys(calls, Timing(1.0, 1.0, 1))
+    )
+
+
+@pytest.mark.usefixtures("one_run_each")
+def test_one_run_is_said_beside_a_peers_own_note(rng, monkeypatch):
+    images = (rng.random((30, 4)) @ rng.random((4, 144))).reshape(30, 12, 12)
+    monkeypatch.setattr(masked, "load_olivetti", lambda: OlivettiFaces(images, np.arange(30), "made-up faces"))
+    mean = peers.Peer("mean", "json", lambda Z, r: Z, peers.mean_filled, "a note")
+    monkeypatch.setattr(peers, "PEERS", (mean,))
+    notes = {one.method: one.note for one in masked.masked_stream(HERE, quick=True)}
+    assert notes == {FIT_AND_FILL: "one run", FIT: "one run", "mean": "one run; a note"}
+
+
+@pytest.mark.usefixtures("one_run_each")
+def test_one_run_is_said_beside_the_scaling_of_the_loop():
+    notes = {one.method: one.note for one in _complete(HERE, low_rank(240, 50, 3), 3, fit_mean=False)}
+    assert notes[LOOP] == "one run; 12 samples, scaled"
 
 
 def test_unknown_cases_are_refused_in_one_sentence(tmp_path, capsys):

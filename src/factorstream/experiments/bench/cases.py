@@ -26,7 +26,7 @@ from ...tall import local
 from ...tall.filtering import filter_rows
 from . import floors, textbook
 from .masked import masked_stream
-from .rows import Contestant, Peak, Row, compete, readable, with_ratios
+from .rows import Contestant, Peak, Row, compete, joined, readable, with_ratios
 from .textbook import Array
 from .timing import Machine, peak_bytes, race
 
@@ -87,7 +87,8 @@ def _complete(machine: Machine, Y: Array, r: int, fit_mean: bool) -> list[Row]:
         contestants[LOOP] = Contestant(loop, "yardstick", floors.filter_loop(n, m, r), scale=n / few)
         contestants[PUBLIC] = Contestant(partial(model.partial_fit, Y), work=work)
     rows = compete(f"Complete stream{ending}, m={m}, r={r}, n={n}", contestants, machine, repeats=15)
-    return [row._replace(note=f"{few} samples, scaled") if row.method == LOOP else row for row in rows]
+    part = f"{few} samples, scaled"
+    return [row._replace(note=joined(row.note, part)) if row.method == LOOP else row for row in rows]
 
 
 def featurewise_sweep(machine: Machine, quick: bool) -> list[Row]:

@@ -18,7 +18,7 @@ from .cases import CASES, scaling
 from .choices import CHOICES
 from .peers import PEERS, installed
 from .plots import memory_figure, quality_figure, scaling_figure
-from .rows import Row, readable
+from .rows import Row, joined, readable
 from .timing import Machine, machine
 
 COLUMNS = (
@@ -162,7 +162,7 @@ def bar_table(judged: Sequence[Bar], quick: bool) -> Table:
                 "measured": f"{bar.measured:.2f} {bar.unit}" if measured else "–",
                 "wanted": f"{bar.sign} {bar.bound:g}",
                 "verdict": verdict if measured else bar.unmeasured,
-                "limit": "; ".join(filter(None, (bar.against, bar.limit))),
+                "limit": joined(bar.against, bar.limit),
             }
         )
     return Table("Bars", BAR_COLUMNS, cells, notes=[QUICK] if quick else [])
