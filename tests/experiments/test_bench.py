@@ -16,8 +16,9 @@ from factorstream.experiments.bench.bars import bars
 from factorstream.experiments.bench.cases import CASES, EXACT, LOOP, PRODUCTS, PUBLIC, _complete, low_rank, scaling
 from factorstream.experiments.bench.choices import CHOICES
 from factorstream.experiments.bench.masked import FIT, FIT_AND_FILL, Problem, _trial
+from factorstream.experiments.bench.plots import memory_figure, scaling_figure
 from factorstream.experiments.bench.report import bar_table
-from factorstream.experiments.bench.rows import Row
+from factorstream.experiments.bench.rows import Peak, Row
 from factorstream.experiments.bench.timing import Machine, Timing, race
 
 HERE = Machine("a machine", 1, {}, flops=1e10, bandwidth=1e10, cache=4e10)
@@ -81,6 +82,19 @@ def test_report(tmp_path):
     assert data["machine"]["flops"] > 0
     assert {bar["met"] for bar in data["bars"]} == {None}
     assert "copies of C" in paths[0].read_text()
+
+
+def test_the_axes_of_the_plots_are_named(monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr("factorstream.experiments.bench.cases.low_rank", lambda *_: low_rank(20, 6, 2))
+    monkeypatch.setattr(
+        "factorstream.experiments.bench.cases.race", lambda calls, **_: dict.fromkeys(calls, Timing(1.0, 1.0, 1))
+    )
+    figure = scaling_figure(scaling(HERE, quick=True))
+    assert [axis.get_xlabel() for axis in figure.axes] == ["features m", "components r", "samples n", "share missing"]
+    assert figure.axes[0].get_ylabel() == "µs per sample"
+    memory = memory_figure([Peak(100, 3, 1, 1), Peak(200, 3, 1, 1)])
+    assert memory.axes[0].get_xlabel() == "rows n of one call"
 
 
 @pytest.fixture

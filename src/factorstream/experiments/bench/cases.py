@@ -216,7 +216,7 @@ def scaling(machine: Machine, quick: bool) -> dict[str, list[Point]]:
         "features m": [cost(m, m=m) for m in (100, 300, 1000, 3000, 10_000)],
         "components r": [cost(r, r=r) for r in (2, 5, 10, 20, 40, 80)],
         "samples n": [cost(n, n=n) for n in (100, 300, 1000, 3000)],
-        "missing fraction": [cost(f, missing=f) for f in (0.02, 0.1, 0.25, 0.5, 0.75, 0.9)],
+        "share missing": [cost(f, missing=f) for f in (0.02, 0.1, 0.25, 0.5, 0.75, 0.9)],
     }
 
 
