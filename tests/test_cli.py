@@ -1,5 +1,7 @@
+import errno
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -51,11 +53,42 @@ def test_bad_arguments_are_answered_in_one_sentence(capsys, arguments, words):
     assert words in message
 
 
-def test_output_that_is_a_file(capsys, tmp_path):
+@pytest.fixture
+def no_work(monkeypatch):
+    """The work of every command fails, so that what is said before it can be told from what is said after."""
+
+    def work(*_, **__):
+        raise AssertionError("the work has begun")
+
+    for name in ("datasets.load_olivetti", "datasets.load_london_air", "experiments.bench.report.run"):
+        monkeypatch.setattr(f"factorstream.{name}", work)
+
+
+WITH_FOLDERS = (["reproduce"], ["reproduce", "--experiment", "sequences"], ["bench"])
+
+
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize("command", WITH_FOLDERS)
+def test_an_output_that_is_a_file_is_refused_before_the_work(capsys, tmp_path, command):
     (tmp_path / "file").write_text("")
-    code, message = failing(capsys, "reproduce", "--output", str(tmp_path / "file"))
+    code, message = failing(capsys, *command, "--output", str(tmp_path / "file"))
     assert code == 2
-    assert "is a file" in message
+    assert "is a file; --output needs a folder" in message
+    code, message = failing(capsys, *command, "--output", str(tmp_path / "file" / "folder"))
+    assert code == 2
+    assert "cannot be written (Not a directory); choose another with --output" in message
+
+
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize("command", WITH_FOLDERS)
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(capsys, tmp_path, monkeypatch, command):
+    def refuse(*_, **__):  # permissions do not stop every user
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", refuse)
+    code, message = failing(capsys, *command, "--output", str(tmp_path))
+    assert code == 2
+    assert f"The folder {tmp_path} cannot be written (Permission denied); choose another" in message
 
 
 def test_no_data(capsys, tmp_path, monkeypatch):
@@ -92,6 +125,14 @@ def test_version(capsys):
         cli.main(["--version"])
     assert stop.value.code == 0
     assert capsys.readouterr().out == f"factorstream {__version__}\n"
+
+
+def test_the_package_runs_as_the_command():
+    run = [sys.executable, "-m", "factorstream"]
+    done = subprocess.run([*run, "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"factorstream {__version__}\n")
+    done = subprocess.run([*run, "nonsense"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.partition(":")[0]) == (2, "factorstream")
 
 
 def test_reproduce_writes_real_files_and_names_them(capsys, tmp_path, faces):

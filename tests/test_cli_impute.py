@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import errno
 import os
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -228,6 +230,21 @@ def test_bad_outputs(capsys, tmp_path, target, words):
     assert words in said
     assert said.count("\n") == 1
     assert list(tmp_path.iterdir()) == [source]
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(capsys, tmp_path, monkeypatch):
+    def refuse(*_, **__):  # permissions do not stop every user
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    def work(*_, **__):
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", refuse)
+    monkeypatch.setattr("factorstream.sources.tables.read_table", work)
+    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv")
+    assert code == 2
+    assert f"{tmp_path / 'out.csv'} cannot be written (Permission denied); choose another --output." in said
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize(

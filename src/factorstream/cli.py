@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 from .cli_bench import add_bench, bench
 from .cli_impute import add_impute, impute
 from .report.extras import MissingExtraError, require
+from .report.files import UnusableOutputError, make_folder
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,12 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("factorstream: interrupted.", file=sys.stderr)
         return 130
-    except (
-        MissingExtraError,
-        OSError,
-    ) as problem:  # a missing extra, no data, a folder that cannot be written
+    except (MissingExtraError, OSError) as problem:  # a missing extra, no data, a folder that cannot be written
         print(f"factorstream: {problem}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(problem, UnusableOutputError) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -113,10 +111,7 @@ def _fraction(text: str) -> float:
 
 def _reproduce(arguments: argparse.Namespace) -> int:
     require("matplotlib", "rich")
-    if arguments.output.exists() and not arguments.output.is_dir():
-        print(f"factorstream: {arguments.output} is a file; --output needs a folder.", file=sys.stderr)
-        return 2
-    arguments.output.mkdir(parents=True, exist_ok=True)
+    make_folder(arguments.output)
     return _restoration(arguments) if arguments.experiment == "restoration" else _sequences(arguments)
 
 

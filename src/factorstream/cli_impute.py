@@ -162,14 +162,20 @@ def _by_blocks(
 
 
 def _check_output(source: Path, target: Path) -> None:
+    from .report.files import check_writable
     from .sources.tables import TableError, kind_of
 
-    if target.is_dir():
-        raise TableError(f"{target} is a folder; --output needs a file.")
-    if not target.parent.is_dir():
-        raise TableError(f"The folder {target.parent} does not exist; make it first.")
-    if kind_of(source) != kind_of(target):
-        raise TableError(f"{target} is not of the same kind as {source}; give it the same ending.")
+    try:
+        if target.is_dir():
+            raise TableError(f"{target} is a folder; --output needs a file.")
+        if not target.parent.is_dir():
+            raise TableError(f"The folder {target.parent} does not exist; make it first.")
+        if kind_of(source) != kind_of(target):
+            raise TableError(f"{target} is not of the same kind as {source}; give it the same ending.")
+        check_writable(target)
+    except OSError as problem:
+        why = problem.strerror or problem
+        raise TableError(f"{target} cannot be written ({why}); choose another --output.") from None
 
 
 def _check_names(table: Table, gaps: NDArray[Any], level: float | None) -> None:

@@ -10,12 +10,18 @@ import pytest
 import reference
 import reference_sequences
 from factorstream.cli import main
-from factorstream.experiments.bench import floors, peers, textbook
+from factorstream.datasets import DatasetNotFoundError, OlivettiFaces
+from factorstream.experiments.bench import floors, masked, peers, textbook
 from factorstream.experiments.bench.bars import bars
-from factorstream.experiments.bench.cases import EXACT, LOOP, PRODUCTS, PUBLIC, _complete, low_rank
+from factorstream.experiments.bench.cases import CASES, EXACT, LOOP, PRODUCTS, PUBLIC, _complete, low_rank, scaling
+from factorstream.experiments.bench.choices import CHOICES
 from factorstream.experiments.bench.masked import FIT, FIT_AND_FILL, Problem, _trial
-from factorstream.experiments.bench.rows import Row
-from factorstream.experiments.bench.timing import Machine, race
+from factorstream.experiments.bench.plots import memory_figure, scaling_figure
+from factorstream.experiments.bench.report import bar_table
+from factorstream.experiments.bench.rows import Peak, Row
+from factorstream.experiments.bench.timing import Machine, Timing, race
+
+HERE = Machine("a machine", 1, {}, flops=1e10, bandwidth=1e10, cache=4e10)
 
 
 def test_textbook_loops_are_the_references(rng):
@@ -67,14 +73,83 @@ def test_report(tmp_path):
     pytest.importorskip("matplotlib")
     from factorstream.experiments.bench.report import run
 
-    (judged, table), paths = run(tmp_path / "out", quick=True, cases=["memory"])
+    (judged, table), paths, measured = run(tmp_path / "out", quick=True, cases=["memory"])
+    assert measured
     assert len(table.rows) == 3
-    assert {row["verdict"] for row in judged.rows} == {"not judged", "not run"}
+    assert {row["verdict"] for row in judged.rows} == {"not judged", "not chosen"}
     assert [path.name for path in paths] == ["benchmark.md", "benchmark.json", "peak_memory.png"]
     data = json.loads(paths[1].read_text())
     assert data["machine"]["flops"] > 0
     assert {bar["met"] for bar in data["bars"]} == {None}
     assert "copies of C" in paths[0].read_text()
+
+
+def test_the_axes_of_the_plots_are_named(monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr("factorstream.experiments.bench.cases.low_rank", lambda *_: low_rank(20, 6, 2))
+    monkeypatch.setattr(
+        "factorstream.experiments.bench.cases.race", lambda calls, **_: dict.fromkeys(calls, Timing(1.0, 1.0, 1))
+    )
+    figure = scaling_figure(scaling(HERE, quick=True))
+    assert [axis.get_xlabel() for axis in figure.axes] == ["features m", "components r", "samples n", "share missing"]
+    assert figure.axes[0].get_ylabel() == "µs per sample"
+    memory = memory_figure([Peak(100, 3, 1, 1), Peak(200, 3, 1, 1)])
+    assert memory.axes[0].get_xlabel() == "rows n of one call"
+
+
+@pytest.fixture
+def nothing_found(monkeypatch):
+    """No data set can be reached, and the rates of the machine are made up."""
+
+    def nowhere():
+        raise DatasetNotFoundError("It was not found: look elsewhere.")
+
+    for load in ("masked.load_olivetti", "cases.load_olivetti", "cases.load_london_air"):
+        monkeypatch.setattr(f"factorstream.experiments.bench.{load}", nowhere)
+    monkeypatch.setattr("factorstream.experiments.bench.report.machine", lambda: HERE)
+
+
+@pytest.mark.usefixtures("nothing_found")
+def test_a_case_without_its_data_is_a_line_of_the_table_and_of_its_bars(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("rich")
+    needy = ["masked_stream", "featurewise_sweep", "sequence_sweep"]
+    assert main(["bench", "--only", *needy, "memory", "--output", str(tmp_path)]) == 0
+    data = json.loads((tmp_path / "benchmark.json").read_text())
+    lines = {row["case"]: (row["method"], row["note"]) for row in data["rows"]}
+    why = "It was not found: look elsewhere."
+    for name, missing in zip(needy, ("faces", "faces", "London PM10"), strict=True):
+        assert lines[CHOICES[name].heading] == (f"not run: no {missing}", why)
+    known = dict.fromkeys(("faces", "featurewise sweep"), "not run: no faces") | {"EM sweep": "not run: no London PM10"}
+    verdicts = {bar["what"]: bar["unmeasured"] for bar in data["bars"] if bar["measured"] is None}
+    for what, verdict in verdicts.items():
+        assert verdict == known.get(what.partition(":")[0], "not chosen")
+    page = (tmp_path / "benchmark.md").read_text()
+    assert "| faces: quality of one automatic pass | – | ≥ 18.9 | not run: no faces |" in page
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert not [name for name in needy if name in said.out + page]
+
+
+@pytest.mark.usefixtures("nothing_found")
+def test_nothing_measured_is_a_failure(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("rich")
+    assert main(["bench", "--only", "featurewise_sweep", "--output", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert said.err == "factorstream: nothing was measured; the notes of the table say why.\n"
+    assert "look elsewhere" in said.out
+
+
+def test_help_lists_the_cases(capsys):
+    with pytest.raises(SystemExit):
+        main(["bench", "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert list(CHOICES) == [case.__name__ for case in (*CASES, scaling)]
+    for name, choice in CHOICES.items():
+        (line,) = [line for line in lines if line.strip().startswith(f"{name} ")]
+        assert choice.words in line
+        assert len(line) < 80
 
 
 def row(method, seconds, quality=None, role="ours", floor=0.1):
@@ -111,9 +186,18 @@ def test_the_fastest_peer_must_be_good_enough():
     assert "would need 24 ms; the floor" in fit.limit
 
 
+def test_without_a_peer_of_the_quality_there_is_nothing_to_compare():
+    rows = [row(FIT_AND_FILL, 0.3, 15.0), row(FIT, 0.2, 15.0), row("poor", 0.1, 14.0, role="peer")]
+    judged = {line["what"]: line for line in bar_table(bars(rows), quick=True).rows}
+    for what in ("fit and fill", "fit alone"):
+        line = judged[f"faces: fastest peer of 18.9 dB / {what}"]
+        assert (line["measured"], line["verdict"]) == ("–", "nothing to compare")
+        assert line["limit"] == "no peer reached 18.9 dB on these data (case)"
+    assert judged["complete: textbook loop / ours"]["verdict"] == "not run"
+
+
 def test_a_race_gives_rows_with_floors():
-    here = Machine("a machine", 1, {}, flops=1e10, bandwidth=1e10, cache=4e10)
-    rows = _complete(here, low_rank(240, 50, 3), 3, fit_mean=False)
+    rows = _complete(HERE, low_rank(240, 50, 3), 3, fit_mean=False)
     assert [one.method for one in rows] == [EXACT, PRODUCTS, LOOP, PUBLIC]
     for one in rows:
         assert one.seconds > 0
@@ -128,10 +212,10 @@ def test_floors_count_what_the_products_do():
     assert floors.complete_stream(n, m, q, B).flops == n / B * one_block
     loop = floors.filter_loop(n, m, q)
     assert (loop.flops, loop.cached) == (n * m * q * q, 3 * n * m * q * 8)
-    masked, filled = floors.masked_stream(n, m, q, 0.4), floors.filling(n, m, q, 0.4)
-    assert masked.flops == pytest.approx(n * (0.4 * m) * q * q)
-    assert (masked.cached, masked.streamed) == (3 * n * m * q * 8, n * m * 8)
-    assert filled.flops == pytest.approx(masked.flops + 2 * (2 * n * m * q))
+    fit, fill = floors.masked_stream(n, m, q, 0.4), floors.filling(n, m, q, 0.4)
+    assert fit.flops == pytest.approx(n * (0.4 * m) * q * q)
+    assert (fit.cached, fit.streamed) == (3 * n * m * q * 8, n * m * 8)
+    assert fill.flops == pytest.approx(fit.flops + 2 * (2 * n * m * q))
     # n m moments of q (q + 1) / 2 numbers, into the rows' matrices and into the columns'
     assert floors.variational_sweep(n, m, q).flops == 2 * (2 * n * m * q * (q + 1) / 2) + (n + m) * q**3
     seen = np.ones((n, m), dtype=bool)
@@ -166,6 +250,30 @@ def test_a_peer_is_timed_on_data_prepared_before_and_its_failure_is_a_row(rng):
     failed = _trial("case", peer._replace(fill=lambda Z, r: 1 / 0), problem)
     assert failed.row.seconds is None
     assert "ZeroDivisionError" in failed.row.note
+
+
+@pytest.fixture
+def one_run_each(monkeypatch):
+    """Everybody is too slow for a second run."""
+    monkeypatch.setattr(
+        "factorstream.experiments.bench.rows.race", lambda calls, *_: dict.fromkeys(calls, Timing(1.0, 1.0, 1))
+    )
+
+
+@pytest.mark.usefixtures("one_run_each")
+def test_one_run_is_said_beside_a_peers_own_note(rng, monkeypatch):
+    images = (rng.random((30, 4)) @ rng.random((4, 144))).reshape(30, 12, 12)
+    monkeypatch.setattr(masked, "load_olivetti", lambda: OlivettiFaces(images, np.arange(30), "made-up faces"))
+    mean = peers.Peer("mean", "json", lambda Z, r: Z, peers.mean_filled, "a note")
+    monkeypatch.setattr(peers, "PEERS", (mean,))
+    notes = {one.method: one.note for one in masked.masked_stream(HERE, quick=True)}
+    assert notes == {FIT_AND_FILL: "one run", FIT: "one run", "mean": "one run; a note"}
+
+
+@pytest.mark.usefixtures("one_run_each")
+def test_one_run_is_said_beside_the_scaling_of_the_loop():
+    notes = {one.method: one.note for one in _complete(HERE, low_rank(240, 50, 3), 3, fit_mean=False)}
+    assert notes[LOOP] == "one run; 12 samples, scaled"
 
 
 def test_unknown_cases_are_refused_in_one_sentence(tmp_path, capsys):

@@ -83,6 +83,17 @@ def test_terminal():
     assert "why: x|<y>: because" in text
 
 
+def test_words_that_may_wrap_are_not_cut_off():
+    console_module = pytest.importorskip("rich.console")
+    columns = [Column("name", "name", numeric=False), Column("said", "said", numeric=False, wraps=True)]
+    stream = io.StringIO()
+    print_table(
+        Table("T", columns, [{"name": "n" * 30, "said": "some last words"}]),
+        console_module.Console(file=stream, width=40),
+    )
+    assert {"n" * 30, "some", "last", "words"} <= set(stream.getvalue().split())
+
+
 def test_estimate():
     assert Estimate.of([2.0]) == Estimate(2.0, None)
     assert Estimate.of([1.0, 2.0, 3.0]) == Estimate(2.0, 1.0)

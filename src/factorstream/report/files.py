@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import tempfile
 from pathlib import Path
 
-__all__ = ["write_atomic"]
+__all__ = ["UnusableOutputError", "check_writable", "make_folder", "write_atomic"]
+
+
+class UnusableOutputError(OSError):
+    """Nothing can be written where it was asked for; the message says what to do."""
 
 
 def write_atomic(path: Path, content: str | bytes) -> Path:
@@ -35,6 +40,30 @@ def write_atomic(path: Path, content: str | bytes) -> Path:
             os.unlink(name)
         raise
     return path
+
+
+def check_writable(path: Path) -> None:
+    """Raise the `OSError` that `write_atomic` would end in for want of permission or of a folder."""
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+        pass
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of ``--output`` where it is not there; `UnusableOutputError` if no file can be written in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        check_writable(folder / "report.html")
+    except FileExistsError:
+        raise UnusableOutputError(f"{folder} is a file; --output needs a folder.") from None
+    except OSError as problem:
+        raise UnusableOutputError(
+            f"The folder {folder} cannot be written ({problem.strerror or problem}); choose another with --output."
+        ) from None
 
 
 def _umask() -> int:

@@ -48,6 +48,7 @@ class Column:
     numeric: bool = True
     mark_best: bool = False  # the largest number of each group is set in bold
     aside: bool = False  # too wide for a terminal: its entries are listed below the table there
+    wraps: bool = False  # on a terminal its words may go to a second line; without it they are cut off
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def print_table(table: Table, console: Console) -> None:
     for heading, rows in table.grouped():
         rendered = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
         for column in columns:
-            rendered.add_column(column.title, justify="right" if column.numeric else "left", no_wrap=True)
+            rendered.add_column(column.title, justify="right" if column.numeric else "left", no_wrap=not column.wraps)
         best = _best(columns, rows)
         for row in rows:
             texts = [(escape(_text(row[c.key], c.digits, "±")), row is best.get(c.key)) for c in columns]

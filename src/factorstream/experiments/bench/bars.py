@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from . import cases, masked, peers
@@ -44,6 +45,8 @@ class Bar(NamedTuple):
     """What it is compared with."""
     limit: str = ""
     """Where the bar is not met, what limits it; where nothing was measured, why."""
+    unmeasured: str = "not run"
+    """The verdict where nothing was measured."""
 
     @property
     def met(self) -> bool | None:
@@ -51,9 +54,13 @@ class Bar(NamedTuple):
         return None if self.measured is None else _SIGNS[self.sign](self.measured, self.bound)
 
 
-def bars(rows: Sequence[Row]) -> list[Bar]:
-    """Every bar, from the rows of the table."""
-    return [*_complete(rows), *_masked(rows), *_sweeps(rows), *_small(rows), *_memory(rows)]
+def bars(rows: Sequence[Row], absent: Mapping[str, str] = MappingProxyType({})) -> list[Bar]:
+    """Every bar, from the rows of the table; ``absent`` has a verdict on every case that did not run."""
+    return [
+        bar._replace(unmeasured=absent.get(case, bar.unmeasured))
+        for case, judge in _JUDGES.items()
+        for bar in judge(rows)
+    ]
 
 
 def faster(what: str, ours: Row | None, other: Row | None, least: float, why: str, sign: str = "≥") -> Bar:
@@ -105,12 +112,14 @@ def _masked(rows: Sequence[Row]) -> list[Bar]:
 
     good = [row for row in rows if row.role == "peer" and row.seconds and (row.quality or 0.0) >= GOOD]
     best = min(good, key=lambda row: row.seconds or 0.0, default=None)
-    against = "" if both is None else f"no peer reaches {GOOD} dB"
+    against, verdict = "", "not run"
     if best is not None:
         against = f"the fastest is {best.method}: {best.quality:.2f} dB in {readable(best.seconds)} ({best.note})"
+    elif both is not None:
+        against, verdict = f"no peer reached {GOOD} dB on these data ({both.case})", "nothing to compare"
     for what, ours in (("fit and fill", both), ("fit alone", fit)):
         bar = faster(f"faces: fastest peer of {GOOD} dB / {what}", ours, best, 10.0, _MASKED_LIMIT)
-        found.append(bar._replace(against=against))
+        found.append(bar._replace(against=against, unmeasured=verdict))
 
     pca = [_find(rows, method) for method in (peers.PCA_DEFAULT, peers.PCA_BEST)]
     for what, other in zip(("filling timed", "filled before"), pca, strict=True):
@@ -120,12 +129,16 @@ def _masked(rows: Sequence[Row]) -> list[Bar]:
     return [*found, Bar("faces: ours better than IncrementalPCA by", gain, "≥", 1.5, "dB")]
 
 
-def _sweeps(rows: Sequence[Row]) -> list[Bar]:
-    ours, em = _find(rows, cases.VARIATIONAL), _find(rows, cases.EM)
+def _featurewise(rows: Sequence[Row]) -> list[Bar]:
+    ours, als = _find(rows, cases.VARIATIONAL), _find(rows, cases.ALS)
+    return [within("featurewise sweep: ours / plain ALS", ours, als, 4.0, _SWEEP_LIMIT)]
+
+
+def _sequence(rows: Sequence[Row]) -> list[Bar]:
+    ours = _find(rows, cases.EM)
     return [
-        within("featurewise sweep: ours / plain ALS", ours, _find(rows, cases.ALS), 4.0, _SWEEP_LIMIT),
-        faster("EM sweep: textbook / ours", em, _find(rows, cases.TEXTBOOK_EM), 4.0, _SWEEP_LIMIT),
-        faster("EM sweep: DynamicFactorMQ / ours", em, _find(rows, cases.STATSMODELS), 1.0, _SWEEP_LIMIT, ">"),
+        faster("EM sweep: textbook / ours", ours, _find(rows, cases.TEXTBOOK_EM), 4.0, _SWEEP_LIMIT),
+        faster("EM sweep: DynamicFactorMQ / ours", ours, _find(rows, cases.STATSMODELS), 1.0, _SWEEP_LIMIT, ">"),
     ]
 
 
@@ -148,3 +161,14 @@ def _memory(rows: Sequence[Row]) -> list[Bar]:
         Bar("memory of partial_fit: largest / smallest", growth, "≤", 1.05, against=lengths),
         Bar("memory of partial_fit, less one block", copies, "≤", 3.0, "C"),
     ]
+
+
+_JUDGES: dict[str, Callable[[Sequence[Row]], list[Bar]]] = {
+    cases.complete_stream.__name__: _complete,
+    masked.masked_stream.__name__: _masked,
+    cases.featurewise_sweep.__name__: _featurewise,
+    cases.sequence_sweep.__name__: _sequence,
+    cases.one_row.__name__: _small,
+    cases.memory.__name__: _memory,
+}
+"""By the names of the cases."""

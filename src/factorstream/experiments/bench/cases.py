@@ -26,7 +26,7 @@ from ...tall import local
 from ...tall.filtering import filter_rows
 from . import floors, textbook
 from .masked import masked_stream
-from .rows import Contestant, Peak, Row, compete, readable, with_ratios
+from .rows import Contestant, Peak, Row, compete, joined, readable, with_ratios
 from .textbook import Array
 from .timing import Machine, peak_bytes, race
 
@@ -87,7 +87,8 @@ def _complete(machine: Machine, Y: Array, r: int, fit_mean: bool) -> list[Row]:
         contestants[LOOP] = Contestant(loop, "yardstick", floors.filter_loop(n, m, r), scale=n / few)
         contestants[PUBLIC] = Contestant(partial(model.partial_fit, Y), work=work)
     rows = compete(f"Complete stream{ending}, m={m}, r={r}, n={n}", contestants, machine, repeats=15)
-    return [row._replace(note=f"{few} samples, scaled") if row.method == LOOP else row for row in rows]
+    part = f"{few} samples, scaled"
+    return [row._replace(note=joined(row.note, part)) if row.method == LOOP else row for row in rows]
 
 
 def featurewise_sweep(machine: Machine, quick: bool) -> list[Row]:
@@ -215,9 +216,8 @@ def scaling(machine: Machine, quick: bool) -> dict[str, list[Point]]:
         "features m": [cost(m, m=m) for m in (100, 300, 1000, 3000, 10_000)],
         "components r": [cost(r, r=r) for r in (2, 5, 10, 20, 40, 80)],
         "samples n": [cost(n, n=n) for n in (100, 300, 1000, 3000)],
-        "missing fraction": [cost(f, missing=f) for f in (0.02, 0.1, 0.25, 0.5, 0.75, 0.9)],
+        "share missing": [cost(f, missing=f) for f in (0.02, 0.1, 0.25, 0.5, 0.75, 0.9)],
     }
 
 
 CASES = (complete_stream, masked_stream, featurewise_sweep, sequence_sweep, one_row, memory)
-CHOICES = (*(case.__name__ for case in CASES), scaling.__name__)

@@ -10,7 +10,7 @@ from ...datasets import load_olivetti
 from ...estimators.dictionary_filter import DictionaryFilter
 from ...metrics import snr
 from . import floors, peers
-from .rows import Contestant, Row, compete, with_ratios
+from .rows import Contestant, Row, compete, joined, with_ratios
 from .textbook import Array
 from .timing import Machine, race
 
@@ -64,7 +64,7 @@ def masked_stream(machine: Machine, quick: bool) -> list[Row]:
     for row in compete(case, contestants, machine):
         if row.method in again:
             first = again[row.method].row
-            rows.append(row._replace(quality=first.quality, note=first.note))
+            rows.append(row._replace(quality=first.quality, note=joined(row.note, first.note)))
         else:
             rows.append(row._replace(quality=quality))
     rows += [_one_run(t.row) for t in trials if t.row.method not in again]
@@ -72,7 +72,7 @@ def masked_stream(machine: Machine, quick: bool) -> list[Row]:
 
 
 def _one_run(row: Row) -> Row:
-    return row._replace(note="; ".join(filter(None, ("one run", row.note)))) if row.seconds else row
+    return row._replace(note=joined("one run", row.note)) if row.seconds else row
 
 
 def _trial(case: str, peer: peers.Peer, problem: Problem) -> Trial:

@@ -17,14 +17,15 @@ FLOOR = PALETTE[7]
 
 
 def scaling_figure(lines: Mapping[str, Sequence[Point]]) -> Figure:
-    """Time per sample against each size, above its floor."""
+    """Time per sample against each size, above its floor; the keys of ``lines`` name the axes."""
     panels = []
-    for name, points in lines.items():
+    for points in lines.values():
         x = [point.size for point in points]
         ours = Curve("filter", x, [point.microseconds for point in points], PALETTE[0])
-        panels.append((f"against {name}", [ours, Curve("floor", x, [point.floor for point in points], FLOOR)]))
-    figure = curves(panels, x_label="size", y_label="µs per sample", log_x=False)
-    for axis, points in zip(figure.axes, lines.values(), strict=True):
+        panels.append(("", [ours, Curve("floor", x, [point.floor for point in points], FLOOR)]))
+    figure = curves(panels, x_label="", y_label="µs per sample", log_x=False)
+    for axis, (name, points) in zip(figure.axes, lines.items(), strict=True):
+        axis.set_xlabel(name)
         axis.set_ylim(bottom=0)
         if points[0].size >= 1:  # all but the fraction
             axis.set_xscale("log")
@@ -60,6 +61,6 @@ def memory_figure(peaks: Sequence[Peak]) -> Figure:
         Curve("partial_fit", n, [peak.extra / 1e6 for peak in peaks], PALETTE[0]),
         Curve("floor: the new C", n, [peak.dictionary / 1e6 for peak in peaks], FLOOR),
     ]
-    figure = curves([("peak extra memory", lines)], x_label="rows", y_label="MB", log_x=False)
+    figure = curves([("peak extra memory", lines)], x_label="rows n of one call", y_label="MB", log_x=False)
     figure.axes[0].set_ylim(bottom=0)
     return figure

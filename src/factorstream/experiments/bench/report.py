@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from threadpoolctl import threadpool_limits
 
@@ -13,10 +14,11 @@ from ...report.figures import to_png
 from ...report.files import write_atomic
 from ...report.tables import Cell, Column, Table, to_markdown
 from .bars import Bar, bars
-from .cases import CASES, CHOICES, scaling
+from .cases import CASES, scaling
+from .choices import CHOICES
 from .peers import PEERS, installed
 from .plots import memory_figure, quality_figure, scaling_figure
-from .rows import Row, readable
+from .rows import Row, joined, readable
 from .timing import Machine, machine
 
 COLUMNS = (
@@ -33,7 +35,7 @@ BAR_COLUMNS = (
     Column("what", "bar", numeric=False),
     Column("measured", "measured", numeric=False),
     Column("wanted", "wanted", numeric=False),
-    Column("verdict", "verdict", numeric=False),
+    Column("verdict", "verdict", numeric=False, wraps=True),
     Column("limit", "remark", numeric=False, aside=True),
 )
 
@@ -48,30 +50,37 @@ EXPLANATION = (
 QUICK = "This was a quick run on smaller data than the bars speak of, so none of them is judged."
 
 
-def run(
-    output: Path, quick: bool = False, notify: Callable[[str], None] = lambda what: None, cases: Sequence[str] = ()
-) -> tuple[list[Table], list[Path]]:
+Notify = Callable[[str], None]
+"""Takes what comes next."""
+
+
+class Outcome(NamedTuple):
+    """What a run leaves behind."""
+
+    tables: list[Table]
+    paths: list[Path]
+    measured: bool
+    """Whether there is any figure at all."""
+
+
+def run(output: Path, quick: bool = False, notify: Notify = lambda what: None, cases: Collection[str] = ()) -> Outcome:
     """Measure everything on one thread and write ``benchmark.md``, ``benchmark.json`` and the plots.
 
     ``cases`` keeps those of ``CHOICES`` that it names; all without it.
     """
     output.mkdir(parents=True, exist_ok=True)
-    rows: list[Row] = []
+    chosen = cases or CHOICES
     for peer in PEERS:
         installed(peer)  # a thread pool that comes with a later import would not be limited
     with threadpool_limits(1):
         notify("this machine's rates")
         here = machine()
-        for case in CASES:
-            if not cases or case.__name__ in cases:
-                notify((case.__doc__ or "").partition(":")[0])
-                try:
-                    rows += case(here, quick)
-                except DatasetNotFoundError as problem:
-                    rows.append(Row(case.__name__, "not run", "ours", note=str(problem)))
-        notify("time per sample")
-        lines = scaling(here, quick) if not cases or scaling.__name__ in cases else {}
-    judged = bars(rows)
+        rows, absent = measure(here, quick, notify, chosen)
+        lines = {}
+        if scaling.__name__ in chosen:
+            notify(CHOICES[scaling.__name__].heading)
+            lines = scaling(here, quick)
+    judged = bars(rows, absent)
     sources = sources_of(rows)
     tables = [bar_table(judged, quick), summary(rows)]
     title = f"# Benchmark\n\n{header(here, sources)}\n\n"
@@ -96,7 +105,26 @@ def run(
     compared = [row for row in rows if row.quality is not None and row.seconds]
     if compared:
         paths.append(write_atomic(output / "quality_against_time.png", to_png(quality_figure(compared))))
-    return tables, paths
+    measured = bool(lines) or any(row.seconds is not None or row.peak is not None for row in rows)
+    return Outcome(tables, paths, measured)
+
+
+def measure(here: Machine, quick: bool, notify: Notify, chosen: Collection[str]) -> tuple[list[Row], dict[str, str]]:
+    """The rows of the chosen cases, and a verdict on every case that did not run."""
+    rows: list[Row] = []
+    absent = {}
+    for case in CASES:
+        name, choice = case.__name__, CHOICES[case.__name__]
+        if name not in chosen:
+            absent[name] = "not chosen"
+            continue
+        notify(choice.heading)
+        try:
+            rows += case(here, quick)
+        except DatasetNotFoundError as problem:
+            absent[name] = f"not run: no {choice.data}"
+            rows.append(Row(choice.heading, absent[name], "ours", note=str(problem)))
+    return rows, absent
 
 
 def unknown(cases: Sequence[str]) -> str:
@@ -124,17 +152,17 @@ def header(here: Machine, sources: Sequence[str]) -> str:
 
 def bar_table(judged: Sequence[Bar], quick: bool) -> Table:
     """What was wanted, what was measured, and the verdict."""
-    verdicts = {True: "met", False: "not met", None: "not run"}
     cells: list[dict[str, Cell]] = []
     for bar in judged:
         measured = bar.measured is not None
+        verdict = "not judged" if quick else "met" if bar.met else "not met"
         cells.append(
             {
                 "what": bar.what,
                 "measured": f"{bar.measured:.2f} {bar.unit}" if measured else "–",
                 "wanted": f"{bar.sign} {bar.bound:g}",
-                "verdict": "not judged" if quick and measured else verdicts[bar.met],
-                "limit": "; ".join(filter(None, (bar.against, bar.limit))),
+                "verdict": verdict if measured else bar.unmeasured,
+                "limit": joined(bar.against, bar.limit),
             }
         )
     return Table("Bars", BAR_COLUMNS, cells, notes=[QUICK] if quick else [])

@@ -77,6 +77,15 @@ def with_ratios(rows: Sequence[Row]) -> list[Row]:
     return [row._replace(ratio=row.seconds / base if row.seconds and base else None) for row in rows]
 
 
+def joined(*notes: str) -> str:
+    """Several notes as one; empty ones are left out.
+
+    >>> joined("one run", "", "scaled")
+    'one run; scaled'
+    """
+    return "; ".join(filter(None, notes))
+
+
 def readable(seconds: float | None) -> str:
     """Seconds in the unit that suits them.
 
