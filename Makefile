@@ -11,7 +11,12 @@ ifneq ($(wildcard ../shared/data),)
 export FACTORSTREAM_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test lint types contract unit bench format clean
+# Tests that hold the filter to naive loops and to its contracts.
+OF_THE_FILTER := tests/core/test_recursion.py tests/core/test_steps_in_the_filter.py tests/core/test_covariance.py \
+	tests/tall tests/baselines $(addprefix tests/estimators/test_, dictionary_filter.py properties.py contracts.py \
+	bad_input.py sklearn_checks.py)
+
+.PHONY: help demo test lint types contract unit compiled bench format clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -19,14 +24,14 @@ help: ## list the commands
 $(READY): pyproject.toml Makefile
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[report,faces,frames]" --group test --group lint
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[report,faces,frames,fast]" --group test --group lint
 	touch $(READY)
 
 demo: $(READY) ## restore real faces and say which files to open
 	$(BIN)/factorstream reproduce --quick --output demo
 	$(BIN)/python examples/restore_faces.py demo
 
-test: lint types contract unit ## everything that must pass
+test: lint types contract unit compiled ## everything that must pass
 
 lint: $(READY) ## style
 	$(BIN)/ruff check .
@@ -40,6 +45,9 @@ contract: $(READY) ## the layers import one way
 
 unit: $(READY) ## tests and docstring examples
 	$(BIN)/python -m pytest -n 2
+
+compiled: $(READY) ## the tests of the filter once more, all rows through compiled code
+	FACTORSTREAM_COMPILED=1 $(BIN)/python -m pytest -n 2 $(OF_THE_FILTER)
 
 bench: $(READY) ## time us beside the peers
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"

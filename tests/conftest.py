@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn skips its array checks without it, before SciPy loads
+os.environ.setdefault("FACTORSTREAM_COMPILED", "0")  # what a plain installation does; `make compiled` sets it to 1
 
 import numpy as np
 import pytest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = ("matplotlib", "rich", "pandas", "polars", "pyarrow", "dask", "torch", "cupy", "nimfa", "statsmodels")
+HEAVY = ("matplotlib", "rich", "pandas", "polars", "pyarrow", "dask", "torch", "numba", "cupy", "nimfa", "statsmodels")
 
 
 def run(code):

@@ -9,11 +9,14 @@ import numpy as np
 from ..core.linalg import Array, SparseRows
 from ..core.recursion import absorb, own, run_block
 from ..core.state import FilterState, Model, SmallState, StepInfo
-from . import local
+from . import kernel, local
 from .threads import within_limit
 
 REFRESH = 256
 """Samples after which G is computed from C again, so that rounding cannot build up in its updates."""
+
+ONE_BY_ONE = 50_000
+"""Entries of C up to which compiled code takes complete samples one by one, too; BLAS in blocks is quicker beyond."""
 
 
 @within_limit
@@ -27,23 +30,27 @@ def filter_rows(state: FilterState, model: Model, Y: Array, block_size: int) -> 
     if state.unseen is not None:
         return _meeting_new_features(state, model, Y, block_size)
     origin, C, small = state.origin, state.C, own(state.small)
+    compiled = kernel.applies(model, *Y.shape)
+    singly, apart = _compiled if compiled else _singly, not compiled or C.size > ONE_BY_ONE
+    if not apart:
+        block_size = max(block_size, min(REFRESH, ONE_BY_ONE // len(C)))
     writable = False
     infos: list[StepInfo] = []
-    room = np.empty((min(block_size, len(Y)), len(origin)), Y.dtype) if origin.any() else None
+    room = np.empty((min(block_size, len(Y)), len(origin)), Y.dtype) if compiled or origin.any() else None
     for start in range(0, len(Y), block_size):
         block = Y[start : start + block_size]
         if room is not None:
             block = np.subtract(block, origin, out=room[: len(block)])
-        for rows, missing in _runs(block):
+        for rows, complete in _runs(block) if apart else [(block, False)]:
             if small.age >= REFRESH:
                 small = small._replace(G=np.asfortranarray(local.gram(C)), age=0)
-            if missing is None and len(rows) > 1:
+            if complete and len(rows) > 1:
                 small, C, info = _complete(small, model, C, rows)
                 writable = True
             else:
                 if not writable:
                     C, writable = C.copy(), True
-                small, info = _masked(small, model, C, rows[0], missing)
+                small, info = singly(small, model, C, rows)
             infos.append(info)
     return FilterState(C, origin, None, small), StepInfo.join(infos)
 
@@ -95,10 +102,21 @@ def filter_sparse_rows(state: FilterState, model: Model, Y: SparseRows) -> tuple
     """
     origin, C, unseen, small = state.origin.copy(), state.C.copy(), state.unseen, own(state.small)
     unseen = None if unseen is None else unseen.copy()
+    compiled = kernel.applies(model, Y.shape[0], Y.nnz // max(Y.shape[0], 1))
     infos: list[StepInfo] = []
-    for k in range(Y.shape[0]):
+    k = 0
+    while k < Y.shape[0]:
+        if small.age >= REFRESH:
+            small = small._replace(G=np.asfortranarray(local.gram(C)), age=0)
+        if compiled and unseen is None:
+            small, info, done = kernel.filter_sparse_rows(small, model, C, Y[k : k + REFRESH], origin)
+            infos.append(info)
+            k += done
+            if k == Y.shape[0] or done == REFRESH:
+                continue
         stored = slice(Y.indptr[k], Y.indptr[k + 1])
         seen = Y.indices[stored]
+        k += 1
         if len(seen) == 0:
             continue
         if unseen is not None and (first := unseen[seen]).any():  # as in settle_new_features
@@ -107,8 +125,6 @@ def filter_sparse_rows(state: FilterState, model: Model, Y: SparseRows) -> tuple
             origin[new], C[new], unseen[new] = Y.data[stored][first], 0.0, False
             small = small._replace(G=np.asfortranarray(small.G - rank_lost))
             unseen = unseen if unseen.any() else None
-        if small.age >= REFRESH:
-            small = small._replace(G=np.asfortranarray(local.gram(C)), age=0)
         rows = C[seen]
         y = Y.data[stored] - origin[seen]
         b = local.cross(rows, y[None, :])[:, 0]
@@ -120,22 +136,16 @@ def filter_sparse_rows(state: FilterState, model: Model, Y: SparseRows) -> tuple
     return FilterState(C, origin, unseen, small), StepInfo.join(infos)
 
 
-def _runs(block: Array) -> Iterator[tuple[Array, Array | None]]:
-    """Cut a block into runs of complete rows (mask None) and single masked rows; drop the empty ones."""
+def _runs(block: Array) -> Iterator[tuple[Array, bool]]:
+    """Cut a block into runs of complete rows (True) and runs of others."""
     if not local.has_gaps(block):
-        yield block, None
+        yield block, True
         return
-    missing = np.isnan(block)
-    n_missing = np.count_nonzero(missing, axis=1).tolist()
+    complete = np.logical_not(np.isnan(block).any(axis=1))
+    ends = [*(np.flatnonzero(complete[1:] != complete[:-1]) + 1).tolist(), len(block)]
     start = 0
-    while start < len(block):
-        stop = start + 1
-        if n_missing[start] == 0:
-            while stop < len(block) and n_missing[stop] == 0:
-                stop += 1
-            yield block[start:stop], None
-        elif n_missing[start] < block.shape[1]:
-            yield block[start:stop], missing[start]
+    for stop in ends:
+        yield block[start:stop], bool(complete[start])
         start = stop
 
 
@@ -145,9 +155,19 @@ def _complete(small: SmallState, model: Model, C: Array, Y: Array) -> tuple[Smal
     return small, local.combine(C, block.A, Y, block.D), block.info
 
 
-def _masked(small: SmallState, model: Model, C: Array, y: Array, missing: Array | None) -> tuple[SmallState, StepInfo]:
+def _singly(small: SmallState, model: Model, C: Array, Y: Array) -> tuple[SmallState, StepInfo]:
+    """Samples one after another, those with nothing observed left out; C is updated in place."""
+    infos = []
+    for y, missing in zip(Y, np.isnan(Y), strict=True):
+        if not missing.all():
+            small, info = _masked(small, model, C, y, missing)
+            infos.append(info)
+    return small, StepInfo.join(infos)
+
+
+def _masked(small: SmallState, model: Model, C: Array, y: Array, missing: Array) -> tuple[SmallState, StepInfo]:
     """One sample, whatever stands in y at the missing entries; C is updated in place."""
-    gone = np.empty(0, dtype=np.intp) if missing is None else np.flatnonzero(missing)
+    gone = np.flatnonzero(missing)
     if len(gone):
         y = y.copy()
         y[gone] = 0.0
@@ -158,3 +178,18 @@ def _masked(small: SmallState, model: Model, C: Array, y: Array, missing: Array 
     e = local.residual(C, step.x, y, gone)
     local.add_rank_one(C, e, step.g)
     return small, StepInfo(*(np.array([v]) for v in (step.ee, float(n), step.share)))
+
+
+def _compiled(small: SmallState, model: Model, C: Array, Y: Array) -> tuple[SmallState, StepInfo]:
+    """The same by compiled code, but for samples that it hands back."""
+    infos = []
+    at = 0
+    while at < len(Y):
+        small, info, done = kernel.filter_rows(small, model, C, Y[at:])
+        infos.append(info)
+        at += done
+        if at < len(Y):
+            small, info = _singly(small, model, C, Y[at : at + 1])
+            infos.append(info)
+            at += 1
+    return small, StepInfo.join(infos)

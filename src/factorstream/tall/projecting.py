@@ -11,8 +11,11 @@ from ..core.coefficients import Sample, covariance_root
 from ..core.linalg import Array, SparseRows, cholesky, is_sparse, triangular_solve
 from ..core.recursion import belief, normal_equations, with_mean
 from ..core.state import FilterState, Model
-from . import local
+from . import kernel, local
 from .threads import within_limit
+
+LARGE = 50_000
+"""Entries of a block up to which compiled code is given more rows at once than ``block_size``."""
 
 
 class Row(NamedTuple):
@@ -58,9 +61,28 @@ def _each_sparse_row(state: FilterState, model: Model, Y: SparseRows) -> Iterato
 def coefficients(state: FilterState, model: Model, Y: Array | SparseRows, block_size: int) -> Array:
     """X (n × r), each row by the model's coefficient step, around the coefficients' mean."""
     known = belief(state.small, model)
+    if not is_sparse(Y) and kernel.applies(model, *Y.shape):
+        return _compiled(state, model, Y, block_size) - known.mean
     X = np.zeros((Y.shape[0], model.r))
     for row in each_row(state, model, Y, block_size):
         X[row.position] = model.coefficients(row.sample, known).x - known.mean
+    return X
+
+
+def _compiled(state: FilterState, model: Model, Y: Array, block_size: int) -> Array:
+    """X (n × r) by compiled code, but for rows that it hands back."""
+    C = state.C.astype(np.float64, copy=True)  # writable and in one piece, whatever the state's is
+    G, X = local.gram(C), np.empty((len(Y), model.r))
+    block_size = max(block_size, min(256, LARGE // len(C)))
+    at = 0
+    while at < len(Y):
+        block = np.subtract(Y[at : at + block_size], state.origin, dtype=np.float64, order="C")
+        done = kernel.project_rows(state.small, model, C, G, block, X[at : at + len(block)])
+        at += done
+        if done < len(block):
+            (row,) = each_row(state, model, Y[at : at + 1], 1)
+            X[at] = model.coefficients(row.sample, belief(state.small, model)).x
+            at += 1
     return X
 
 
@@ -84,7 +106,10 @@ def predict(
     """
     known, r = belief(state.small, model), model.r
     X, variance = np.zeros((len(Y), r)), np.zeros(Y.shape, Y.dtype)
-    for row in each_row(state, model, Y, block_size):
+    one_by_one = want_variance or not kernel.applies(model, *Y.shape)
+    if not one_by_one:
+        X = _compiled(state, model, Y, block_size) - known.mean
+    for row in each_row(state, model, Y, block_size) if one_by_one else ():
         where = row.gone if only_missing else np.arange(len(state.C))
         if len(where) == 0:
             continue
