@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ import reference
 import reference_sequences
 from factorstream.cli import main
 from factorstream.datasets import DatasetNotFoundError, OlivettiFaces
-from factorstream.experiments.bench import floors, masked, peers, textbook
+from factorstream.experiments.bench import floors, masked, peers, small, textbook
 from factorstream.experiments.bench.bars import bars
 from factorstream.experiments.bench.cases import CASES, EXACT, LOOP, PRODUCTS, PUBLIC, _complete, low_rank, scaling
 from factorstream.experiments.bench.choices import CHOICES
@@ -19,7 +21,7 @@ from factorstream.experiments.bench.masked import FIT, FIT_AND_FILL, Problem, _t
 from factorstream.experiments.bench.plots import memory_figure, scaling_figure
 from factorstream.experiments.bench.report import bar_table
 from factorstream.experiments.bench.rows import Peak, Row
-from factorstream.experiments.bench.timing import Machine, Timing, race
+from factorstream.experiments.bench.timing import Machine, Timing, compiled_code, race
 
 HERE = Machine("a machine", 1, {}, flops=1e10, bandwidth=1e10, cache=4e10)
 
@@ -157,7 +159,7 @@ def row(method, seconds, quality=None, role="ours", floor=0.1):
 
 
 def bar_of(rows, what):
-    (found,) = [bar for bar in bars(rows) if what in bar.what]
+    (found,) = [bar for bar in bars(rows) if what in bar.what and "compiled" not in bar.what]
     return found
 
 
@@ -267,7 +269,30 @@ def test_one_run_is_said_beside_a_peers_own_note(rng, monkeypatch):
     mean = peers.Peer("mean", "json", lambda Z, r: Z, peers.mean_filled, "a note")
     monkeypatch.setattr(peers, "PEERS", (mean,))
     notes = {one.method: one.note for one in masked.masked_stream(HERE, quick=True)}
-    assert notes == {FIT_AND_FILL: "one run", FIT: "one run", "mean": "one run; a note"}
+    assert notes.pop("mean") == "one run; a note"
+    assert set(notes.values()) == {"one run"}
+    assert {FIT_AND_FILL, FIT} <= set(notes)
+
+
+def test_compiled_rows_are_compiled_and_the_others_are_not(monkeypatch):
+    pytest.importorskip("numba")
+    asked = []
+
+    def code():
+        return os.environ["FACTORSTREAM_COMPILED"]
+
+    def once(calls, *_):
+        return {name: Timing(1.0, 1.0, 5) for name, call in calls.items() if call() or True}
+
+    monkeypatch.setattr("factorstream.experiments.bench.rows.race", once)
+    monkeypatch.setattr(small, "DictionaryFilter", lambda *_, **__: SimpleNamespace(fit=lambda X: asked.append(code())))
+    with compiled_code(False):
+        rows = small.small_table(HERE, quick=True)
+        assert (asked, code()) == (["0", "1"], "0")
+    assert [row.role for row in rows] == ["ours", "ours", "peer"]
+    plain, fast = row(small.TABLE, 3.0), row(small.TABLE_COMPILED, 1.0)
+    (bar,) = [bar for bar in bars([plain, fast]) if bar.what == "narrow table: NumPy / compiled"]
+    assert (bar.measured, bar.met) == (3.0, True)
 
 
 @pytest.mark.usefixtures("one_run_each")

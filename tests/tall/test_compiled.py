@@ -178,7 +178,7 @@ def test_without_a_working_numba(rng, monkeypatch):
     X = with_gaps(rng, 2500, 20, 3, 0.2)
     monkeypatch.setitem(sys.modules, "factorstream.tall.compiled", None)
     monkeypatch.delattr(sys.modules["factorstream.tall"], "compiled", raising=False)
-    kernel._failure.cache_clear()
+    kernel.why_not.cache_clear()
     try:
         monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
         DictionaryFilter(3).fit(X).impute(X)
@@ -186,4 +186,4 @@ def test_without_a_working_numba(rng, monkeypatch):
         with pytest.raises(ImportError, match=r'pip install "factorstream\[fast\]"'):
             DictionaryFilter(3).fit(X)
     finally:
-        kernel._failure.cache_clear()
+        kernel.why_not.cache_clear()

@@ -36,17 +36,17 @@ def applies(model: Model, n: int, m: int) -> bool:
     if wanted == "0" or not _knows(model):
         return False
     if wanted == "1":
-        failure = _failure()
+        failure = why_not()
         if failure is not None:
             raise ImportError(
                 'FACTORSTREAM_COMPILED=1 needs a working numba: pip install "factorstream[fast]".'
             ) from failure
         return True
-    return n * (m + CALLS) >= WORTH_LOADING and _failure() is None
+    return n * (m + CALLS) >= WORTH_LOADING and why_not() is None
 
 
 @cache
-def _failure() -> Exception | None:
+def why_not() -> Exception | None:
     """Why compiled code cannot be loaded: no numba, one that does not know this NumPy, nowhere to keep its cache."""
     try:
         from . import compiled  # noqa: F401

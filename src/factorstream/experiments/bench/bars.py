@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from . import cases, masked, peers
+from . import cases, masked, peers, small
 from .rows import Row, readable
 
 GOOD = 18.9
@@ -117,16 +117,25 @@ def _masked(rows: Sequence[Row]) -> list[Bar]:
         against = f"the fastest is {best.method}: {best.quality:.2f} dB in {readable(best.seconds)} ({best.note})"
     elif both is not None:
         against, verdict = f"no peer reached {GOOD} dB on these data ({both.case})", "nothing to compare"
-    for what, ours in (("fit and fill", both), ("fit alone", fit)):
+    fast = _find(rows, masked.FIT_AND_FILL + masked.COMPILED)
+    for what, ours in (("fit and fill", both), ("fit alone", fit), ("fit and fill, compiled", fast)):
         bar = faster(f"faces: fastest peer of {GOOD} dB / {what}", ours, best, 10.0, _MASKED_LIMIT)
         found.append(bar._replace(against=against, unmeasured=verdict))
 
     pca = [_find(rows, method) for method in (peers.PCA_DEFAULT, peers.PCA_BEST)]
-    for what, other in zip(("filling timed", "filled before"), pca, strict=True):
-        found.append(faster(f"faces: IncrementalPCA, {what} / ours", both, other, 1.0, _MASKED_LIMIT))
+    for how, ours in (("ours", both), ("ours, compiled", fast)):
+        for what, other in zip(("filling timed", "filled before"), pca, strict=True):
+            found.append(faster(f"faces: IncrementalPCA, {what} / {how}", ours, other, 1.0, _MASKED_LIMIT))
     theirs = [row.quality for row in pca if row and row.quality is not None]
     gain = quality - max(theirs) if quality is not None and theirs else None
-    return [*found, Bar("faces: ours better than IncrementalPCA by", gain, "≥", 1.5, "dB")]
+    found.append(Bar("faces: ours better than IncrementalPCA by", gain, "≥", 1.5, "dB"))
+    compiled = _find(rows, masked.FIT + masked.COMPILED)
+    return [*found, faster("faces: NumPy / compiled, fit alone", compiled, fit, 1.5, _MASKED_LIMIT)]
+
+
+def _table(rows: Sequence[Row]) -> list[Bar]:
+    plain, fast = _find(rows, small.TABLE), _find(rows, small.TABLE_COMPILED)
+    return [faster("narrow table: NumPy / compiled", fast, plain, 1.5, _CALLS_LIMIT)]
 
 
 def _featurewise(rows: Sequence[Row]) -> list[Bar]:
@@ -143,7 +152,7 @@ def _sequence(rows: Sequence[Row]) -> list[Bar]:
 
 
 def _small(rows: Sequence[Row]) -> list[Bar]:
-    ours, pca, imported = (_find(rows, name) for name in (cases.ONE_ROW, cases.ONE_ROW_PCA, cases.IMPORT))
+    ours, pca, imported = (_find(rows, name) for name in (small.ONE_ROW, small.ONE_ROW_PCA, small.IMPORT))
     seconds = imported.seconds if imported else None
     return [
         within("partial_fit of one row: ours / IncrementalPCA", ours, pca, 0.5, _CALLS_LIMIT),
@@ -166,9 +175,10 @@ def _memory(rows: Sequence[Row]) -> list[Bar]:
 _JUDGES: dict[str, Callable[[Sequence[Row]], list[Bar]]] = {
     cases.complete_stream.__name__: _complete,
     masked.masked_stream.__name__: _masked,
+    small.small_table.__name__: _table,
     cases.featurewise_sweep.__name__: _featurewise,
     cases.sequence_sweep.__name__: _sequence,
-    cases.one_row.__name__: _small,
+    small.one_row.__name__: _small,
     cases.memory.__name__: _memory,
 }
 """By the names of the cases."""

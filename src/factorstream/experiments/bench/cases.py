@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import subprocess
-import sys
 import warnings
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +23,7 @@ from ...tall.filtering import filter_rows
 from . import floors, textbook
 from .masked import masked_stream
 from .rows import Contestant, Peak, Row, compete, joined, readable, with_ratios
+from .small import low_rank, one_row, small_table
 from .textbook import Array
 from .timing import Machine, peak_bytes, race
 
@@ -36,8 +33,6 @@ LOOP, PUBLIC = "textbook loop", "partial_fit, input checks included"
 VARIATIONAL, ALS = "variational sweep, covariance per feature", "plain ALS sweep, no covariance"
 EM, TEXTBOOK_EM = "EM sweep", "textbook filter-smoother sweep"
 STATSMODELS = "DynamicFactorMQ, one EM iteration"
-ONE_ROW, ONE_ROW_PCA = "DictionaryFilter.partial_fit", "IncrementalPCA.partial_fit"
-IMPORT = "import after sklearn.decomposition"
 
 
 class Point(NamedTuple):
@@ -46,14 +41,6 @@ class Point(NamedTuple):
     size: float
     microseconds: float
     floor: float
-
-
-def low_rank(n: int, m: int, r: int, missing: float = 0.0, seed: int = 0) -> Array:
-    """A noisy low-rank matrix, entries removed at random."""
-    rng = np.random.default_rng(seed)
-    X: Array = rng.standard_normal((n, r)) @ rng.standard_normal((r, m)) + 0.3 * rng.standard_normal((n, m))
-    X[rng.random(X.shape) < missing] = np.nan
-    return X
 
 
 def complete_stream(machine: Machine, quick: bool) -> list[Row]:
@@ -157,36 +144,6 @@ def _statsmodels(case: str, Y: Array, r: int) -> Row:
     return row._replace(seconds=each, note=note)
 
 
-def one_row(machine: Machine, quick: bool) -> list[Row]:
-    """partial_fit of a single row at m=20, r=5, and the price of the import."""
-    from sklearn.decomposition import IncrementalPCA
-
-    m, r, k = 20, 5, 200
-    S = np.random.default_rng(0).standard_normal((200, m))
-    mine, pca = DictionaryFilter(r, random_state=0).partial_fit(S), IncrementalPCA(r).partial_fit(S)
-
-    def many(call: Callable[[Array], object]) -> Callable[[], object]:
-        return lambda: [call(S[:1]) for _ in range(k)]
-
-    work = floors.masked_stream(1, m, r + 1, 0.0)
-    contestants = {
-        ONE_ROW: Contestant(many(mine.partial_fit), work=work, scale=1.0 / k),
-        ONE_ROW_PCA: Contestant(many(pca.partial_fit), "peer", scale=1.0 / k),
-    }
-    rows = compete(f"One more row, m={m}, r={r}", contestants, machine, repeats=15)
-    return [*rows, _import(machine)]
-
-
-def _import(machine: Machine) -> Row:
-    code = "import time, sklearn.decomposition; a = time.perf_counter(); import factorstream\n"
-    code += "print(time.perf_counter() - a)"
-    spent = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5)]
-    package = Path(__file__).parents[2]
-    size = sum(path.stat().st_size for path in package.rglob("*.py"))
-    floor = floors.Work(streamed=size).seconds(machine)
-    return Row("Import", IMPORT, "ours", float(np.median(spent)), floor, note="floor: reading its files from memory")
-
-
 def memory(machine: Machine, quick: bool) -> list[Row]:
     """Peak extra memory of partial_fit for n, 2n and 4n rows, in copies of C after one block is taken off."""
     m, r = 20_000, 10
@@ -220,4 +177,4 @@ def scaling(machine: Machine, quick: bool) -> dict[str, list[Point]]:
     }
 
 
-CASES = (complete_stream, masked_stream, featurewise_sweep, sequence_sweep, one_row, memory)
+CASES = (complete_stream, masked_stream, small_table, featurewise_sweep, sequence_sweep, one_row, memory)

@@ -23,6 +23,7 @@ class Choice(NamedTuple):
 CHOICES = {
     "complete_stream": Choice("Complete stream", "nothing missing, beside a textbook loop"),
     "masked_stream": Choice("Masked stream", "faces, a quarter missing, every peer", "faces"),
+    "small_table": Choice("Narrow table", "few features, many rows, NumPy and compiled"),
     "featurewise_sweep": Choice("Featurewise sweep", "one posterior per feature, beside ALS", "faces"),
     "sequence_sweep": Choice("Sequence", "one EM sweep beside a textbook and statsmodels", "London PM10"),
     "one_row": Choice("One more row", "a single row in partial_fit, and the import"),

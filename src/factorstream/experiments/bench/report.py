@@ -19,10 +19,10 @@ from .choices import CHOICES
 from .peers import PEERS, installed
 from .plots import memory_figure, quality_figure, scaling_figure
 from .rows import Row, joined, readable
-from .timing import Machine, machine
+from .timing import Machine, compiled_code, machine
 
 COLUMNS = (
-    Column("method", "method", numeric=False),
+    Column("method", "method", numeric=False, wraps=True),
     Column("time", "median", numeric=False),
     Column("ratio", "× ours"),
     Column("floor", "floor", numeric=False),
@@ -44,7 +44,8 @@ EXPLANATION = (
     "long, 0.50 half as long. The *floor* is the work that the algorithm cannot do without over the rates above "
     "(`floors.py` has every formula), for this package and the yardsticks in plain NumPy; a peer's floor is not ours "
     "to count. Peers get their data prepared (means filled in, mask made, centred) outside the clock unless their name "
-    "says otherwise; ours takes the matrix with NaN. dB are the signal-to-noise ratio over the removed entries."
+    "says otherwise; ours takes the matrix with NaN. *Compiled* is this package with its extra `fast`; its other rows "
+    "are plain NumPy. dB are the signal-to-noise ratio over the removed entries."
 )
 
 QUICK = "This was a quick run on smaller data than the bars speak of, so none of them is judged."
@@ -72,7 +73,7 @@ def run(output: Path, quick: bool = False, notify: Notify = lambda what: None, c
     chosen = cases or CHOICES
     for peer in PEERS:
         installed(peer)  # a thread pool that comes with a later import would not be limited
-    with threadpool_limits(1):
+    with threadpool_limits(1), compiled_code(False):
         notify("this machine's rates")
         here = machine()
         rows, absent = measure(here, quick, notify, chosen)

@@ -8,13 +8,14 @@ import platform
 import statistics
 import time
 import tracemalloc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "tensorly", "cmfrec", "pysubtracking", "statsmodels")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "tensorly", "cmfrec", "pysubtracking", "statsmodels")
 
 
 class Timing(NamedTuple):
@@ -57,6 +58,30 @@ def _clock(call: Callable[[], Any]) -> float:
     started = time.perf_counter()
     call()
     return time.perf_counter() - started
+
+
+@contextmanager
+def compiled_code(wanted: bool) -> Iterator[None]:
+    """Rows go through compiled code, or all through NumPy, whatever the environment says."""
+    before = os.environ.get("FACTORSTREAM_COMPILED")
+    os.environ["FACTORSTREAM_COMPILED"] = "1" if wanted else "0"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["FACTORSTREAM_COMPILED"]
+        else:
+            os.environ["FACTORSTREAM_COMPILED"] = before
+
+
+def compiled(call: Callable[[], Any]) -> Callable[[], Any]:
+    """The call with rows through compiled code."""
+
+    def fast() -> Any:
+        with compiled_code(True):
+            return call()
+
+    return fast
 
 
 def peak_bytes(call: Callable[[], Any]) -> int:
