@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -133,8 +134,8 @@ def test_coefficients_and_fills(rng, monkeypatch, settings, dtype):
     X = with_gaps(rng, 300, 30, 4, 0.4).astype(dtype)
     model = DictionaryFilter(4, random_state=0, **settings).fit(X)
     close = {"rtol": 1e-9, "atol": 1e-9} if dtype == np.float64 else {"rtol": 1e-5, "atol": 1e-5}
-    for work in (model.transform, model.impute):
-        plain, fast = both(monkeypatch, lambda work=work: work(X))
+    for work in (model.transform, model.impute, partial(model.impute, return_std=True), model.predict_interval):
+        plain, fast = both(monkeypatch, lambda work=work: np.asarray(work(X)))
         assert plain.dtype == fast.dtype == dtype
         np.testing.assert_allclose(fast, plain, **close)
 

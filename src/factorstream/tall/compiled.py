@@ -369,17 +369,54 @@ def filter_sparse_rows(C, indptr, indices, data, origin, small, xbar, numbers, r
 
 
 @loops
-def project_rows(C, Y, small, xbar, noise, rules, X):  # type: ignore[no-untyped-def]
-    """The coefficients of the rows of Y under a fixed C into X, those of an empty row too; returns how many rows."""
+def spread(by_prior, rules, room):  # type: ignore[no-untyped-def]
+    """Fᵀ into room[4], with σ² FFᵀ the covariance of the coefficients just found: F = L⁻ᵀ, or BL⁻ᵀ from the prior."""
+    r, L, B, F, Ft = rules.r, room[1], room[2], room[3], room[4]
+    for j in range(r):
+        for k in range(r):
+            F[j, k] = 1.0 if k == j else 0.0
+        forward(L, F[j], r)
+    for i in range(r):
+        for k in range(r):
+            Ft[k, i] = F[i, k]
+            if by_prior and not rules.ridge:
+                Ft[k, i] = 0.0
+                for j in range(i + 1):
+                    Ft[k, i] += B[i, j] * F[j, k]
+
+
+@loops
+def project_rows(C, Y, small, xbar, noise, doubt, rules, X, variance, everywhere):  # type: ignore[no-untyped-def]
+    """The coefficients of the rows of Y under a fixed C into X, those of an empty row too; returns how many rows.
+
+    Into ``variance``, unless it has no rows, the predictive variance of the missing entries, or of all of them, as
+    ``projecting.predict`` has it: σ² + zᵀVz + tr(ṼΣ) + c_iᵀΣc_i, V = doubt · SSᵀ.
+    """
     m, q = C.shape
+    r, St = rules.r, small[1]
     room, line = np.zeros((6, q, q)), np.zeros((6, q))
+    Ft, z = room[4], line[2]
     tiles = np.zeros(((q - 1) // TILE + 2, max(min(m, TILE_ROWS), TILE), TILE))
     seen, gone, y = np.empty(m + 1, np.intp), np.empty(m + 1, np.intp), np.empty(m + 1)
     for s in range(len(Y)):
         n, n_gone = look_at(Y[s], seen, y, gone)
         if not normal_equations(C, seen, y, n, gone, n_gone, small[0], room[0], line[0], tiles):
             return s
-        if coefficients(n, small, xbar, noise, rules, room, line)[0] < 0.0:
+        fitted, by_prior = coefficients(n, small, xbar, noise, rules, room, line)
+        if fitted < 0.0:
             return s
-        X[s] = line[2, : rules.r]
+        X[s] = z[:r]
+        if s < len(variance) and (everywhere or n_gone > 0):
+            spread(by_prior > 0.0, rules, room)
+            common = 0.0
+            for i in range(q):
+                common += dot(St[i], z, q) ** 2
+                for k in range(r):
+                    common += noise * dot(St[i], Ft[k], r) ** 2
+            for i in range(m if everywhere else n_gone):
+                j = i if everywhere else gone[i]
+                own = 0.0
+                for k in range(r):
+                    own += dot(C[j], Ft[k], r) ** 2
+                variance[s, j] = noise * (1.0 + own) + doubt * common
     return len(Y)

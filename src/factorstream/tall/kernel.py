@@ -17,6 +17,7 @@ import numpy as np
 from ..core.coefficients import least_squares, maximum_a_posteriori
 from ..core.covariance import broyden_gain, kalman_gain
 from ..core.linalg import Array, SparseRows
+from ..core.recursion import belief
 from ..core.state import Model, SmallState, StepInfo
 
 if TYPE_CHECKING:
@@ -80,12 +81,20 @@ def filter_sparse_rows(state: SmallState, model: Model, C: Array, Y: SparseRows,
     return _take_in(state, model, Y.shape[0], compiled.filter_sparse_rows, C, *data)
 
 
-def project_rows(state: SmallState, model: Model, C: Array, G: Array, Y: Array, X: Array) -> int:
-    """Coefficients of the rows of Y under a fixed C, G = CᵀC, into X (n × r); how many rows were done."""
+def project_rows(
+    state: SmallState, model: Model, C: Array, Y: Array, X: Array, variance: Array, everywhere: bool
+) -> int:
+    """Coefficients of the rows of Y under a fixed C into X (n × r); how many rows were done.
+
+    G in ``state`` must be CᵀC. Into ``variance`` (n × m, or without rows) the predictive variance of the missing
+    entries, or of all of them.
+    """
     from . import compiled
 
-    small = _matrices(state._replace(G=G), model)
-    return int(compiled.project_rows(C, Y, small, state.xbar.copy(), state.noise, _rules(model), X))
+    known = belief(state, model)
+    small, xbar = _matrices(state, model), state.xbar.copy()
+    numbers = known.noise, known.doubt
+    return int(compiled.project_rows(C, Y, small, xbar, *numbers, _rules(model), X, variance, everywhere))
 
 
 def _rules(model: Model) -> Rules:

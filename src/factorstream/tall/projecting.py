@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.coefficients import Sample, covariance_root
+from ..core.coefficients import Belief, Coefficients, Sample, covariance_root
 from ..core.linalg import Array, SparseRows, cholesky, is_sparse, triangular_solve
 from ..core.recursion import belief, normal_equations, with_mean
 from ..core.state import FilterState, Model
@@ -16,6 +16,10 @@ from .threads import within_limit
 
 LARGE = 50_000
 """Entries of a block up to which compiled code is given more rows at once than ``block_size``."""
+
+
+NARROW = 500_000
+"""m r² up to which compiled loops add up the variances of a row more quickly than BLAS."""
 
 
 class Row(NamedTuple):
@@ -69,21 +73,38 @@ def coefficients(state: FilterState, model: Model, Y: Array | SparseRows, block_
     return X
 
 
-def _compiled(state: FilterState, model: Model, Y: Array, block_size: int) -> Array:
-    """X (n × r) by compiled code, but for rows that it hands back."""
-    C = state.C.astype(np.float64, copy=True)  # writable and in one piece, whatever the state's is
-    G, X = local.gram(C), np.empty((len(Y), model.r))
+def _compiled(
+    state: FilterState, model: Model, Y: Array, block_size: int, variance: Array | None = None, everywhere: bool = False
+) -> Array:
+    """X (n × r) by compiled code, and the variance of the missing entries, or of all, where there is room for it."""
+    C = state.C.astype(np.float64)  # a copy: writable and in one piece, whatever the state's is
+    known, small = belief(state.small, model), state.small._replace(G=local.gram(C))
+    X, nothing = np.empty((len(Y), model.r)), np.empty((0, 0), Y.dtype)
     block_size = max(block_size, min(256, LARGE // len(C)))
     at = 0
     while at < len(Y):
-        block = np.subtract(Y[at : at + block_size], state.origin, dtype=np.float64, order="C")
-        done = kernel.project_rows(state.small, model, C, G, block, X[at : at + len(block)])
+        rows = slice(at, at + block_size)
+        block = np.subtract(Y[rows], state.origin, dtype=np.float64, order="C")
+        room = nothing if variance is None else variance[rows]
+        done = kernel.project_rows(small, model, C, block, X[rows], room, everywhere)
         at += done
-        if done < len(block):
+        if done < len(block):  # handed back
             (row,) = each_row(state, model, Y[at : at + 1], 1)
-            X[at] = model.coefficients(row.sample, belief(state.small, model)).x
+            found = model.coefficients(row.sample, known)
+            X[at] = found.x
+            if variance is not None:
+                where = np.arange(len(C)) if everywhere else row.gone
+                variance[at, where] = _variance(state, model, known, found, where)
             at += 1
     return X
+
+
+def _variance(state: FilterState, model: Model, known: Belief, found: Coefficients, where: Array) -> Array:
+    """Predictive variance of the entries ``where`` of a row with the coefficients ``found``: see :func:`predict`."""
+    r, F, z = model.r, found.root(), with_mean(model, found.x)
+    doubt = known.doubt * (np.sum((z @ known.S) ** 2) + np.sum((F.T @ known.S[:r]) ** 2))
+    variance: Array = known.noise + doubt + np.sum((state.C[where, :r] @ F) ** 2, axis=1)
+    return variance
 
 
 def mean(state: FilterState, model: Model) -> Array:
@@ -106,20 +127,19 @@ def predict(
     """
     known, r = belief(state.small, model), model.r
     X, variance = np.zeros((len(Y), r)), np.zeros(Y.shape, Y.dtype)
-    one_by_one = want_variance or not kernel.applies(model, *Y.shape)
-    if not one_by_one:
-        X = _compiled(state, model, Y, block_size) - known.mean
-    for row in each_row(state, model, Y, block_size) if one_by_one else ():
-        where = row.gone if only_missing else np.arange(len(state.C))
-        if len(where) == 0:
-            continue
-        found = model.coefficients(row.sample, known)
-        X[row.position] = found.x - known.mean
-        if want_variance:
-            F = found.root()
-            z = with_mean(model, found.x)
-            doubt = known.doubt * (np.sum((z @ known.S) ** 2) + np.sum((F.T @ known.S[:r]) ** 2))
-            variance[row.position, where] = known.noise + doubt + np.sum((state.C[where, :r] @ F) ** 2, axis=1)
+    narrow = not want_variance or len(state.C) * r * r <= NARROW
+    if narrow and kernel.applies(model, *Y.shape):
+        room = variance if want_variance else None
+        X = _compiled(state, model, Y, block_size, room, not only_missing) - known.mean
+    else:
+        for row in each_row(state, model, Y, block_size):
+            where = row.gone if only_missing else np.arange(len(state.C))
+            if len(where) == 0:
+                continue
+            found = model.coefficients(row.sample, known)
+            X[row.position] = found.x - known.mean
+            if want_variance:
+                variance[row.position, where] = _variance(state, model, known, found, where)
     filled, mu = Y.copy(), mean(state, model)
     X = X.astype(state.C.dtype, copy=False)
     for start in range(0, len(Y), block_size):
