@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from conftest import low_rank
+from factorstream import DictionaryFilter
 from factorstream.core.coefficients import (
     COEFFICIENT_STEPS,
     Belief,
@@ -14,6 +16,7 @@ from factorstream.core.coefficients import (
     marginal_likelihood,
     maximum_a_posteriori,
 )
+from factorstream.core.linalg import lifted_cholesky
 
 
 def problem(rng, n, r, with_mean, v_scale=1.0):
@@ -101,3 +104,33 @@ def test_marginal_without_doubt_about_the_dictionary_is_least_squares(rng):
     _, _, _, sample, belief = problem(rng, 12, 3, False)
     certain = belief._replace(S=np.zeros((3, 3)))
     np.testing.assert_allclose(marginal_likelihood(sample, certain).x, least_squares(sample, certain).x, rtol=1e-8)
+
+
+# ------------------------------------------------------------------ covariances that rounding has touched
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-9, 1e-6])
+def test_a_covariance_that_rounding_made_indefinite_is_lifted(rng, size):
+    """By far more than rounding may take at once: it stays behind when a huge sample has faded."""
+    Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+    M = Q @ np.diag([1.0, 0.5, 0.1, 0.01, 0.0, -size]) @ Q.T
+    L = lifted_cholesky(M, 10.0 * len(M))
+    np.testing.assert_allclose(L @ L.T, M, atol=20 * size)
+
+
+def test_every_finite_matrix_can_be_lifted():
+    assert np.isfinite(lifted_cholesky(-np.eye(3), 1.0)).all()
+    for hopeless in (np.zeros((2, 2)), np.full((2, 2), np.nan)):
+        with pytest.raises(np.linalg.LinAlgError, match="zero or not finite"):
+            lifted_cholesky(hopeless, 1.0)
+
+
+@pytest.mark.parametrize("size", [1e9, 1e12, 1e18])
+@pytest.mark.parametrize("whole_row", [False, True])
+def test_a_stream_survives_an_absurd_value(rng, size, whole_row):
+    X = low_rank(rng, 1500, 20, 5)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[700, slice(None) if whole_row else 3] = size
+    model = DictionaryFilter(5, random_state=0).partial_fit(X)
+    for answer in (model.transform(X[:50]), model.score_samples(X[:50]), *model.impute(X[:50], return_std=True)):
+        assert np.isfinite(answer).all()

@@ -14,6 +14,7 @@ from factorstream import BroydenFactorization, DictionaryFilter, SGDFactorizatio
 from factorstream.tall import filtering, kernel
 
 pytest.importorskip("numba")
+from factorstream.tall import compiled
 
 
 def with_gaps(rng, n, m, r, missing):
@@ -165,26 +166,88 @@ def test_read_only_and_strided_rows(rng, monkeypatch):
 
 def test_the_size_of_a_call_decides(rng, monkeypatch):
     model = DictionaryFilter(3).fit(with_gaps(rng, 50, 20, 3, 0.2))._model()
-    monkeypatch.delenv("FACTORSTREAM_COMPILED", raising=False)
-    assert not kernel.applies(model, 100, 20)
-    assert kernel.applies(model, 2000, 20)
-    assert kernel.applies(model, 400, 4096)
+    for unset in ("", "auto"):
+        monkeypatch.setenv("FACTORSTREAM_COMPILED", unset)
+        assert not kernel.applies(model, 100, 20)
+        assert kernel.applies(model, 2000, 20)
+        assert kernel.applies(model, 400, 4096)
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "yes")
     with pytest.raises(ValueError, match="must be 0, 1 or auto; it is 'yes'"):
         kernel.applies(model, 1, 1)
 
 
-def test_without_a_working_numba(rng, monkeypatch):
-    """NumPy takes over by itself; who insists is told what to install."""
+@pytest.mark.parametrize(
+    "kind", ["fit", "shuffled fit", "stream", "float32 into float64", "late", "sparse", "late sparse"]
+)
+def test_a_large_call_is_compiled_however_it_is_cut(rng, monkeypatch, kind):
+    """Shuffled rows are gathered, other dtypes converted, and new features settled a part at a time."""
+    X = with_gaps(rng, 2500, 20, 3, 0.2)
+    if "late" in kind:
+        X[:1200, 0] = X[:, 1] = np.nan
+    rows = sparse.csr_array(np.nan_to_num(X)) if "sparse" in kind else X
+    taken = []
+    real = kernel._call
+    monkeypatch.setattr(kernel, "_call", lambda *a: taken.append(real(*a)) or taken[-1])
+    model = DictionaryFilter(3, random_state=0, shuffle=kind == "shuffled fit")
+    monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
+    if "fit" in kind:
+        model.fit(rows)
+    else:
+        first = model.partial_fit(rows[:40])
+        first.partial_fit(rows.astype(np.float32) if "dtype" in kind else rows)
+    assert sum(taken) > 2200  # of 2273 with data
+
+
+@pytest.fixture
+def another_process(monkeypatch):
+    """As if compiled code had not been loaded yet."""
+    monkeypatch.setattr(kernel, "_failure", None)
+    monkeypatch.delattr(sys.modules["factorstream.tall"], "compiled", raising=False)
+
+
+@pytest.mark.usefixtures("another_process")
+def test_without_numba(rng, monkeypatch):
+    """NumPy takes over without a word; who insists is told what to install."""
+    X = with_gaps(rng, 2500, 20, 3, 0.2)
+    monkeypatch.delitem(sys.modules, "factorstream.tall.compiled", raising=False)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
+    DictionaryFilter(3).fit(X).impute(X)
+    monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
+    with pytest.raises(ImportError, match=r'needs a working numba, pip install "factorstream\[fast\]"'):
+        DictionaryFilter(3).fit(X)
+
+
+@pytest.mark.usefixtures("another_process")
+def test_with_a_numba_that_does_not_load(rng, monkeypatch):
     X = with_gaps(rng, 2500, 20, 3, 0.2)
     monkeypatch.setitem(sys.modules, "factorstream.tall.compiled", None)
-    monkeypatch.delattr(sys.modules["factorstream.tall"], "compiled", raising=False)
-    kernel.why_not.cache_clear()
-    try:
-        monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
+    monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
+    with pytest.warns(RuntimeWarning, match="NumPy takes over: compiled code cannot be used") as said:
         DictionaryFilter(3).fit(X).impute(X)
-        monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
-        with pytest.raises(ImportError, match=r'pip install "factorstream\[fast\]"'):
-            DictionaryFilter(3).fit(X)
-    finally:
-        kernel.why_not.cache_clear()
+    assert len(said) == 1
+
+
+@pytest.mark.usefixtures("another_process")
+@pytest.mark.parametrize("work", ["fit", "transform", "sparse"])
+def test_with_a_compiler_that_fails(rng, monkeypatch, work):
+    """No room for its cache, say: the call goes on with NumPy, from where it was, and says so once."""
+    X = with_gaps(rng, 2500, 20, 3, 0.2)
+    rows = sparse.csr_array(np.nan_to_num(X)) if work == "sparse" else X
+    monkeypatch.setenv("FACTORSTREAM_COMPILED", "0")
+    expected = DictionaryFilter(3, random_state=0).fit(rows)
+
+    def fails(*_):
+        raise OSError("no space left")
+
+    for name in ("filter_rows", "filter_sparse_rows", "project_rows"):
+        monkeypatch.setattr(compiled, name, fails)
+    monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
+    with pytest.warns(RuntimeWarning, match="OSError: no space left.*NUMBA_CACHE_DIR") as said:
+        found = expected.transform(X) if work == "transform" else DictionaryFilter(3, random_state=0).fit(rows)
+    assert len(said) == 1
+    if work == "transform":
+        monkeypatch.setenv("FACTORSTREAM_COMPILED", "0")
+        np.testing.assert_allclose(found, expected.transform(X), rtol=1e-12, atol=1e-12)
+    else:
+        assert_same(expected, found)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from .linalg import Array, cholesky, cholesky_solve, triangular_inverse, triangular_solve
+from .linalg import Array, cholesky, cholesky_solve, lifted_cholesky, triangular_inverse, triangular_solve
 
 
 class Sample(NamedTuple):
@@ -99,9 +99,8 @@ def from_learned_prior(sample: Sample, belief: Belief) -> Coefficients:
     M = B.T.dot(sample.G).dot(B)
     M.reshape(-1)[:: r + 1] += belief.noise
     L = cholesky(M, 0.0)
-    if L is None:  # rounding made M indefinite: lift it by what was lost
-        M.flat[:: r + 1] += r * np.finfo(np.float64).eps * np.trace(M)
-        L = np.linalg.cholesky(M)
+    if L is None:
+        L = lifted_cholesky(M, r)
     x = belief.mean + B @ cholesky_solve(L, B.T @ (sample.b - sample.G @ belief.mean))
     inverse = triangular_inverse(L).ravel(order="K")
     fitted = r - belief.noise * float(inverse.dot(inverse))
@@ -111,10 +110,7 @@ def from_learned_prior(sample: Sample, belief: Belief) -> Coefficients:
 def covariance_root(T: Array) -> Array:
     """A lower factor of a covariance that is positive definite but for rounding."""
     L = cholesky(T, 0.0)
-    if L is None:
-        lift = 10.0 * len(T) * np.finfo(np.float64).eps * float(np.trace(T))
-        L = np.linalg.cholesky(T + lift * np.eye(len(T)))
-    return L
+    return lifted_cholesky(T, 10.0 * len(T)) if L is None else L
 
 
 def maximum_a_posteriori(sample: Sample, belief: Belief) -> Coefficients:

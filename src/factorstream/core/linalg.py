@@ -76,6 +76,22 @@ def cholesky(M: Array, rcond: float) -> Array | None:
     return L if d.min() ** 2 > rcond * (d @ d) else None
 
 
+def lifted_cholesky(M: Array, lift: float) -> Array:
+    """Lower factor of a symmetric M that is positive definite but for rounding: its diagonal is raised until it is.
+
+    By ``lift`` · ε · ‖M‖∞ at first, what rounding is expected to have taken; ten times more each time, and with
+    ‖M‖∞ itself every M is definite.
+    """
+    norm = float(np.abs(M).sum(axis=1).max())
+    step = lift * float(np.finfo(np.float64).eps) * norm
+    while step < 100.0 * norm:
+        L = cholesky(M + step * np.eye(len(M)), 0.0)
+        if L is not None:
+            return L
+        step *= 10.0
+    raise np.linalg.LinAlgError("A covariance is zero or not finite; look for values that are out of all proportion.")
+
+
 def cholesky_solve(L: Array, b: Array) -> Array:
     """Solve LLᵀ x = b."""
     x: Array = lapack.dpotrs(L, b, lower=1)[0]

@@ -65,15 +65,20 @@ def observed_by_feature(X: Rows) -> Array:
     return np.asarray(len(X) - np.isnan(X).sum(axis=0))
 
 
-def run_filter(state: FilterState, model: Model, X: Rows, block_size: int) -> tuple[FilterState, StepInfo]:
-    """Pass the rows through the shared-covariance filter; those of another dtype are converted block by block."""
-    dtype = state.C.dtype
+def run_filter(
+    state: FilterState, model: Model, X: Rows, block_size: int, part_of: int = 0
+) -> tuple[FilterState, StepInfo]:
+    """Pass the rows, all or a part of a call of so many, through the shared-covariance filter.
+
+    Those of another dtype are converted block by block.
+    """
+    dtype, n = state.C.dtype, max(X.shape[0], part_of)
     if is_sparse(X):
-        return filter_sparse_rows(state, model, X.astype(dtype, copy=False))
+        return filter_sparse_rows(state, model, X.astype(dtype, copy=False), n)
     if X.dtype == dtype:
-        return filter_rows(state, model, X, block_size)
+        return filter_rows(state, model, X, block_size, n)
     infos = []
     for first in range(0, len(X), block_size):
-        state, info = filter_rows(state, model, X[first : first + block_size].astype(dtype), block_size)
+        state, info = filter_rows(state, model, X[first : first + block_size].astype(dtype), block_size, n)
         infos.append(info)
     return state, StepInfo.join(infos)

@@ -92,10 +92,8 @@ def check_range(largest: float, dtype: np.dtype[Any]) -> None:
     """Refuse data whose fourth powers leave the floating-point range: nothing after would mean anything."""
     limits = np.finfo(dtype)
     if largest and not float(limits.tiny) ** 0.25 < largest < float(limits.max) ** 0.25:
-        raise ValueError(
-            f"X has values of size {largest:.3g}, beyond what {dtype} arithmetic can square safely; "
-            "multiply the data by a constant, or pass float64."
-        )
+        remedy = "multiply the data by a constant" + (", or pass float64." if dtype == np.float32 else ".")
+        raise ValueError(f"X has values of size {largest:.3g}, which {dtype} arithmetic cannot square safely; {remedy}")
 
 
 def start(

@@ -216,7 +216,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         infos = []
         for first in range(0, X.shape[0], at_once):
             rows = X if order is None else X[order[first : first + at_once]]
-            state, info = run_filter(state, model, rows, size)
+            state, info = run_filter(state, model, rows, size, part_of=X.shape[0])
             infos.append(info)
         self.state_ = state
         return self._record(StepInfo.join(infos))

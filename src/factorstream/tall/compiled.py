@@ -348,8 +348,10 @@ def filter_rows(C, Y, small, xbar, numbers, rules, innovation, n_observed, share
 
 
 @loops
-def filter_sparse_rows(C, indptr, indices, data, origin, small, xbar, numbers, rules, innovation, n_observed, share):  # type: ignore[no-untyped-def]
-    """The same for rows whose stored entries are the observed ones."""
+def filter_sparse_rows(  # type: ignore[no-untyped-def]
+    C, indptr, indices, data, origin, unseen, small, xbar, numbers, rules, innovation, n_observed, share
+):
+    """The same for rows whose stored entries are the observed ones; one with a feature ``unseen`` is handed back."""
     m, q = C.shape
     room, line = np.zeros((6, q, q)), np.zeros((6, q))
     tiles = np.zeros(((q - 1) // TILE + 2, max(min(m, TILE_ROWS), TILE), TILE))
@@ -360,6 +362,8 @@ def filter_sparse_rows(C, indptr, indices, data, origin, small, xbar, numbers, r
         n_observed[s] = n
         if n > 0:
             for i in range(n):
+                if unseen[seen[i]]:
+                    return s
                 y[i] = data[indptr[s] + i] - origin[seen[i]]
             ee, part = take_in(C, seen, y, n, seen, m, small, xbar, numbers, rules, room, line, tiles)
             if ee < 0.0:
@@ -387,10 +391,11 @@ def spread(by_prior, rules, room):  # type: ignore[no-untyped-def]
 
 @loops
 def project_rows(C, Y, small, xbar, noise, doubt, rules, X, variance, everywhere):  # type: ignore[no-untyped-def]
-    """The coefficients of the rows of Y under a fixed C into X, those of an empty row too; returns how many rows.
+    """The coefficients of the rows of Y under a fixed C into X; returns how many rows, as :func:`filter_rows` does.
 
-    Into ``variance``, unless it has no rows, the predictive variance of the missing entries, or of all of them, as
-    ``projecting.predict`` has it: σ² + zᵀVz + tr(ṼΣ) + c_iᵀΣc_i, V = doubt · SSᵀ.
+    Into ``variance``, unless it has no rows, the predictive variance of all entries as ``projecting.predict`` has it:
+    σ² + zᵀVz + tr(ṼΣ) + c_iᵀΣc_i, V = doubt · SSᵀ. Without ``everywhere`` only that of the missing ones, and complete
+    rows are passed over.
     """
     m, q = C.shape
     r, St = rules.r, small[1]
@@ -400,13 +405,15 @@ def project_rows(C, Y, small, xbar, noise, doubt, rules, X, variance, everywhere
     seen, gone, y = np.empty(m + 1, np.intp), np.empty(m + 1, np.intp), np.empty(m + 1)
     for s in range(len(Y)):
         n, n_gone = look_at(Y[s], seen, y, gone)
+        if n_gone == 0 and not everywhere:
+            continue
         if not normal_equations(C, seen, y, n, gone, n_gone, small[0], room[0], line[0], tiles):
             return s
         fitted, by_prior = coefficients(n, small, xbar, noise, rules, room, line)
         if fitted < 0.0:
             return s
         X[s] = z[:r]
-        if s < len(variance) and (everywhere or n_gone > 0):
+        if s < len(variance):
             spread(by_prior > 0.0, rules, room)
             common = 0.0
             for i in range(q):

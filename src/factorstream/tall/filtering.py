@@ -20,17 +20,21 @@ ONE_BY_ONE = 50_000
 
 
 @within_limit
-def filter_rows(state: FilterState, model: Model, Y: Array, block_size: int) -> tuple[FilterState, StepInfo]:
+def filter_rows(
+    state: FilterState, model: Model, Y: Array, block_size: int, part_of: int = 0
+) -> tuple[FilterState, StepInfo]:
     """Pass the rows of Y (n × m, NaN = missing) through the filter, in order.
 
     Runs of complete rows go through the exact block recursion, masked rows one at a time, and rows
     with nothing observed change nothing. The arrays of ``state`` are left as they were. Memory beyond
-    the state: two copies of C and one block of rows.
+    the state: two copies of C and one block of rows. Where Y is a part of a larger call, ``part_of`` are
+    the rows of that: they decide whether compiled code is worth loading.
     """
+    n, m = max(len(Y), part_of), Y.shape[1]
     if state.unseen is not None:
-        return _meeting_new_features(state, model, Y, block_size)
+        return _meeting_new_features(state, model, Y, block_size, n)
     origin, C, small = state.origin, state.C, own(state.small)
-    compiled = kernel.applies(model, *Y.shape)
+    compiled = kernel.applies(model, n, m)
     singly, apart = _compiled if compiled else _singly, not compiled or C.size > ONE_BY_ONE
     if not apart:
         block_size = max(block_size, min(REFRESH, ONE_BY_ONE // len(C)))
@@ -55,7 +59,9 @@ def filter_rows(state: FilterState, model: Model, Y: Array, block_size: int) -> 
     return FilterState(C, origin, None, small), StepInfo.join(infos)
 
 
-def _meeting_new_features(state: FilterState, model: Model, Y: Array, block_size: int) -> tuple[FilterState, StepInfo]:
+def _meeting_new_features(
+    state: FilterState, model: Model, Y: Array, block_size: int, part_of: int
+) -> tuple[FilterState, StepInfo]:
     """Cut Y at the rows in which features have their first value, and settle those features there."""
     infos: list[StepInfo] = []
     position = 0
@@ -67,7 +73,7 @@ def _meeting_new_features(state: FilterState, model: Model, Y: Array, block_size
             news = np.flatnonzero((~np.isnan(Y[position:, unseen])).any(axis=1))
             stop = position + int(news[0]) if len(news) else len(Y)
         known = state._replace(unseen=None)
-        known, info = filter_rows(known, model, Y[position:stop], block_size)
+        known, info = filter_rows(known, model, Y[position:stop], block_size, part_of)
         infos.append(info)
         state = known._replace(unseen=unseen)
         if stop < len(Y):
@@ -95,24 +101,27 @@ def settle_new_features(state: FilterState, y: Array, seen: Array) -> FilterStat
 
 
 @within_limit
-def filter_sparse_rows(state: FilterState, model: Model, Y: SparseRows) -> tuple[FilterState, StepInfo]:
+def filter_sparse_rows(
+    state: FilterState, model: Model, Y: SparseRows, part_of: int = 0
+) -> tuple[FilterState, StepInfo]:
     """The same for rows whose stored entries are the observed ones; cost per row O(|Ω| q² + q³).
 
     Nothing of length m is touched but one copy of C per call.
     """
     origin, C, unseen, small = state.origin.copy(), state.C.copy(), state.unseen, own(state.small)
     unseen = None if unseen is None else unseen.copy()
-    compiled = kernel.applies(model, Y.shape[0], Y.nnz // max(Y.shape[0], 1))
+    n = Y.shape[0]
+    compiled = kernel.applies(model, max(n, part_of), Y.nnz // max(n, 1))
     infos: list[StepInfo] = []
     k = 0
-    while k < Y.shape[0]:
+    while k < n:
         if small.age >= REFRESH:
             small = small._replace(G=np.asfortranarray(local.gram(C)), age=0)
-        if compiled and unseen is None:
-            small, info, done = kernel.filter_sparse_rows(small, model, C, Y[k : k + REFRESH], origin)
+        if compiled:
+            small, info, done = kernel.filter_sparse_rows(small, model, C, Y[k : k + REFRESH], origin, unseen)
             infos.append(info)
             k += done
-            if k == Y.shape[0] or done == REFRESH:
+            if k == n or done == REFRESH:
                 continue
         stored = slice(Y.indptr[k], Y.indptr[k + 1])
         seen = Y.indices[stored]

@@ -1,16 +1,16 @@
 """Whether rows go through compiled loops (``compiled``) or through NumPy, and the way to the former.
 
 Compiled code is used where ``numba`` works (the extra ``fast``) and a call has enough rows to pay for loading it,
-which takes half a second once per process, and ten seconds once per installation. The size of the call alone
+which takes a third of a second once per process, and ten seconds once per installation. The size of the call alone
 decides, not what was called before. ``FACTORSTREAM_COMPILED=0`` in the environment says never, ``=1`` always.
 """
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
-from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,30 +30,58 @@ WORTH_LOADING = 10**6
 
 
 def applies(model: Model, n: int, m: int) -> bool:
-    """Whether n rows of m features are taken in by compiled code."""
-    wanted = os.environ.get("FACTORSTREAM_COMPILED", "auto")
+    """Whether n rows of m features go through compiled code."""
+    wanted = os.environ.get("FACTORSTREAM_COMPILED") or "auto"
     if wanted not in ("0", "1", "auto"):
         raise ValueError(f"FACTORSTREAM_COMPILED must be 0, 1 or auto; it is {wanted!r}.")
     if wanted == "0" or not _knows(model):
         return False
-    if wanted == "1":
-        failure = why_not()
-        if failure is not None:
-            raise ImportError(
-                'FACTORSTREAM_COMPILED=1 needs a working numba: pip install "factorstream[fast]".'
-            ) from failure
-        return True
-    return n * (m + CALLS) >= WORTH_LOADING and why_not() is None
+    if wanted == "auto":
+        return n * (m + CALLS) >= WORTH_LOADING and why_not() is None
+    if (failure := why_not()) is not None:
+        raise ImportError(f"FACTORSTREAM_COMPILED=1, but {_reason(failure)}") from failure
+    return True
 
 
-@cache
 def why_not() -> Exception | None:
-    """Why compiled code cannot be loaded: no numba, one that does not know this NumPy, nowhere to keep its cache."""
+    """Why compiled code cannot be used; None where it can. What is wrong with a numba that is there is said once."""
+    global _failure
+    if _failure is None:
+        try:
+            from . import compiled  # noqa: F401
+        except Exception as failure:  # a numba that does not know this NumPy, or finds no place for its cache
+            _give_up(failure)
+    return _failure
+
+
+_failure: Exception | None = None
+
+
+def _give_up(failure: Exception) -> None:
+    """From now on NumPy does it."""
+    global _failure
+    _failure = failure
+    if not (isinstance(failure, ModuleNotFoundError) and failure.name == "numba"):
+        warnings.warn(f"NumPy takes over: {_reason(failure)}", RuntimeWarning, stacklevel=2)
+
+
+def _reason(failure: Exception) -> str:
+    first_line = str(failure).partition("\n")[0]
+    return (
+        f"compiled code cannot be used ({type(failure).__name__}: {first_line}); it needs a working numba, "
+        'pip install "factorstream[fast]", and a folder for its cache, which NUMBA_CACHE_DIR may name.'
+    )
+
+
+def _call(function: Callable[..., int], *args: Any) -> int:
+    """The number of rows done. Nothing in the loops raises, so that what is raised comes from the compiler."""
+    if _failure is not None:
+        return 0
     try:
-        from . import compiled  # noqa: F401
-    except (ImportError, RuntimeError) as failure:
-        return failure
-    return None
+        return int(function(*args))
+    except Exception as failure:  # no room for its cache, a damaged one, an interrupted first call
+        _give_up(failure)
+        return 0
 
 
 def _knows(model: Model) -> bool:
@@ -73,11 +101,14 @@ def filter_rows(state: SmallState, model: Model, C: Array, Y: Array) -> Taken:
     return _take_in(state, model, len(Y), compiled.filter_rows, C, Y)
 
 
-def filter_sparse_rows(state: SmallState, model: Model, C: Array, Y: SparseRows, origin: Array) -> Taken:
-    """The same for rows whose stored entries are the observed ones, not centred."""
+def filter_sparse_rows(
+    state: SmallState, model: Model, C: Array, Y: SparseRows, origin: Array, unseen: Array | None
+) -> Taken:
+    """The same for rows whose stored entries are the observed ones, not centred; ``unseen`` are yet to be settled."""
     from . import compiled
 
-    data = (Y.indptr, Y.indices, Y.data, origin)
+    unseen = np.zeros(len(C), dtype=bool) if unseen is None else unseen
+    data = (Y.indptr, Y.indices, Y.data, origin, unseen)
     return _take_in(state, model, Y.shape[0], compiled.filter_sparse_rows, C, *data)
 
 
@@ -94,7 +125,7 @@ def project_rows(
     known = belief(state, model)
     small, xbar = _matrices(state, model), state.xbar.copy()
     numbers = known.noise, known.doubt
-    return int(compiled.project_rows(C, Y, small, xbar, *numbers, _rules(model), X, variance, everywhere))
+    return _call(compiled.project_rows, C, Y, small, xbar, *numbers, _rules(model), X, variance, everywhere)
 
 
 def _rules(model: Model) -> Rules:
@@ -126,7 +157,7 @@ def _take_in(state: SmallState, model: Model, n: int, samples: Callable[..., int
     r, small = model.r, _matrices(state, model)
     numbers = np.array([state.lam, state.noise_sum, state.noise_dof, state.k], dtype=np.float64)
     innovation, n_observed, share = np.empty(n), np.empty(n), np.empty(n)
-    done = int(samples(*data, small, state.xbar, numbers, _rules(model), innovation, n_observed, share))
+    done = _call(samples, *data, small, state.xbar, numbers, _rules(model), innovation, n_observed, share)
     state.G[...], state.S[...], state.T[...] = small[0], small[1].T, small[2, :r, :r]
     lam, noise_sum, noise_dof, k = numbers.tolist()
     age = state.age + int(k) - state.k

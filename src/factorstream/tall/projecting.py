@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.coefficients import Belief, Coefficients, Sample, covariance_root
-from ..core.linalg import Array, SparseRows, cholesky, is_sparse, triangular_solve
+from ..core.linalg import Array, SparseRows, cholesky, is_sparse, lifted_cholesky, triangular_solve
 from ..core.recursion import belief, normal_equations, with_mean
 from ..core.state import FilterState, Model
 from . import kernel, local
@@ -66,7 +66,7 @@ def coefficients(state: FilterState, model: Model, Y: Array | SparseRows, block_
     """X (n × r), each row by the model's coefficient step, around the coefficients' mean."""
     known = belief(state.small, model)
     if not is_sparse(Y) and kernel.applies(model, *Y.shape):
-        return _compiled(state, model, Y, block_size) - known.mean
+        return _compiled(state, model, Y, block_size, everywhere=True) - known.mean
     X = np.zeros((Y.shape[0], model.r))
     for row in each_row(state, model, Y, block_size):
         X[row.position] = model.coefficients(row.sample, known).x - known.mean
@@ -76,10 +76,10 @@ def coefficients(state: FilterState, model: Model, Y: Array | SparseRows, block_
 def _compiled(
     state: FilterState, model: Model, Y: Array, block_size: int, variance: Array | None = None, everywhere: bool = False
 ) -> Array:
-    """X (n × r) by compiled code, and the variance of the missing entries, or of all, where there is room for it."""
+    """X (n × r) of all rows, or of those with gaps, by compiled code; into ``variance`` that of their entries."""
     C = state.C.astype(np.float64)  # a copy: writable and in one piece, whatever the state's is
     known, small = belief(state.small, model), state.small._replace(G=local.gram(C))
-    X, nothing = np.empty((len(Y), model.r)), np.empty((0, 0), Y.dtype)
+    X, nothing = np.zeros((len(Y), model.r)), np.empty((0, 0), Y.dtype)
     block_size = max(block_size, min(256, LARGE // len(C)))
     at = 0
     while at < len(Y):
@@ -197,7 +197,7 @@ def log_density(state: FilterState, model: Model, Y: Array | SparseRows, block_s
         M.flat[:: r + 1] += 1.0
         L = cholesky(M, 0.0)
         if L is None:
-            L = np.linalg.cholesky(M + r * np.finfo(np.float64).eps * np.trace(M) * np.eye(r))
+            L = lifted_cholesky(M, r)
         u = triangular_solve(L, B.T @ b)
         log_det = n * np.log(s) + 2.0 * np.sum(np.log(L.diagonal()))
         quadratic = max(yy - float(u @ u) / s, 0.0) / s

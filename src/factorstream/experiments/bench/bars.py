@@ -133,7 +133,8 @@ def _masked(rows: Sequence[Row]) -> list[Bar]:
 
 def _table(rows: Sequence[Row]) -> list[Bar]:
     plain, fast = _find(rows, small.TABLE), _find(rows, small.TABLE_COMPILED)
-    return [faster("narrow table: NumPy / compiled", fast, plain, 1.5, _CALLS_LIMIT)]
+    bar = faster("narrow table: NumPy / compiled", fast, plain, 1.5, _CALLS_LIMIT)
+    return [bar if fast or not plain else bar._replace(limit="needs numba, which does not work here")]
 
 
 def _featurewise(rows: Sequence[Row]) -> list[Bar]:

@@ -32,10 +32,10 @@ COLUMNS = (
 )
 
 BAR_COLUMNS = (
-    Column("what", "bar", numeric=False),
+    Column("what", "bar", numeric=False, wraps=True),
     Column("measured", "measured", numeric=False),
     Column("wanted", "wanted", numeric=False),
-    Column("verdict", "verdict", numeric=False, wraps=True),
+    Column("verdict", "verdict", numeric=False),
     Column("limit", "remark", numeric=False, aside=True),
 )
 
@@ -73,7 +73,7 @@ def run(output: Path, quick: bool = False, notify: Notify = lambda what: None, c
     chosen = cases or CHOICES
     for peer in PEERS:
         installed(peer)  # a thread pool that comes with a later import would not be limited
-    with threadpool_limits(1), compiled_code(False):
+    with threadpool_limits(1), compiled_code("0"):
         notify("this machine's rates")
         here = machine()
         rows, absent = measure(here, quick, notify, chosen)

@@ -61,10 +61,10 @@ def _clock(call: Callable[[], Any]) -> float:
 
 
 @contextmanager
-def compiled_code(wanted: bool) -> Iterator[None]:
-    """Rows go through compiled code, or all through NumPy, whatever the environment says."""
+def compiled_code(wanted: str) -> Iterator[None]:
+    """Rows go through compiled code ("1"), through NumPy ("0") or as the size of a call has it ("auto")."""
     before = os.environ.get("FACTORSTREAM_COMPILED")
-    os.environ["FACTORSTREAM_COMPILED"] = "1" if wanted else "0"
+    os.environ["FACTORSTREAM_COMPILED"] = wanted
     try:
         yield
     finally:
@@ -74,11 +74,11 @@ def compiled_code(wanted: bool) -> Iterator[None]:
             os.environ["FACTORSTREAM_COMPILED"] = before
 
 
-def compiled(call: Callable[[], Any]) -> Callable[[], Any]:
-    """The call with rows through compiled code."""
+def compiled(call: Callable[[], Any], wanted: str = "auto") -> Callable[[], Any]:
+    """The call with rows through compiled code, where it is large enough or that is insisted on ("1")."""
 
     def fast() -> Any:
-        with compiled_code(True):
+        with compiled_code(wanted):
             return call()
 
     return fast
