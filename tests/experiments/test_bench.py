@@ -288,7 +288,7 @@ def test_compiled_rows_are_compiled_and_the_others_are_not(monkeypatch):
     monkeypatch.setattr(small, "DictionaryFilter", lambda *_, **__: SimpleNamespace(fit=lambda X: asked.append(code())))
     with compiled_code("0"):
         rows = small.small_table(HERE, quick=True)
-        assert (asked, code()) == (["0", "auto"], "0")
+        assert (asked, code()) == (["0", "1"], "0")
     assert [row.role for row in rows] == ["ours", "ours", "peer"]
     plain, fast = row(small.TABLE, 3.0), row(small.TABLE_COMPILED, 1.0)
     (bar,) = [bar for bar in bars([plain, fast]) if bar.what == "narrow table: NumPy / compiled"]

@@ -11,7 +11,12 @@ from scipy import sparse
 
 from conftest import low_rank
 from factorstream import BroydenFactorization, DictionaryFilter, SGDFactorization
+from factorstream.core import linalg, masked, state
+from factorstream.core.coefficients import least_squares
+from factorstream.core.covariance import kalman_gain
+from factorstream.core.state import FilterState, Model, SmallState
 from factorstream.tall import filtering, kernel
+from factorstream.tall.filtering import filter_rows
 
 pytest.importorskip("numba")
 from factorstream.tall import compiled
@@ -153,7 +158,7 @@ def test_samples_that_lose_too_many_digits_go_to_numpy(rng, monkeypatch):
     monkeypatch.setattr(filtering, "_masked", lambda *a: handed_back.append(1) or real(*a))
     settings = {"init": C.T, "noise_variance": 0.01, "prior_covariance": 1e-3, "fit_mean": False, "shuffle": False}
     plain, fast = both(monkeypatch, lambda: handed_back.clear() or DictionaryFilter(2, **settings).fit(X))
-    assert 0 < len(handed_back) < 150
+    assert 0 < len(handed_back) < 250  # with those that NumPy does while it waits
     assert_same(plain, fast, 1e-6)
 
 
@@ -164,26 +169,97 @@ def test_read_only_and_strided_rows(rng, monkeypatch):
         assert_same(*both(monkeypatch, lambda rows=rows: DictionaryFilter(3, random_state=0, shuffle=False).fit(rows)))
 
 
+def test_constants_are_those_of_the_core():
+    assert (compiled.TILE, compiled.CANCELLATION, compiled.EPS) == (linalg.TILE, masked.CANCELLATION, state.EPS)
+
+
+BRANCHES = {
+    "prior without a root": {"T": np.diag([1.0, 1.0, 0.0])},
+    "drift without a root": {"S": np.zeros((3, 3)), "Q": np.zeros((3, 3))},
+    "singular dictionary": {"C": np.outer(np.arange(1.0, 13.0), [1.0, 2.0, -1.0])},
+    "barely regular dictionary": {"tilt": 1e-7},
+    "as many entries as components": {"observed": 3, "enough": 3},
+    "no noise, tracked": {"exact": True, "track": True},
+    "no noise": {"exact": True},
+}
+
+
+@pytest.mark.parametrize("branch", BRANCHES.values(), ids=BRANCHES)
+def test_rare_branches(rng, monkeypatch, branch):
+    """Handed back or not, what NumPy does is what happens; a branch that is missed shows in the state."""
+    m, r = 12, 3
+    C = branch.get("C", rng.standard_normal((m, r)))
+    if "tilt" in branch:
+        C[:, 2] = C[:, 1] + branch["tilt"] * C[:, 2]
+    lam = 0.1
+    S, T = (np.array(branch.get(name, np.eye(r)), order="F") for name in "ST")
+    small = SmallState(np.asfortranarray(C.T @ C), S, T, np.zeros(r), lam, lam, 1.0, 0, 0)
+    model = Model(
+        r, r, least_squares, kalman_gain, True, True, True, branch.get("track", False), branch.get("enough", 6), 1e-14,
+        branch.get("Q"),
+    )  # fmt: skip
+    X = rng.standard_normal((4, r))
+    Y = X @ C.T + (0.0 if "exact" in branch else 0.3) * rng.standard_normal((4, m))
+    Y[::2, branch.get("observed", 4) :] = np.nan
+    first = FilterState(C, np.zeros(m), None, small)
+
+    def outcome():
+        try:
+            state, info = filter_rows(first, model, Y, 4)
+        except np.linalg.LinAlgError as problem:
+            return str(problem)
+        return [state.C, *state.small[:-1], *info]
+
+    plain, fast = both(monkeypatch, outcome)
+    assert isinstance(plain, str) == isinstance(fast, str)
+    if not isinstance(plain, str):
+        for one, other in zip(plain, fast, strict=True):
+            np.testing.assert_allclose(other, one, rtol=1e-7, atol=1e-9 * np.abs(C).max())
+
+
+def test_duplicate_entries_do_not_run_over(rng, monkeypatch):
+    """The estimators merge them; here they are more than there are features."""
+    Y = sparse.csr_array((rng.standard_normal(9), np.array([0, 1, 2] * 3), np.array([0, 9])), shape=(1, 3))
+    model = DictionaryFilter(2, random_state=0).fit(rng.standard_normal((50, 3)))
+    monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
+    state, _ = filtering.filter_sparse_rows(model.state_, model._model(), Y)
+    assert np.isfinite(state.C).all()
+
+
+def test_rows_without_information_are_not_handed_back(rng, monkeypatch):
+    """The degrees of freedom they take are zero but for rounding, which may be negative."""
+    X = with_gaps(rng, 400, 15, 4, 0.3)
+    X[::2] = np.nan
+    handed_back = []
+    real = kernel._call
+    monkeypatch.setattr(kernel, "_call", lambda f, C, Y, *a: handed_back.append(len(Y)) or real(f, C, Y, *a))
+    for seed in range(20):
+        model = DictionaryFilter(4, random_state=seed).fit(X)
+        monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
+        handed_back.clear()
+        model.transform(X)
+        assert handed_back == [256, 144]
+        monkeypatch.setenv("FACTORSTREAM_COMPILED", "0")
+
+
 def test_the_size_of_a_call_decides(rng, monkeypatch):
     model = DictionaryFilter(3).fit(with_gaps(rng, 50, 20, 3, 0.2))._model()
     for unset in ("", "auto"):
         monkeypatch.setenv("FACTORSTREAM_COMPILED", unset)
-        assert not kernel.applies(model, 100, 20)
-        assert kernel.applies(model, 2000, 20)
-        assert kernel.applies(model, 400, 4096)
+        assert not kernel.applies(model, 7000, 20)
+        assert kernel.applies(model, 8000, 20)
+        assert kernel.applies(model, 1000, 4096)
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "yes")
     with pytest.raises(ValueError, match="must be 0, 1 or auto; it is 'yes'"):
         kernel.applies(model, 1, 1)
 
 
-@pytest.mark.parametrize(
-    "kind", ["fit", "shuffled fit", "stream", "float32 into float64", "late", "sparse", "late sparse"]
-)
+@pytest.mark.parametrize("kind", ["fit", "shuffled fit", "stream", "other dtype", "late", "sparse", "late sparse"])
 def test_a_large_call_is_compiled_however_it_is_cut(rng, monkeypatch, kind):
     """Shuffled rows are gathered, other dtypes converted, and new features settled a part at a time."""
-    X = with_gaps(rng, 2500, 20, 3, 0.2)
+    X = with_gaps(rng, 9000, 20, 3, 0.2)
     if "late" in kind:
-        X[:1200, 0] = X[:, 1] = np.nan
+        X[:5000, 0] = X[:, 1] = np.nan
     rows = sparse.csr_array(np.nan_to_num(X)) if "sparse" in kind else X
     taken = []
     real = kernel._call
@@ -195,7 +271,7 @@ def test_a_large_call_is_compiled_however_it_is_cut(rng, monkeypatch, kind):
     else:
         first = model.partial_fit(rows[:40])
         first.partial_fit(rows.astype(np.float32) if "dtype" in kind else rows)
-    assert sum(taken) > 2200  # of 2273 with data
+    assert sum(taken) > 8000  # of 8182 with data
 
 
 @pytest.fixture
@@ -208,7 +284,7 @@ def another_process(monkeypatch):
 @pytest.mark.usefixtures("another_process")
 def test_without_numba(rng, monkeypatch):
     """NumPy takes over without a word; who insists is told what to install."""
-    X = with_gaps(rng, 2500, 20, 3, 0.2)
+    X = with_gaps(rng, 9000, 20, 3, 0.2)
     monkeypatch.delitem(sys.modules, "factorstream.tall.compiled", raising=False)
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
@@ -220,7 +296,7 @@ def test_without_numba(rng, monkeypatch):
 
 @pytest.mark.usefixtures("another_process")
 def test_with_a_numba_that_does_not_load(rng, monkeypatch):
-    X = with_gaps(rng, 2500, 20, 3, 0.2)
+    X = with_gaps(rng, 9000, 20, 3, 0.2)
     monkeypatch.setitem(sys.modules, "factorstream.tall.compiled", None)
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
     with pytest.warns(RuntimeWarning, match="NumPy takes over: compiled code cannot be used") as said:
@@ -232,7 +308,7 @@ def test_with_a_numba_that_does_not_load(rng, monkeypatch):
 @pytest.mark.parametrize("work", ["fit", "transform", "sparse"])
 def test_with_a_compiler_that_fails(rng, monkeypatch, work):
     """No room for its cache, say: the call goes on with NumPy, from where it was, and says so once."""
-    X = with_gaps(rng, 2500, 20, 3, 0.2)
+    X = with_gaps(rng, 9000, 20, 3, 0.2)
     rows = sparse.csr_array(np.nan_to_num(X)) if work == "sparse" else X
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "0")
     expected = DictionaryFilter(3, random_state=0).fit(rows)

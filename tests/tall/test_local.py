@@ -36,7 +36,7 @@ def test_gram(rng, dtype, n, q):
     C = rng.standard_normal((n, q)).astype(dtype)
     G = local.gram(C)
     assert G.dtype == np.float64
-    np.testing.assert_array_equal(G, G.T)
+    np.testing.assert_allclose(G, G.T, rtol=1e-13, atol=1e-12)
     np.testing.assert_allclose(G, np.einsum("ij,ik->jk", C, C, dtype=np.float64), rtol=1e-12, atol=1e-11)
 
 

@@ -20,9 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..core.linalg import TILE
-from ..core.masked import CANCELLATION
-from ..core.state import EPS
+TILE, CANCELLATION, EPS = 16, 1e-6, 2.0**-52
+"""As in ``core``, once more: the cache of this file would miss a change there (a test compares them)."""
 
 TILE_ROWS = 1024
 """Rows of C that are gathered at once."""
@@ -173,7 +172,7 @@ def from_prior(x, small, xbar, noise, rules, room, u):  # type: ignore[no-untype
             F[j, k] = 1.0 if k == j else 0.0
         forward(L, F[j], r)
         inverse += dot(F[j], F[j], r)
-    return r - noise * inverse
+    return max(r - noise * inverse, 0.0)
 
 
 @loops
@@ -314,6 +313,13 @@ def take_in(C, seen, y, n, gone, n_gone, small, xbar, numbers, rules, room, line
 
 
 @loops
+def space(m, q):  # type: ignore[no-untyped-def]
+    """``room``, ``line`` and ``tiles``."""
+    tiles = np.zeros(((q - 1) // TILE + 2, max(min(m, TILE_ROWS), TILE), TILE))
+    return np.zeros((6, q, q)), np.zeros((6, q)), tiles
+
+
+@loops
 def look_at(y, seen, values, gone):  # type: ignore[no-untyped-def]
     """Where y is observed and where it is NaN, and the values; how many of each. Gaps may be anywhere: no branches."""
     n = n_gone = 0
@@ -333,9 +339,8 @@ def filter_rows(C, Y, small, xbar, numbers, rules, innovation, n_observed, share
     changes nothing and leaves 0 in ``n_observed``.
     """
     m, q = C.shape
-    room, line = np.zeros((6, q, q)), np.zeros((6, q))
-    tiles = np.zeros(((q - 1) // TILE + 2, max(min(m, TILE_ROWS), TILE), TILE))
-    seen, gone, y = np.empty(m + 1, np.intp), np.empty(m + 1, np.intp), np.empty(m + 1)
+    room, line, tiles = space(m, q)
+    seen, gone, y = np.empty(m, np.intp), np.empty(m, np.intp), np.empty(m)
     for s in range(len(Y)):
         n, n_gone = look_at(Y[s], seen, y, gone)
         n_observed[s] = n
@@ -351,11 +356,14 @@ def filter_rows(C, Y, small, xbar, numbers, rules, innovation, n_observed, share
 def filter_sparse_rows(  # type: ignore[no-untyped-def]
     C, indptr, indices, data, origin, unseen, small, xbar, numbers, rules, innovation, n_observed, share
 ):
-    """The same for rows whose stored entries are the observed ones; one with a feature ``unseen`` is handed back."""
-    m, q = C.shape
-    room, line = np.zeros((6, q, q)), np.zeros((6, q))
-    tiles = np.zeros(((q - 1) // TILE + 2, max(min(m, TILE_ROWS), TILE), TILE))
-    y = np.empty(m)
+    """The same for rows whose stored entries are the observed ones, not centred.
+
+    Features that are ``unseen`` are settled at their first value as in ``filtering.filter_sparse_rows``: that stays
+    done where the sample is then handed back.
+    """
+    (m, q), G = C.shape, small[0]
+    room, line, tiles = space(m, q)
+    y = np.empty(np.max(np.diff(indptr)))
     for s in range(len(indptr) - 1):
         seen = indices[indptr[s] : indptr[s + 1]]
         n = len(seen)
@@ -363,7 +371,12 @@ def filter_sparse_rows(  # type: ignore[no-untyped-def]
         if n > 0:
             for i in range(n):
                 if unseen[seen[i]]:
-                    return s
+                    row = C[seen[i]]
+                    for j in range(q):
+                        for k in range(q):
+                            G[j, k] -= row[j] * row[k]
+                    origin[seen[i]], unseen[seen[i]] = data[indptr[s] + i], False
+                    row[:] = 0.0
                 y[i] = data[indptr[s] + i] - origin[seen[i]]
             ee, part = take_in(C, seen, y, n, seen, m, small, xbar, numbers, rules, room, line, tiles)
             if ee < 0.0:
@@ -399,10 +412,9 @@ def project_rows(C, Y, small, xbar, noise, doubt, rules, X, variance, everywhere
     """
     m, q = C.shape
     r, St = rules.r, small[1]
-    room, line = np.zeros((6, q, q)), np.zeros((6, q))
+    room, line, tiles = space(m, q)
     Ft, z = room[4], line[2]
-    tiles = np.zeros(((q - 1) // TILE + 2, max(min(m, TILE_ROWS), TILE), TILE))
-    seen, gone, y = np.empty(m + 1, np.intp), np.empty(m + 1, np.intp), np.empty(m + 1)
+    seen, gone, y = np.empty(m, np.intp), np.empty(m, np.intp), np.empty(m)
     for s in range(len(Y)):
         n, n_gone = look_at(Y[s], seen, y, gone)
         if n_gone == 0 and not everywhere:

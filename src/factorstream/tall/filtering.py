@@ -15,8 +15,11 @@ from .threads import within_limit
 REFRESH = 256
 """Samples after which G is computed from C again, so that rounding cannot build up in its updates."""
 
-ONE_BY_ONE = 50_000
-"""Entries of C up to which compiled code takes complete samples one by one, too; BLAS in blocks is quicker beyond."""
+ONE_BY_ONE, FEW = 50_000, 25
+"""Entries and columns of C up to which compiled code takes complete samples one by one, too.
+
+Beyond them BLAS in blocks is quicker.
+"""
 
 
 @within_limit
@@ -34,26 +37,24 @@ def filter_rows(
     if state.unseen is not None:
         return _meeting_new_features(state, model, Y, block_size, n)
     origin, C, small = state.origin, state.C, own(state.small)
-    compiled = kernel.applies(model, n, m)
-    singly, apart = _compiled if compiled else _singly, not compiled or C.size > ONE_BY_ONE
+    apart = C.size > ONE_BY_ONE or C.shape[1] > FEW or not kernel.applies(model, n, m)
     if not apart:
         block_size = max(block_size, min(REFRESH, ONE_BY_ONE // len(C)))
     writable = False
     infos: list[StepInfo] = []
-    room = np.empty((min(block_size, len(Y)), len(origin)), Y.dtype) if compiled or origin.any() else None
+    room = np.empty((min(block_size, len(Y)), len(origin)), Y.dtype) if not apart or origin.any() else None
     for start in range(0, len(Y), block_size):
         block = Y[start : start + block_size]
         if room is not None:
             block = np.subtract(block, origin, out=room[: len(block)])
         for rows, complete in _runs(block) if apart else [(block, False)]:
-            if small.age >= REFRESH:
-                small = small._replace(G=np.asfortranarray(local.gram(C)), age=0)
             if complete and len(rows) > 1:
-                small, C, info = _complete(small, model, C, rows)
+                small, C, info = _complete(_refreshed(small, C), model, C, rows)
                 writable = True
             else:
                 if not writable:
                     C, writable = C.copy(), True
+                singly = _compiled if kernel.applies(model, n, m) else _singly
                 small, info = singly(small, model, C, rows)
             infos.append(info)
     return FilterState(C, origin, None, small), StepInfo.join(infos)
@@ -108,32 +109,32 @@ def filter_sparse_rows(
 
     Nothing of length m is touched but one copy of C per call.
     """
-    origin, C, unseen, small = state.origin.copy(), state.C.copy(), state.unseen, own(state.small)
-    unseen = None if unseen is None else unseen.copy()
-    n = Y.shape[0]
+    origin, C, small = state.origin.copy(), state.C.copy(), own(state.small)
+    n, m = Y.shape
+    unseen = np.zeros(m, dtype=bool) if state.unseen is None else state.unseen.copy()
     compiled = kernel.applies(model, max(n, part_of), Y.nnz // max(n, 1))
     infos: list[StepInfo] = []
-    k = 0
+    k, wait = 0, Wait()
     while k < n:
-        if small.age >= REFRESH:
-            small = small._replace(G=np.asfortranarray(local.gram(C)), age=0)
-        if compiled:
-            small, info, done = kernel.filter_sparse_rows(small, model, C, Y[k : k + REFRESH], origin, unseen)
+        small = _refreshed(small, C)
+        if compiled and wait.over():
+            rows = Y[k : k + REFRESH]
+            small, info, done = kernel.filter_sparse_rows(small, model, C, rows, origin, unseen)
             infos.append(info)
             k += done
-            if k == n or done == REFRESH:
+            if done == rows.shape[0]:
                 continue
+            wait.begin(done)
         stored = slice(Y.indptr[k], Y.indptr[k + 1])
         seen = Y.indices[stored]
         k += 1
         if len(seen) == 0:
             continue
-        if unseen is not None and (first := unseen[seen]).any():  # as in settle_new_features
+        if (first := unseen[seen]).any():  # as in settle_new_features
             new = seen[first]
             rank_lost = local.gram(C[new])
             origin[new], C[new], unseen[new] = Y.data[stored][first], 0.0, False
             small = small._replace(G=np.asfortranarray(small.G - rank_lost))
-            unseen = unseen if unseen.any() else None
         rows = C[seen]
         y = Y.data[stored] - origin[seen]
         b = local.cross(rows, y[None, :])[:, 0]
@@ -142,7 +143,24 @@ def filter_sparse_rows(
         local.add_rank_one(rows, e, step.g)
         C[seen] = rows
         infos.append(StepInfo(*(np.array([v]) for v in (step.ee, float(len(seen)), step.share))))
-    return FilterState(C, origin, unseen, small), StepInfo.join(infos)
+    return FilterState(C, origin, unseen if unseen.any() else None, small), StepInfo.join(infos)
+
+
+class Wait:
+    """How many samples NumPy does after compiled code has handed one back: more and more where that goes on."""
+
+    def __init__(self) -> None:
+        self.length, self.left = 1, 0
+
+    def begin(self, taken: int) -> None:
+        """The next sample is NumPy's, after so many that were taken in."""
+        self.length = 1 if taken >= 16 else min(2 * self.length, 128)
+        self.left = self.length - 1
+
+    def over(self) -> bool:
+        """Whether to try again; counts."""
+        self.left -= 1
+        return self.left < 0
 
 
 def _runs(block: Array) -> Iterator[tuple[Array, bool]]:
@@ -158,6 +176,11 @@ def _runs(block: Array) -> Iterator[tuple[Array, bool]]:
         start = stop
 
 
+def _refreshed(small: SmallState, C: Array) -> SmallState:
+    """The state with G computed from C again, if it is time."""
+    return small if small.age < REFRESH else small._replace(G=np.asfortranarray(local.gram(C)), age=0)
+
+
 def _complete(small: SmallState, model: Model, C: Array, Y: Array) -> tuple[SmallState, Array, StepInfo]:
     """A run of complete samples: three tall products in, one out."""
     small, block = run_block(small, model, local.cross(C, Y), local.self_products(Y), Y.shape[1])
@@ -169,7 +192,7 @@ def _singly(small: SmallState, model: Model, C: Array, Y: Array) -> tuple[SmallS
     infos = []
     for y, missing in zip(Y, np.isnan(Y), strict=True):
         if not missing.all():
-            small, info = _masked(small, model, C, y, missing)
+            small, info = _masked(_refreshed(small, C), model, C, y, missing)
             infos.append(info)
     return small, StepInfo.join(infos)
 
@@ -192,13 +215,18 @@ def _masked(small: SmallState, model: Model, C: Array, y: Array, missing: Array)
 def _compiled(small: SmallState, model: Model, C: Array, Y: Array) -> tuple[SmallState, StepInfo]:
     """The same by compiled code, but for samples that it hands back."""
     infos = []
-    at = 0
+    at, wait = 0, Wait()
     while at < len(Y):
-        small, info, done = kernel.filter_rows(small, model, C, Y[at:])
-        infos.append(info)
-        at += done
-        if at < len(Y):
-            small, info = _singly(small, model, C, Y[at : at + 1])
+        small = _refreshed(small, C)
+        if wait.over():
+            rows = Y[at : at + REFRESH]
+            small, info, done = kernel.filter_rows(small, model, C, rows)
             infos.append(info)
-            at += 1
+            at += done
+            if done == len(rows):
+                continue
+            wait.begin(done)
+        small, info = _singly(small, model, C, Y[at : at + 1])
+        infos.append(info)
+        at += 1
     return small, StepInfo.join(infos)

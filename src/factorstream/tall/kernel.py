@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 CALLS = 500
 """Features that NumPy could work on in the time that its calls take per sample."""
-WORTH_LOADING = 10**6
-"""Rows times (features + CALLS) of a call from which on compiled code is worth loading: some 0.1 s of NumPy."""
+WORTH_LOADING = 4_000_000
+"""Rows times (features + CALLS) of a call from which on compiled code is worth loading: NumPy takes as long as that."""
+WIDE = 32
+"""Components beyond which LAPACK is quicker at the coefficients of a row than loops are."""
 
 
 def applies(model: Model, n: int, m: int) -> bool:
@@ -34,7 +36,8 @@ def applies(model: Model, n: int, m: int) -> bool:
     wanted = os.environ.get("FACTORSTREAM_COMPILED") or "auto"
     if wanted not in ("0", "1", "auto"):
         raise ValueError(f"FACTORSTREAM_COMPILED must be 0, 1 or auto; it is {wanted!r}.")
-    if wanted == "0" or not _knows(model):
+    by_prior = m < model.enough  # three matrices of r × r to factorise and invert for every sample, not one
+    if wanted == "0" or not _knows(model) or (by_prior and model.r > 2 * WIDE):
         return False
     if wanted == "auto":
         return n * (m + CALLS) >= WORTH_LOADING and why_not() is None
@@ -74,11 +77,13 @@ def _reason(failure: Exception) -> str:
 
 
 def _call(function: Callable[..., int], *args: Any) -> int:
-    """The number of rows done. Nothing in the loops raises, so that what is raised comes from the compiler."""
+    """The number of rows done. Nothing else in the loops raises, so that what is raised comes from the compiler."""
     if _failure is not None:
         return 0
     try:
         return int(function(*args))
+    except IndexError:  # under NUMBA_BOUNDSCHECK: a mistake in the loops
+        raise
     except Exception as failure:  # no room for its cache, a damaged one, an interrupted first call
         _give_up(failure)
         return 0
@@ -98,16 +103,15 @@ def filter_rows(state: SmallState, model: Model, C: Array, Y: Array) -> Taken:
     """Take in the rows of Y (NaN = missing); C and the matrices of ``state`` change in place (``recursion.own``)."""
     from . import compiled
 
+    if not (Y.flags.c_contiguous and Y.flags.writeable):
+        Y = Y.copy()  # every other kind of array would be compiled for once more
     return _take_in(state, model, len(Y), compiled.filter_rows, C, Y)
 
 
-def filter_sparse_rows(
-    state: SmallState, model: Model, C: Array, Y: SparseRows, origin: Array, unseen: Array | None
-) -> Taken:
-    """The same for rows whose stored entries are the observed ones, not centred; ``unseen`` are yet to be settled."""
+def filter_sparse_rows(state: SmallState, model: Model, C: Array, Y: SparseRows, origin: Array, unseen: Array) -> Taken:
+    """The same for rows whose stored entries are the observed ones; features that are ``unseen`` settle in place."""
     from . import compiled
 
-    unseen = np.zeros(len(C), dtype=bool) if unseen is None else unseen
     data = (Y.indptr, Y.indices, Y.data, origin, unseen)
     return _take_in(state, model, Y.shape[0], compiled.filter_sparse_rows, C, *data)
 

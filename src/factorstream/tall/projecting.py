@@ -12,11 +12,8 @@ from ..core.linalg import Array, SparseRows, cholesky, is_sparse, lifted_cholesk
 from ..core.recursion import belief, normal_equations, with_mean
 from ..core.state import FilterState, Model
 from . import kernel, local
+from .filtering import ONE_BY_ONE, REFRESH
 from .threads import within_limit
-
-LARGE = 50_000
-"""Entries of a block up to which compiled code is given more rows at once than ``block_size``."""
-
 
 NARROW = 500_000
 """m r² up to which compiled loops add up the variances of a row more quickly than BLAS."""
@@ -65,7 +62,7 @@ def _each_sparse_row(state: FilterState, model: Model, Y: SparseRows) -> Iterato
 def coefficients(state: FilterState, model: Model, Y: Array | SparseRows, block_size: int) -> Array:
     """X (n × r), each row by the model's coefficient step, around the coefficients' mean."""
     known = belief(state.small, model)
-    if not is_sparse(Y) and kernel.applies(model, *Y.shape):
+    if not is_sparse(Y) and model.r <= kernel.WIDE and kernel.applies(model, *Y.shape):
         return _compiled(state, model, Y, block_size, everywhere=True) - known.mean
     X = np.zeros((Y.shape[0], model.r))
     for row in each_row(state, model, Y, block_size):
@@ -80,22 +77,25 @@ def _compiled(
     C = state.C.astype(np.float64)  # a copy: writable and in one piece, whatever the state's is
     known, small = belief(state.small, model), state.small._replace(G=local.gram(C))
     X, nothing = np.zeros((len(Y), model.r)), np.empty((0, 0), Y.dtype)
-    block_size = max(block_size, min(256, LARGE // len(C)))
-    at = 0
-    while at < len(Y):
-        rows = slice(at, at + block_size)
-        block = np.subtract(Y[rows], state.origin, dtype=np.float64, order="C")
-        room = nothing if variance is None else variance[rows]
-        done = kernel.project_rows(small, model, C, block, X[rows], room, everywhere)
-        at += done
-        if done < len(block):  # handed back
-            (row,) = each_row(state, model, Y[at : at + 1], 1)
-            found = model.coefficients(row.sample, known)
-            X[at] = found.x
-            if variance is not None:
-                where = np.arange(len(C)) if everywhere else row.gone
-                variance[at, where] = _variance(state, model, known, found, where)
-            at += 1
+    block_size = max(block_size, min(REFRESH, ONE_BY_ONE // len(C)))
+    for start in range(0, len(Y), block_size):
+        block = np.subtract(Y[start : start + block_size], state.origin, dtype=np.float64, order="C")
+        at = 0
+        while at < len(block):
+            rows = slice(start + at, start + len(block))
+            room = nothing if variance is None else variance[rows]
+            at += kernel.project_rows(small, model, C, block[at:], X[rows], room, everywhere)
+            if at < len(block):  # handed back
+                gone = np.flatnonzero(np.isnan(block[at]))
+                y = np.nan_to_num(block[at], nan=0.0)
+                G, n = local.observed_gram(C, small.G, gone), len(C) - len(gone)
+                sample = normal_equations(model, G, local.cross(C, y[None, :])[:, 0], float(y @ y), n)
+                found = model.coefficients(sample, known)
+                X[start + at] = found.x
+                if variance is not None:
+                    where = np.arange(len(C)) if everywhere else gone
+                    variance[start + at, where] = _variance(state, model, known, found, where)
+                at += 1
     return X
 
 
@@ -127,7 +127,7 @@ def predict(
     """
     known, r = belief(state.small, model), model.r
     X, variance = np.zeros((len(Y), r)), np.zeros(Y.shape, Y.dtype)
-    narrow = not want_variance or len(state.C) * r * r <= NARROW
+    narrow = r <= kernel.WIDE and (not want_variance or len(state.C) * r * r <= NARROW)
     if narrow and kernel.applies(model, *Y.shape):
         room = variance if want_variance else None
         X = _compiled(state, model, Y, block_size, room, not only_missing) - known.mean

@@ -44,8 +44,9 @@ EXPLANATION = (
     "long, 0.50 half as long. The *floor* is the work that the algorithm cannot do without over the rates above "
     "(`floors.py` has every formula), for this package and the yardsticks in plain NumPy; a peer's floor is not ours "
     "to count. Peers get their data prepared (means filled in, mask made, centred) outside the clock unless their name "
-    "says otherwise; ours takes the matrix with NaN. *Compiled* is this package with its extra `fast`; its other rows "
-    "are plain NumPy. dB are the signal-to-noise ratio over the removed entries."
+    "says otherwise; ours takes the matrix with NaN. *Compiled* is this package with its extra `fast`, insisted on "
+    "by FACTORSTREAM_COMPILED=1; its other rows are plain NumPy. dB are the signal-to-noise ratio over the removed "
+    "entries."
 )
 
 QUICK = "This was a quick run on smaller data than the bars speak of, so none of them is judged."

@@ -62,7 +62,7 @@ def _clock(call: Callable[[], Any]) -> float:
 
 @contextmanager
 def compiled_code(wanted: str) -> Iterator[None]:
-    """Rows go through compiled code ("1"), through NumPy ("0") or as the size of a call has it ("auto")."""
+    """Rows go through compiled code ("1") or through NumPy ("0")."""
     before = os.environ.get("FACTORSTREAM_COMPILED")
     os.environ["FACTORSTREAM_COMPILED"] = wanted
     try:
@@ -74,11 +74,11 @@ def compiled_code(wanted: str) -> Iterator[None]:
             os.environ["FACTORSTREAM_COMPILED"] = before
 
 
-def compiled(call: Callable[[], Any], wanted: str = "auto") -> Callable[[], Any]:
-    """The call with rows through compiled code, where it is large enough or that is insisted on ("1")."""
+def compiled(call: Callable[[], Any]) -> Callable[[], Any]:
+    """The call with rows through compiled code, however few they are."""
 
     def fast() -> Any:
-        with compiled_code(wanted):
+        with compiled_code("1"):
             return call()
 
     return fast
