@@ -15,6 +15,8 @@ from .threads import within_limit
 REFRESH = 256
 """Samples after which G is computed from C again, so that rounding cannot build up in its updates."""
 
+NOTHING = np.empty(0, dtype=np.intp)
+
 ONE_BY_ONE, FEW = 50_000, 25
 """Entries and columns of C up to which compiled code takes complete samples one by one, too.
 
@@ -37,12 +39,14 @@ def filter_rows(
     if state.unseen is not None:
         return _meeting_new_features(state, model, Y, block_size, n)
     origin, C, small = state.origin, state.C, own(state.small)
-    apart = C.size > ONE_BY_ONE or C.shape[1] > FEW or not kernel.applies(model, n, m)
-    if not apart:
+    small_enough = C.size <= ONE_BY_ONE and C.shape[1] <= FEW
+    compiled = small_enough and kernel.applies(model, n, m)
+    apart = not compiled
+    if compiled:
         block_size = max(block_size, min(REFRESH, ONE_BY_ONE // len(C)))
     writable = False
     infos: list[StepInfo] = []
-    room = np.empty((min(block_size, len(Y)), len(origin)), Y.dtype) if not apart or origin.any() else None
+    room = np.empty((min(block_size, len(Y)), len(origin)), Y.dtype) if compiled or origin.any() else None
     for start in range(0, len(Y), block_size):
         block = Y[start : start + block_size]
         if room is not None:
@@ -54,8 +58,12 @@ def filter_rows(
             else:
                 if not writable:
                     C, writable = C.copy(), True
-                singly = _compiled if kernel.applies(model, n, m) else _singly
-                small, info = singly(small, model, C, rows)
+                if not compiled and not small_enough:
+                    compiled = kernel.applies(model, n, m)  # only now, since loading it takes a while
+                if complete and not compiled:
+                    small, info = _masked(_refreshed(small, C), model, C, rows[0], None)
+                else:
+                    small, info = (_compiled if compiled else _singly)(small, model, C, rows)
             infos.append(info)
     return FilterState(C, origin, None, small), StepInfo.join(infos)
 
@@ -191,15 +199,15 @@ def _singly(small: SmallState, model: Model, C: Array, Y: Array) -> tuple[SmallS
     """Samples one after another, those with nothing observed left out; C is updated in place."""
     infos = []
     for y, missing in zip(Y, np.isnan(Y), strict=True):
-        if not missing.all():
+        if np.count_nonzero(missing) < len(y):
             small, info = _masked(_refreshed(small, C), model, C, y, missing)
             infos.append(info)
     return small, StepInfo.join(infos)
 
 
-def _masked(small: SmallState, model: Model, C: Array, y: Array, missing: Array) -> tuple[SmallState, StepInfo]:
+def _masked(small: SmallState, model: Model, C: Array, y: Array, missing: Array | None) -> tuple[SmallState, StepInfo]:
     """One sample, whatever stands in y at the missing entries; C is updated in place."""
-    gone = np.flatnonzero(missing)
+    gone = NOTHING if missing is None else np.flatnonzero(missing)
     if len(gone):
         y = y.copy()
         y[gone] = 0.0
