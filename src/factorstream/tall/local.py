@@ -30,7 +30,7 @@ __all__ = [
 def cross(C: Array, Y: Array) -> Array:
     """K = CᵀYᵀ (q × B); BLAS is faster at its transpose, which has the long rows of Y on the left."""
     m = len(C)
-    step = piece(m, len(Y) * C.shape[1]) if len(Y) > 1 else m
+    step = piece(m, len(Y) * C.shape[1]) if len(Y) > 1 else max(m, 1)
     K = Y @ C if step >= m else Y[:, :step] @ C[:step]
     for start in range(step, m, step):
         K += Y[:, start : start + step] @ C[start : start + step]
