@@ -47,6 +47,7 @@ unit: $(READY) ## tests and docstring examples
 	$(BIN)/python -m pytest -n 2
 
 compiled: $(READY) ## the tests of the filter once more, all rows through compiled code
+	rm -f src/factorstream/tall/__pycache__/*.nb?
 	FACTORSTREAM_COMPILED=1 $(BIN)/python -m pytest -n 2 $(OF_THE_FILTER)
 
 bench: $(READY) ## time us beside the peers

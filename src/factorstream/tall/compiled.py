@@ -8,8 +8,8 @@ twin: a sample that cannot be taken in here is handed back with nothing changed.
 ``state.SmallState``, updated in place. ``room`` and ``line`` are room for matrices (6 × q × q) and vectors (6 × q),
 ``tiles`` for rows of C cut into tiles of sixteen columns (tiles × rows × 16), with one tile more for their products.
 
-Everything is in this one file, because the cache of compiled code does not notice a change in another, and passed as
-few arrays, which shortens the compilation. ``numba`` comes with the extra ``fast``; only ``kernel`` imports this file.
+They are few arrays, because that shortens the compilation. ``numba`` comes with the extra ``fast``; only ``kernel``
+imports this file. Its cache of compiled code does not notice a change in ``loops``: ``make compiled`` clears it.
 """
 
 from __future__ import annotations
@@ -18,16 +18,14 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-TILE, CANCELLATION, EPS = 16, 1e-6, 2.0**-52
-"""As in ``core``, once more: the cache of this file would miss a change there (a test compares them)."""
+from .loops import TILE, add_gram, backward, cholesky, dot, forward, inverse, loops
+
+CANCELLATION, EPS = 1e-6, 2.0**-52
+"""As in ``core``, once more: the cache of compiled code would miss a change there (a test compares them)."""
 
 TILE_ROWS = 1024
 """Rows of C that are gathered at once."""
-
-loops = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
-"""Sums may be taken in another order, which lets them use vector registers; NaN and infinities keep their meaning."""
 
 
 class Rules(NamedTuple):
@@ -44,68 +42,6 @@ class Rules(NamedTuple):
     track_noise: bool
     enough: int
     rcond: float
-
-
-@loops
-def dot(a, b, n):  # type: ignore[no-untyped-def]
-    """The first n terms of aᵀb."""
-    total = 0.0
-    for k in range(n):
-        total += a[k] * b[k]
-    return total
-
-
-@loops
-def cholesky(M, L, n, rcond):  # type: ignore[no-untyped-def]
-    """L (n × n, lower) with M = LLᵀ, and whether M is positive definite: ``linalg.cholesky``."""
-    least, total = np.inf, 0.0
-    for i in range(n):
-        for j in range(i):
-            L[i, j] = (M[i, j] - dot(L[i], L[j], j)) / L[j, j]
-        square = M[i, i] - dot(L[i], L[i], i)
-        if not square > 0.0:
-            return False
-        L[i, i] = sqrt(square)
-        least, total = min(least, square), total + square
-    return least > rcond * total
-
-
-@loops
-def forward(L, x, n):  # type: ignore[no-untyped-def]
-    """x ← L⁻¹x."""
-    for i in range(n):
-        x[i] = (x[i] - dot(L[i], x, i)) / L[i, i]
-
-
-@loops
-def backward(L, x, n):  # type: ignore[no-untyped-def]
-    """x ← L⁻ᵀx."""
-    for i in range(n - 1, -1, -1):
-        x[i] /= L[i, i]
-        for k in range(i):
-            x[k] -= L[i, k] * x[i]
-
-
-@loops
-def add_gram(C, index, n, sums, tiles):  # type: ignore[no-untyped-def]
-    """sums ← sums + Σ c cᵀ over the first n rows in ``index``, its lower triangle, in tiles as ``linalg.gram`` does."""
-    q, last, product = C.shape[1], len(tiles) - 2, tiles[-1, :TILE]
-    width = q - last * TILE
-    for first in range(0, n, tiles.shape[1]):
-        rows = min(tiles.shape[1], n - first)
-        for i in range(rows):
-            row = C[index[first + i]]
-            for s in range(last):
-                for k in range(TILE):
-                    tiles[s, i, k] = row[s * TILE + k]
-            for k in range(width):
-                tiles[last, i, k] = row[last * TILE + k]
-        for s in range(last + 1):
-            for t in range(s + 1):
-                np.dot(tiles[s, :rows].T, tiles[t, :rows], product)
-                for i in range(TILE if s < last else width):
-                    for k in range(TILE if t < last else width):
-                        sums[s * TILE + i, t * TILE + k] += product[i, k]
 
 
 @loops
@@ -166,13 +102,7 @@ def from_prior(x, small, xbar, noise, rules, room, u):  # type: ignore[no-untype
     if not rules.ridge:
         for i in range(r - 1, -1, -1):
             x[i] = xbar[i] + dot(B[i], x, i + 1)
-    inverse = 0.0
-    for j in range(r):  # column j of L⁻¹ is row j of L⁻ᵀ
-        for k in range(r):
-            F[j, k] = 1.0 if k == j else 0.0
-        forward(L, F[j], r)
-        inverse += dot(F[j], F[j], r)
-    return max(r - noise * inverse, 0.0)
+    return max(r - noise * inverse(L, F, r), 0.0)
 
 
 @loops
@@ -197,6 +127,18 @@ def gain(z, g, f, St, lam, kalman):  # type: ignore[no-untyped-def]
 
 
 @loops
+def root(from_prior, r, room):  # type: ignore[no-untyped-def]
+    """F into room[4], with σ² FFᵀ the covariance of x: L⁻ᵀ, or BL⁻ᵀ under x ~ N(x̄, T); B in room[2], L⁻ᵀ in room[3]."""
+    B, inverted, F = room[2], room[3], room[4]
+    for i in range(r):
+        for k in range(r):
+            F[i, k] = 0.0 if from_prior else inverted[i, k]
+        for j in range(i + 1 if from_prior else 0):
+            for k in range(r):
+                F[i, k] += B[i, j] * inverted[j, k]
+
+
+@loops
 def learn_prior(x, d, T, xbar, weight, with_mean, doubt, room):  # type: ignore[no-untyped-def]
     """The coefficients' moments as in ``recursion._learn``; ``doubt`` is σ² where x came from the prior, else zero."""
     r = len(xbar)
@@ -209,16 +151,12 @@ def learn_prior(x, d, T, xbar, weight, with_mean, doubt, room):  # type: ignore[
     if with_mean:
         for k in range(r):
             xbar[k] += weight * d[k]
-    if doubt > 0.0:  # T ← T + weight Σ,  Σ = σ² B L⁻ᵀ (B L⁻ᵀ)ᵀ
-        B, F, BF = room[2], room[3], room[4]
+    if doubt > 0.0:  # T ← T + weight Σ,  Σ = σ² FFᵀ
+        root(True, r, room)
+        F = room[4]
         for i in range(r):
-            for k in range(r):
-                BF[i, k] = 0.0
-            for j in range(i + 1):
-                for k in range(r):
-                    BF[i, k] += B[i, j] * F[j, k]
             for k in range(i + 1):
-                T[i, k] += weight * doubt * dot(BF[i], BF[k], r)
+                T[i, k] += weight * doubt * dot(F[i], F[k], r)
                 T[k, i] = T[i, k]
 
 
@@ -386,20 +324,13 @@ def filter_sparse_rows(  # type: ignore[no-untyped-def]
 
 
 @loops
-def spread(by_prior, rules, room):  # type: ignore[no-untyped-def]
-    """Fᵀ into room[4], with σ² FFᵀ the covariance of the coefficients just found: F = L⁻ᵀ, or BL⁻ᵀ from the prior."""
-    r, L, B, F, Ft = rules.r, room[1], room[2], room[3], room[4]
-    for j in range(r):
-        for k in range(r):
-            F[j, k] = 1.0 if k == j else 0.0
-        forward(L, F[j], r)
+def square(F, c, u, r):  # type: ignore[no-untyped-def]
+    """‖Fᵀc‖²; u is room."""
+    u[:r] = 0.0
     for i in range(r):
         for k in range(r):
-            Ft[k, i] = F[i, k]
-            if by_prior and not rules.ridge:
-                Ft[k, i] = 0.0
-                for j in range(i + 1):
-                    Ft[k, i] += B[i, j] * F[j, k]
+            u[k] += c[i] * F[i, k]
+    return dot(u, u, r)
 
 
 @loops
@@ -413,7 +344,7 @@ def project_rows(C, Y, small, xbar, noise, doubt, rules, X, variance, everywhere
     m, q = C.shape
     r, St = rules.r, small[1]
     room, line, tiles = space(m, q)
-    Ft, z = room[4], line[2]
+    F, z, u = room[4], line[2], line[5]
     seen, gone, y = np.empty(m, np.intp), np.empty(m, np.intp), np.empty(m)
     for s in range(len(Y)):
         n, n_gone = look_at(Y[s], seen, y, gone)
@@ -426,16 +357,13 @@ def project_rows(C, Y, small, xbar, noise, doubt, rules, X, variance, everywhere
             return s
         X[s] = z[:r]
         if s < len(variance):
-            spread(by_prior > 0.0, rules, room)
+            if by_prior == 0.0:
+                inverse(room[1], room[3], r)
+            root(by_prior > 0.0 and not rules.ridge, r, room)
             common = 0.0
             for i in range(q):
-                common += dot(St[i], z, q) ** 2
-                for k in range(r):
-                    common += noise * dot(St[i], Ft[k], r) ** 2
+                common += dot(St[i], z, q) ** 2 + noise * square(F, St[i], u, r)
             for i in range(m if everywhere else n_gone):
                 j = i if everywhere else gone[i]
-                own = 0.0
-                for k in range(r):
-                    own += dot(C[j], Ft[k], r) ** 2
-                variance[s, j] = noise * (1.0 + own) + doubt * common
+                variance[s, j] = noise * (1.0 + square(F, C[j], u, r)) + doubt * common
     return len(Y)

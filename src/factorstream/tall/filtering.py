@@ -115,7 +115,7 @@ def filter_sparse_rows(
 ) -> tuple[FilterState, StepInfo]:
     """The same for rows whose stored entries are the observed ones; cost per row O(|Ω| q² + q³).
 
-    Nothing of length m is touched but one copy of C per call.
+    Nothing of length m is touched but C, the origin and the mask of unseen features, copied once per call.
     """
     origin, C, small = state.origin.copy(), state.C.copy(), own(state.small)
     n, m = Y.shape

@@ -42,9 +42,12 @@ def each_row(state: FilterState, model: Model, Y: Array | SparseRows, block_size
         yy = np.einsum("ij,ij->i", block, block, dtype=np.float64)
         for j in range(len(block)):
             gone = np.flatnonzero(missing[j])
-            G_seen = local.observed_gram(C, G, gone)
-            sample = normal_equations(model, G_seen, K[:, j], float(yy[j]), len(C) - len(gone))
-            yield Row(start + j, sample, gone)
+            yield Row(start + j, _sample(model, C, G, gone, K[:, j], float(yy[j])), gone)
+
+
+def _sample(model: Model, C: Array, G: Array, gone: Array, b: Array, yy: float) -> Sample:
+    """The normal equations of a row that lacks the features ``gone``, given G = CᵀC, C_Ωᵀy_Ω and ‖y_Ω‖²."""
+    return normal_equations(model, local.observed_gram(C, G, gone), b, yy, len(C) - len(gone))
 
 
 def _each_sparse_row(state: FilterState, model: Model, Y: SparseRows) -> Iterator[Row]:
@@ -88,9 +91,8 @@ def _compiled(
             if at < len(block):  # handed back
                 gone = np.flatnonzero(np.isnan(block[at]))
                 y = np.nan_to_num(block[at], nan=0.0)
-                G, n = local.observed_gram(C, small.G, gone), len(C) - len(gone)
-                sample = normal_equations(model, G, local.cross(C, y[None, :])[:, 0], float(y @ y), n)
-                found = model.coefficients(sample, known)
+                b = local.cross(C, y[None, :])[:, 0]
+                found = model.coefficients(_sample(model, C, small.G, gone, b, float(y @ y)), known)
                 X[start + at] = found.x
                 if variance is not None:
                     where = np.arange(len(C)) if everywhere else gone
