@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factorstream import DictionaryFilter
-from factorstream.core.recursion import own
+from factorstream.core.filter.recursion import own
 from factorstream.tall.filtering import _masked
 from reference import mf_rlf_masked
 

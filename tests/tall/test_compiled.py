@@ -11,10 +11,11 @@ from scipy import sparse
 
 from conftest import low_rank
 from factorstream import BroydenFactorization, DictionaryFilter, SGDFactorization
-from factorstream.core import linalg, masked, state
-from factorstream.core.coefficients import least_squares
-from factorstream.core.covariance import kalman_gain
-from factorstream.core.state import FilterState, Model, SmallState
+from factorstream.core import linalg
+from factorstream.core.filter import masked, state
+from factorstream.core.filter.coefficients import least_squares
+from factorstream.core.filter.covariance import kalman_gain
+from factorstream.core.filter.state import FilterState, Model, SmallState
 from factorstream.tall import filtering, kernel
 from factorstream.tall.filtering import filter_rows
 

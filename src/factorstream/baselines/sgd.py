@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.covariance import sgd_gain
-from ..core.state import Gain
+from ..core.filter.covariance import sgd_gain
+from ..core.filter.state import Gain
 from ..estimators._streaming import StreamingFactorizer
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..core.linalg import Array
-from ..core.recursion import belief
-from ..core.state import FilterState, Model
+from ..core.filter.recursion import belief
+from ..core.filter.state import FilterState, Model
 from ..tall import projecting
 from ._rows import Rows
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.linalg import Array, is_sparse
-from ..core.state import FilterState, Model, StepInfo
+from ..core.filter.state import FilterState, Model, StepInfo
 from ..tall.filtering import filter_rows, filter_sparse_rows
 from ..tall.local import has_gaps
 from ..tall.threads import limited

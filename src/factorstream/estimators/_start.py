@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.covariance import matrix_root
+from ..core.filter.covariance import matrix_root
 from ..core.linalg import Array, gram
-from ..core.state import FilterState, SmallState
+from ..core.filter.state import FilterState, SmallState
 from ..tall.local import clear_gaps, square_sum
 from ._rows import Rows, dense
 from ._validation import as_covariance, check_init

@@ -12,9 +12,9 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.coefficients import COEFFICIENT_STEPS
+from ..core.filter.coefficients import COEFFICIENT_STEPS
 from ..core.linalg import Array, is_sparse
-from ..core.state import FilterState, Gain, Model, StepInfo
+from ..core.filter.state import FilterState, Gain, Model, StepInfo
 from ..tall.local import square_sum
 from ..tall.threads import limited
 from ._answers import Answers, SharedAnswers

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.covariance import kalman_gain
+from ..core.filter.covariance import kalman_gain
 from ..core.linalg import Array, is_sparse
-from ..core.state import Gain
+from ..core.filter.state import Gain
 from ..core.variational.sweep import Options
 from . import _featurewise as featurewise
 from ._answers import Answers

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..core.linalg import Array, SparseRows
-from ..core.recursion import absorb, own, run_block
-from ..core.state import FilterState, Model, SmallState, StepInfo
+from ..core.filter.recursion import absorb, own, run_block
+from ..core.filter.state import FilterState, Model, SmallState, StepInfo
 from . import kernel, local
 from .threads import within_limit
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.coefficients import least_squares, maximum_a_posteriori
-from ..core.covariance import broyden_gain, kalman_gain
+from ..core.filter.coefficients import least_squares, maximum_a_posteriori
+from ..core.filter.covariance import broyden_gain, kalman_gain
 from ..core.linalg import Array, SparseRows
-from ..core.recursion import belief
-from ..core.state import Model, SmallState, StepInfo
+from ..core.filter.recursion import belief
+from ..core.filter.state import Model, SmallState, StepInfo
 
 if TYPE_CHECKING:
     from .compiled import Rules

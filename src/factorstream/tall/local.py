@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from ..core.linalg import Array, gram, piece
-from ..core.masked import observed_gram
+from ..core.filter.masked import observed_gram
 
 __all__ = [
     "add_rank_one",

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.coefficients import Belief, Coefficients, Sample, covariance_root
+from ..core.filter.coefficients import Belief, Coefficients, Sample, covariance_root
 from ..core.linalg import Array, SparseRows, cholesky, is_sparse, lifted_cholesky, triangular_solve
-from ..core.recursion import belief, normal_equations, with_mean
-from ..core.state import FilterState, Model
+from ..core.filter.recursion import belief, normal_equations, with_mean
+from ..core.filter.state import FilterState, Model
 from . import kernel, local
 from .filtering import ONE_BY_ONE, REFRESH
 from .threads import within_limit

@@ -17,7 +17,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import threadpoolctl  # a dependency of scikit-learn
 
-from ..core.state import FilterState
+from ..core.filter.state import FilterState
 
 P = ParamSpec("P")
 R = TypeVar("R")

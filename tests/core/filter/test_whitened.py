@@ -7,9 +7,9 @@ import pytest
 
 from conftest import low_rank
 from factorstream import DictionaryFilter
-from factorstream.core import whitened
+from factorstream.core.filter import whitened
 from factorstream.core.linalg import cholesky
-from factorstream.core.recursion import run_block
+from factorstream.core.filter.recursion import run_block
 
 LEARNING = {
     "given": {"noise_variance": 0.3, "prior_covariance": 0.5},

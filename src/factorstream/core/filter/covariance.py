@@ -11,7 +11,7 @@ from math import sqrt
 
 import numpy as np
 
-from .linalg import Array, cholesky, rank_one
+from ..linalg import Array, cholesky, rank_one
 from .state import Gain, SmallState
 
 

@@ -11,10 +11,10 @@ from scipy.stats import kstest
 import reference
 from conftest import low_rank
 from factorstream import BroydenFactorization, DictionaryFilter, SGDFactorization
-from factorstream.core.coefficients import COEFFICIENT_STEPS, Belief, Sample, marginal_likelihood
-from factorstream.core.covariance import kalman_gain
-from factorstream.core.masked import observed_gram
-from factorstream.core.state import FilterState, Model, SmallState
+from factorstream.core.filter.coefficients import COEFFICIENT_STEPS, Belief, Sample, marginal_likelihood
+from factorstream.core.filter.covariance import kalman_gain
+from factorstream.core.filter.masked import observed_gram
+from factorstream.core.filter.state import FilterState, Model, SmallState
 from factorstream.tall.filtering import _masked, filter_rows, filter_sparse_rows
 
 NOISE = 0.4

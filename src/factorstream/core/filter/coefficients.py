@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from .linalg import Array, cholesky, cholesky_solve, lifted_cholesky, triangular_inverse, triangular_solve
+from ..linalg import Array, cholesky, cholesky_solve, lifted_cholesky, triangular_inverse, triangular_solve
 
 
 class Sample(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .linalg import Array
+from ..linalg import Array
 
 if TYPE_CHECKING:
     from .coefficients import CoefficientStep

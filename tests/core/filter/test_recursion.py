@@ -7,9 +7,9 @@ import pytest
 
 import reference
 from factorstream import BroydenFactorization, DictionaryFilter, SGDFactorization
-from factorstream.core.coefficients import least_squares
-from factorstream.core.covariance import kalman_gain
-from factorstream.core.state import FilterState, Model, SmallState
+from factorstream.core.filter.coefficients import least_squares
+from factorstream.core.filter.covariance import kalman_gain
+from factorstream.core.filter.state import FilterState, Model, SmallState
 from factorstream.tall.filtering import filter_rows
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from . import whitened
 from .coefficients import Belief, Coefficients, Sample
 from .covariance import drift
-from .linalg import Array, rank_one
+from ..linalg import Array, rank_one
 from .state import EPS, Model, SmallState, StepInfo
 from .whitened import Records
 

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from conftest import low_rank
 from factorstream import DictionaryFilter
-from factorstream.core.coefficients import (
+from factorstream.core.filter.coefficients import (
     COEFFICIENT_STEPS,
     Belief,
     Sample,

@@ -21,7 +21,7 @@ from scipy.linalg.blas import dger
 
 from .coefficients import least_squares
 from .covariance import kalman_gain
-from .linalg import Array, cholesky, triangular_solve
+from ..linalg import Array, cholesky, triangular_solve
 from .state import EPS, Model, SmallState
 
 GROWTH = 1e3

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .linalg import Array, gram
+from ..linalg import Array, gram
 
 CANCELLATION = 1e-6
 """Below this share of a diagonal entry the subtraction G − (missing part) has lost too many digits."""

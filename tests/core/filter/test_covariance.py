@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from factorstream import DictionaryFilter
-from factorstream.core.covariance import matrix_root, potter_update
+from factorstream.core.filter.covariance import matrix_root, potter_update
 
 
 def test_potter_update_is_proposition_2(rng):

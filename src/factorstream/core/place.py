@@ -1,0 +1,68 @@
+"""Where arrays with one entry per feature live.
+
+The filter and the variational fit touch their m features in two ways only: a *map* (every feature gets something of
+its own: a new row of C, a posterior, a prediction) and a *sum* (a small matrix that adds up over the features: CᵀC,
+CᵀYᵀ, ‖e‖²). Both are written as plain functions of arrays, and a :class:`Place` runs them: on the features as they
+are (:data:`HERE`), on pieces of them in threads, on a GPU, or on the workers of a cluster. Another place for the data
+is another implementation of this Protocol, in a file of its own.
+
+A *tall* array is whatever the place made of an array with a feature axis; only its ``put``, ``get``, ``each`` and
+``total`` look inside. NamedTuples and tuples of tall arrays are passed as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from .linalg import Array
+
+Tall = Any
+"""An array with a feature axis, as its place keeps it."""
+
+
+class Place(Protocol):
+    """Runs functions over the features, wherever these are."""
+
+    def put(self, values: Any, axis: int) -> Tall:
+        """Bring an array, or sparse rows, of this process to the place; ``axis`` is the one of the features."""
+
+    def get(self, values: Tall, axis: int) -> Array:
+        """The array of this process that ``values`` stands for, its features along ``axis``."""
+
+    def each(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What ``function`` makes of the tall arguments, feature by feature: its results are tall too.
+
+        Arguments that are not tall are passed whole. A function that changes an argument in place returns it, and
+        the caller goes on with what is returned.
+        """
+
+    def total(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The sum over the features of what ``function`` makes of them: an array or a number of this process.
+
+        Where the function returns a tuple, each of its parts is summed.
+        """
+
+
+class Here:
+    """The features in one array of this process: every function is called once, on all of them."""
+
+    def put(self, values: Any, axis: int) -> Tall:
+        """The array itself."""
+        return values
+
+    def get(self, values: Tall, axis: int) -> Array:
+        """The array itself."""
+        out: Array = values
+        return out
+
+    def each(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """One call."""
+        return function(*arguments)
+
+    def total(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """One call."""
+        return function(*arguments)
+
+
+HERE = Here()
