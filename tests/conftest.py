@@ -9,6 +9,9 @@ os.environ.setdefault("FACTORSTREAM_COMPILED", "0")  # what a plain installation
 
 import numpy as np
 import pytest
+from sklearn.utils import check_random_state
+
+from factorstream.estimators import _filter_run
 
 
 @pytest.fixture
@@ -19,3 +22,13 @@ def rng() -> np.random.Generator:
 def low_rank(rng: np.random.Generator, n: int, m: int, r: int, noise: float = 0.1, offset: float = 0.0) -> np.ndarray:
     """Rows from a rank-r model with noise."""
     return rng.standard_normal((n, r)) @ rng.standard_normal((r, m)) + noise * rng.standard_normal((n, m)) + offset
+
+
+def settings_of(model, rows):
+    """The settings with which an estimator of the recursive filter would begin with these rows."""
+    return model._begin(rows, check_random_state(model.random_state))
+
+
+def first_state(model, rows):
+    """The state of the filter before its first row, where these rows set the scale."""
+    return _filter_run._start(settings_of(model, rows), rows)

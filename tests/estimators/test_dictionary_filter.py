@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 import reference
-from conftest import low_rank
-from factorstream import DictionaryFilter
+from conftest import first_state, low_rank
+from factorstream import BayesianFactorization, DictionaryFilter
 from factorstream.datasets import load_olivetti
 from factorstream.metrics import snr
 
@@ -41,16 +41,16 @@ def test_layout_of_the_input_does_not_matter(rng, dtype, fit_mean):
 def test_imputation_variance_and_density_are_the_written_out_gaussians(rng):
     X = gaps(rng, low_rank(rng, 200, 30, 3, offset=2.0), 0.2)
     model = DictionaryFilter(3, random_state=0).fit(X)
-    small = model.state_.small
+    small = model.state_.filter.small
     V = small.S @ small.S.T * small.noise / small.lam
-    origin = model.state_.origin + model.state_.C[:, 3]
+    origin = model.state_.filter.origin + model.state_.filter.C[:, 3]
     np.testing.assert_allclose(model.mean_, origin + small.xbar @ model.components_, rtol=1e-12)
     filled, std = model.impute(X, return_std=True)
     density = model.score_samples(X)
     for i in range(20):
         seen = ~np.isnan(X[i])
         mean, var, log_p = reference.predictive(
-            model.state_.C[:, :3], origin, V, small.xbar, small.T, model.noise_variance_, X[i], seen
+            model.state_.filter.C[:, :3], origin, V, small.xbar, small.T, model.noise_variance_, X[i], seen
         )
         np.testing.assert_allclose(filled[i, ~seen], mean[~seen], rtol=1e-8)
         np.testing.assert_allclose(std[i, ~seen], np.sqrt(var[~seen]), rtol=1e-8)
@@ -181,7 +181,7 @@ def test_a_row_without_data_changes_nothing(rng):
     before, record = model.state_, list(model.history_)
     model.partial_fit(np.full((2, 12), np.nan))
     assert_same(model, DictionaryFilter(3, random_state=0).partial_fit(X), rtol=0.0)
-    assert model.state_.small.k == before.small.k
+    assert model.state_.filter.small.k == before.filter.small.k
     assert (model.n_samples_seen_, model.history_) == (60, record)
 
 
@@ -245,19 +245,19 @@ def test_memory_does_not_grow_with_the_stream(rng):
     for _ in range(1200):
         model.partial_fit(rng.standard_normal((1, 6)))
     assert len(model.history_) == 1000
-    assert model._warm_rows is None
+    assert model.state_.warm_rows is None
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.parametrize("covariance", ["shared", "featurewise"])
+@pytest.mark.parametrize("Estimator", [DictionaryFilter, BayesianFactorization])
 @pytest.mark.parametrize(("first", "later"), [(np.float32, np.float64), (np.float64, np.float32)])
-def test_rows_of_another_dtype_join_the_stream_as_if_converted_before(rng, first, later, covariance, missing):
+def test_rows_of_another_dtype_join_the_stream_as_if_converted_before(rng, first, later, Estimator, missing):
     X = gaps(rng, low_rank(rng, 90, 12, 3, offset=2.0), missing)
     X[[4, 50]] = np.nan
     start, rest = X[:6].astype(first), X[6:].astype(later)
     streams = []
     for rows in (rest, rest.astype(first)):
-        model = DictionaryFilter(3, covariance=covariance, random_state=0)
+        model = Estimator(3, random_state=0)
         streams.append(model.partial_fit(start).partial_fit(rows))
     mixed, plain = streams
     assert mixed.components_.dtype == first
@@ -294,16 +294,16 @@ def test_given_numbers_are_used_as_given(rng):
     V0 = np.array([[2.0, 0.5], [0.5, 1.0]])
     model = DictionaryFilter(2, noise_variance=0.7, prior_covariance=V0, fit_mean=False, random_state=0)
     assert model.fit(X).noise_variance_ == 0.7
-    np.testing.assert_allclose(model._start(X).small.S @ model._start(X).small.S.T, V0)
+    np.testing.assert_allclose(first_state(model, X).small.S @ first_state(model, X).small.S.T, V0)
     for q in (0.1, [0.1, 0.1], 0.1 * np.eye(2)):
-        drifting = model.set_params(process_noise=q).fit(X)
-        np.testing.assert_allclose(drifting.covariance_, model.set_params(process_noise=0.1).fit(X).covariance_)
+        drifting = model.set_params(drift=q).fit(X)
+        np.testing.assert_allclose(drifting.covariance_, model.set_params(drift=0.1).fit(X).covariance_)
 
 
 def test_drift_keeps_the_filter_awake(rng):
     X = low_rank(rng, 400, 6, 2)
     fixed = DictionaryFilter(2, random_state=0).fit(X)
-    drifting = DictionaryFilter(2, random_state=0, process_noise=0.01).fit(X)
+    drifting = DictionaryFilter(2, random_state=0, drift=0.01).fit(X)
     assert np.trace(drifting.covariance_) > 5 * np.trace(fixed.covariance_)
 
 

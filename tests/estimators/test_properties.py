@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import first_state
 from factorstream import DictionaryFilter
 from factorstream.core.filter.recursion import own
 from factorstream.tall.filtering import _masked
@@ -71,7 +72,7 @@ def test_scale_equivariance(seed, size, fraction, exponent):
 
 @LIMITS
 @given(seeds, sizes, missing)
-def test_v_never_grows_without_process_noise(seed, size, fraction):
+def test_v_never_grows_without_drift(seed, size, fraction):
     _, X, gone = problem(seed, size, fraction)
     X[gone] = np.nan
     model = DictionaryFilter(
@@ -98,12 +99,12 @@ def test_values_under_the_mask_never_matter(seed, size, fraction, poison):
     }
     clean = np.where(gone, np.nan, X)
     model = DictionaryFilter(size[2], **settings).fit(clean)
-    start = model._start(clean)
+    start = first_state(model, clean)
     C, small = start.C.copy(), own(start.small)
     for y, missing in zip(np.where(gone, poison, X), gone, strict=True):
         if not missing.all():
-            small, _ = _masked(small, model._model(), C, y, missing)
-    close(C, model.state_.C, rtol=1e-7)
+            small, _ = _masked(small, model.state_.settings.model, C, y, missing)
+    close(C, model.state_.filter.C, rtol=1e-7)
     if (~gone).sum(axis=1).min() > size[2]:
         C, _ = mf_rlf_masked(np.where(gone, 7.0, X).T, (~gone).T.astype(float), init.T, np.eye(size[2]), 0.5)
         close(model.components_, C.T, rtol=1e-5)

@@ -19,7 +19,7 @@ from factorstream import BroydenFactorization, DictionaryFilter, SGDFactorizatio
 ESTIMATORS = [
     DictionaryFilter(),
     DictionaryFilter(n_components=2, coefficients="map"),
-    DictionaryFilter(n_components=2, coefficients="marginal", process_noise=1e-3),
+    DictionaryFilter(n_components=2, coefficients="marginal", drift=1e-3),
     BroydenFactorization(n_components=2),
     SGDFactorization(n_components=2),
 ]

@@ -5,19 +5,21 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, ClassVar
 
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.filter.covariance import broyden_gain
-from ..core.filter.state import Gain
-from ..estimators._streaming import StreamingFactorizer
+from ..estimators._filter_run import FilterSettings, filter_settings
+from ..estimators._streaming import RecursiveFactorizer
+from ..estimators._types import Seed
 
 
-class BroydenFactorization(StreamingFactorizer):
+class BroydenFactorization(RecursiveFactorizer):
     """Matrix factorisation by Broyden updates: g = Vx / (λ + xᵀVx) with V fixed (V = I in the paper).
 
-    Parameters and attributes are those of :class:`factorstream.DictionaryFilter`; since V is never
-    conditioned on the data there is no ``covariance_``, and predicted deviations leave out the doubt
-    about the dictionary.
+    Parameters and attributes are those of :class:`factorstream.DictionaryFilter`, as far as they are here. V is never
+    conditioned on the data and so says nothing about uncertainty: there are no standard deviations, intervals,
+    draws or densities.
 
     Examples
     --------
@@ -29,7 +31,7 @@ class BroydenFactorization(StreamingFactorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **StreamingFactorizer._parameter_constraints,
+        **RecursiveFactorizer._parameter_constraints,
         "noise_variance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "prior_covariance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), "array-like"],
     }
@@ -38,15 +40,15 @@ class BroydenFactorization(StreamingFactorizer):
         self,
         n_components: int = 10,
         *,
-        noise_variance: Any = "auto",
-        prior_covariance: Any = "auto",
+        noise_variance: str | float = "auto",
+        prior_covariance: str | ArrayLike = "auto",
         coefficients: str = "least_squares",
         fit_mean: bool = True,
-        init: Any = "random",
+        init: str | ArrayLike = "random",
         n_passes: int = 1,
         shuffle: bool = True,
-        batch_size: Any = "auto",
-        random_state: Any = None,
+        batch_size: str | int = "auto",
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -61,5 +63,11 @@ class BroydenFactorization(StreamingFactorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _gain(self) -> Gain:
-        return broyden_gain
+    def _settings(self, **common: Any) -> FilterSettings:
+        return filter_settings(
+            **common,
+            gain=broyden_gain,
+            posterior=False,
+            noise_variance=self.noise_variance,
+            prior_covariance=self.prior_covariance,
+        )

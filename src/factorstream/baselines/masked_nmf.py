@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import nnls
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..core.linalg import Array
-from ..estimators._validation import check_data, check_every_feature_observed, unchanged_on_error
+from ..estimators._factorizer import Factorizer
+from ..estimators._types import MatrixLike, Seed
+from ..estimators._validation import (
+    check_data,
+    check_every_feature_observed,
+    current_parameters,
+    unchanged_on_error,
+)
 
 __all__ = ["MaskedNMF"]
 
@@ -22,7 +29,33 @@ _CHECK_EVERY = 10  # iterations between two looks at the objective
 _ROWS_AT_ONCE = 256  # rows copied to double precision together
 
 
-class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class NMFState(NamedTuple):
+    """Everything that an answer depends on."""
+
+    parameters: dict[str, Any]
+    """Those of the estimator when it was fitted."""
+    components: Array
+    n_iter: int
+    history: tuple[dict[str, float], ...]
+
+
+class NonnegativeDictionary(NamedTuple):
+    """Answers from a nonnegative dictionary H (r × m)."""
+
+    components: Array
+
+    @property
+    def mean(self) -> Array:
+        return np.zeros_like(self.components[0])
+
+    def coefficients(self, X: Array) -> Array:
+        return nonnegative_coefficients(X, self.components)
+
+    def fill(self, X: Array) -> Array:
+        return np.where(np.isnan(X), self.coefficients(X) @ self.components, X)
+
+
+class MaskedNMF(Factorizer):
     """Nonnegative matrix factorisation of data with holes (batch; the paper's benchmark).
 
     Minimises Σ (y_ij − (WH)_ij)² over the observed entries with W, H ≥ 0 by the multiplicative updates of
@@ -35,7 +68,8 @@ class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     The coefficients that `transform` returns are not the last W but the exact nonnegative least-squares
     solution for the fitted dictionary, so they do not depend on which samples are transformed together. A
-    sample without any observed entry gets zeros.
+    sample without any observed entry gets zeros. There is no posterior, and so there are no standard deviations,
+    intervals, draws or densities.
 
     Parameters
     ----------
@@ -58,14 +92,14 @@ class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The dictionary H.
     reconstruction_err_ : float
         Root of the objective after the last iteration.
-    noise_variance_ : float
-        Mean squared residual of the observed entries.
     n_iter_ : int
         Iterations done.
     n_features_in_ : int
         Features seen in `fit`.
     history_ : list of dict
         ``{"iteration": ..., "objective": ...}``, every ten iterations and at the end.
+    state_ : NMFState
+        Everything that an answer depends on.
 
     Examples
     --------
@@ -84,6 +118,9 @@ class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
+    _takes_sparse: ClassVar[bool] = False
+    _state_types: ClassVar[tuple[type, ...]] = (NMFState,)
+    state_: NMFState
 
     def __init__(
         self,
@@ -92,7 +129,7 @@ class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         max_iter: int = 1000,
         tol: float = 0.0,
         init: str | ArrayLike = "random",
-        random_state: int | np.random.RandomState | None = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -106,79 +143,51 @@ class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn the dictionary from nonnegative data, one sample per row, NaN where missing."""
         with unchanged_on_error(self):
-            self._fit(self._validate(X, reset=True))
+            Y = self._check_rows(X, reset=True)
+            check_every_feature_observed(Y)
+            self.state_ = self._fit(Y)
         return self
 
-    def _fit(self, Y: Array) -> None:
-        check_every_feature_observed(Y)
+    def _fit(self, Y: Array) -> NMFState:
         observed = ~np.isnan(Y)
         M = observed.astype(Y.dtype)
         Y = np.where(observed, Y, 0).astype(Y.dtype, copy=False)
         W, H = self._start(Y, M)
-        self.history_: list[dict[str, float]] = []
-        self.n_iter_ = 0
-        while self.n_iter_ < self.max_iter:
-            for _ in range(min(_CHECK_EVERY, self.max_iter - self.n_iter_)):
+        history: list[dict[str, float]] = []
+        n_iter, gained = 0, True
+        while n_iter < self.max_iter and gained:
+            for _ in range(min(_CHECK_EVERY, self.max_iter - n_iter)):
                 W, H = update_factors(Y, M, W, H)
-                self.n_iter_ += 1
-            if self._record(masked_objective(Y, M, W, H)):
-                break
-        self.components_ = H
-        self.reconstruction_err_ = float(np.sqrt(self.history_[-1]["objective"]))
-        tiny = np.finfo(np.float64).tiny
-        self.noise_variance_ = max(self.history_[-1]["objective"] / float(np.count_nonzero(observed)), tiny)
-
-    def transform(self, X: ArrayLike) -> Array:
-        """Nonnegative least-squares coefficients of every row, from its observed entries."""
-        check_is_fitted(self)
-        return nonnegative_coefficients(self._validate(X, reset=False), self.components_)
-
-    def inverse_transform(self, X: ArrayLike) -> Array:
-        """Data that belong to coefficients: the full reconstruction, one sample per row."""
-        check_is_fitted(self)
-        Z = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-        if Z.shape[1] != len(self.components_):
-            raise ValueError(f"X has {Z.shape[1]} columns, but there are {len(self.components_)} components.")
-        return np.asarray(Z @ self.components_)
-
-    def impute(self, X: ArrayLike, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Fill the missing entries from the reconstruction; observed ones are returned as they are.
-
-        With ``return_std`` also a standard deviation, the same for all filled entries: that of the residuals.
-        """
-        check_is_fitted(self)
-        Y = self._validate(X, reset=False)
-        gone = np.isnan(Y)
-        filled = np.where(gone, nonnegative_coefficients(Y, self.components_) @ self.components_, Y)
-        if not return_std:
-            return filled
-        return filled, np.where(gone, np.sqrt(self.noise_variance_), 0.0).astype(Y.dtype)
-
-    def score_samples(self, X: ArrayLike) -> Array:
-        """Log-density of every row's observed entries around its own best fit, with the residuals' variance."""
-        check_is_fitted(self)
-        Y = self._validate(X, reset=False)
-        residual = Y - nonnegative_coefficients(Y, self.components_) @ self.components_
-        n = np.count_nonzero(~np.isnan(Y), axis=1)
-        squares = np.nansum(residual.astype(np.float64) ** 2, axis=1) / self.noise_variance_
-        return np.asarray(-0.5 * (squares + n * np.log(2.0 * np.pi * self.noise_variance_)))
-
-    def score(self, X: ArrayLike, y: object = None) -> float:
-        """Mean of :meth:`score_samples`."""
-        return float(self.score_samples(X).mean())
+                n_iter += 1
+            before = history[-1]["objective"] if history else np.inf
+            objective = masked_objective(Y, M, W, H)
+            history.append({"iteration": float(n_iter), "objective": objective})
+            if self.verbose:
+                print(f"[MaskedNMF] iteration {n_iter}, objective {objective:.6g}")
+            gained = self.tol == 0 or before - objective > self.tol * objective
+        return NMFState(current_parameters(self), H, n_iter, tuple(history))
 
     @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
+    def reconstruction_err_(self) -> float:
+        """Root of the objective after the last iteration."""
+        return float(np.sqrt(self._learned().history[-1]["objective"]))
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations done."""
+        return int(self._learned().n_iter)
+
+    def _dictionary(self) -> NonnegativeDictionary:
+        return NonnegativeDictionary(self._learned().components)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
         tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _validate(self, X: ArrayLike, *, reset: bool) -> Array:
+    def _check_rows(self, X: MatrixLike, *, reset: bool = False) -> Array:
+        if not reset:
+            check_is_fitted(self)
         Y: Array = check_data(self, X, reset=reset)
         if (Y < 0).any():
             row, column = np.argwhere(Y < 0)[0]
@@ -202,14 +211,6 @@ class MaskedNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             if H.shape != (r, m) or (H < 0).any():
                 raise ValueError(f"init must be a nonnegative array of shape {(r, m)}; got shape {H.shape}.")
         return W.astype(Y.dtype), H.astype(Y.dtype)  # astype copies: the caller's init is never changed
-
-    def _record(self, objective: float) -> bool:
-        """Note the objective and tell whether the last ten iterations gained too little to go on."""
-        before = self.history_[-1]["objective"] if self.history_ else np.inf
-        self.history_.append({"iteration": self.n_iter_, "objective": objective})
-        if self.verbose:
-            print(f"MaskedNMF: iteration {self.n_iter_}, objective {objective:.6g}")
-        return bool(self.tol > 0 and before - objective <= self.tol * objective)
 
 
 def update_factors(Y: Array, M: Array, W: Array, H: Array) -> tuple[Array, Array]:

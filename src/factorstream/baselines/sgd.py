@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.filter.covariance import sgd_gain
-from ..core.filter.state import Gain
-from ..estimators._streaming import StreamingFactorizer
+from ..core.filter.covariance import SGDGain
+from ..estimators._filter_run import FilterSettings, filter_settings
+from ..estimators._streaming import RecursiveFactorizer
+from ..estimators._types import Seed
 
 
-class SGDFactorization(StreamingFactorizer):
+class SGDFactorization(RecursiveFactorizer):
     """Stochastic gradient matrix factorisation: C ← C + γ_k (y − Cx) xᵀ.
 
     Parameters
@@ -25,8 +28,8 @@ class SGDFactorization(StreamingFactorizer):
     decay : float, default=0.5
         Power of k by which the step size falls; not used with a callable.
 
-    The other parameters and attributes are those of :class:`factorstream.DictionaryFilter`; there is
-    no posterior of the dictionary and so no ``covariance_``.
+    The other parameters and attributes are those of :class:`factorstream.DictionaryFilter`, as far as they are here.
+    There is no posterior of the dictionary, and so there are no standard deviations, intervals, draws or densities.
 
     Examples
     --------
@@ -38,24 +41,25 @@ class SGDFactorization(StreamingFactorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **StreamingFactorizer._parameter_constraints,
+        **RecursiveFactorizer._parameter_constraints,
         "step_size": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), callable],
         "decay": [Interval(Real, 0, None, closed="left")],
     }
+    _state_types: ClassVar[tuple[type, ...]] = (*RecursiveFactorizer._state_types, SGDGain)
 
     def __init__(
         self,
         n_components: int = 10,
         *,
-        step_size: Any = "auto",
+        step_size: str | float | Callable[[int, float], float] = "auto",
         decay: float = 0.5,
         coefficients: str = "least_squares",
         fit_mean: bool = True,
-        init: Any = "random",
+        init: str | ArrayLike = "random",
         n_passes: int = 1,
         shuffle: bool = True,
-        batch_size: Any = "auto",
-        random_state: Any = None,
+        batch_size: str | int = "auto",
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -70,11 +74,5 @@ class SGDFactorization(StreamingFactorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _gain(self) -> Gain:
-        def schedule(k: int, xx: float, typical: float) -> float:
-            if callable(self.step_size):
-                return float(self.step_size(k, xx))
-            scale = 1.0 / typical if self.step_size == "auto" else float(self.step_size)
-            return float(scale / k**self.decay)
-
-        return sgd_gain(schedule)
+    def _settings(self, **common: Any) -> FilterSettings:
+        return filter_settings(**common, gain=SGDGain(self.step_size, self.decay), posterior=False)

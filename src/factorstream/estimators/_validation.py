@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from math import isfinite
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ..core.linalg import Array, is_sparse
 from ..tall.local import square_sum
 from ..tall.threads import limited
-from ._rows import Rows, observed_by_feature
+from ..tall.rows import Rows, observed_by_feature
 
 AT_ONCE = 2**20
 """Entries looked at together where a mask is needed, so that it is never as large as the data."""
@@ -144,7 +147,7 @@ def as_covariance(value: Any, r: int, name: str, *, definite: bool) -> Array:
 
 
 def check_init(init: Any, r: int, m: int) -> Array:
-    """A user's start as the core wants it: C (m × r)."""
+    """A user's start, checked (r × m)."""
     start = np.asarray(init, dtype=np.float64)
     if start.shape != (r, m):
         raise ValueError(
@@ -153,4 +156,48 @@ def check_init(init: Any, r: int, m: int) -> Array:
         )
     if not np.isfinite(start).all():
         raise ValueError("init must be finite.")
-    return start.T
+    return start
+
+
+def check_level(level: float) -> None:
+    """Refuse a level that is no probability strictly between 0 and 1."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie strictly between 0 and 1; got {level}.")
+
+
+def check_count(name: str, value: int) -> None:
+    """Refuse a number that is not a whole number of at least 1."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1; got {value!r}.")
+
+
+def current_parameters(estimator: BaseEstimator) -> dict[str, Any]:
+    """The parameters that shape what is learned, as they are now."""
+    return {name: getattr(estimator, name) for name in _shaping(type(estimator))}
+
+
+@cache
+def _shaping(kind: type) -> tuple[str, ...]:
+    """``verbose`` shapes nothing, and ``random_state`` has been asked for its numbers when a fit begins."""
+    return tuple(name for name in kind._get_param_names() if name not in ("random_state", "verbose"))  # type: ignore[attr-defined]
+
+
+def check_same_parameters(estimator: BaseEstimator, begun_with: Mapping[str, Any]) -> None:
+    """Refuse to go on with a stream whose parameters have been changed since it began."""
+    for name, before in begun_with.items():
+        now = getattr(estimator, name)
+        if now is not before and not _equal(now, before):
+            raise ValueError(
+                f"partial_fit cannot go on with {name}={now!r}: the stream began with {before!r}; "
+                "set it back, or call fit to start again."
+            )
+
+
+def _equal(a: object, b: object) -> bool:
+    """Whether two parameters say the same; NaN equals NaN."""
+    if isinstance(a, np.ndarray | list | tuple) or isinstance(b, np.ndarray | list | tuple):
+        try:
+            return np.array_equal(np.asarray(a), np.asarray(b))
+        except ValueError:  # a ragged list
+            return False
+    return type(a) is type(b) and bool(a == b or (a != a and b != b))

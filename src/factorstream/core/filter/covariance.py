@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,15 +66,23 @@ def broyden_gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
     return (S @ f) / (state.lam + float(f @ f)), 0.0
 
 
-def sgd_gain(step_size: Callable[[int, float, float], float]) -> Gain:
-    """Stochastic gradient: g = γ x with γ = step_size(k, xᵀx, E‖x‖²), k counting from 1.
+class SGDGain(NamedTuple):
+    """Stochastic gradient: g = γ x with γ = step_size / k**decay, k counting samples from 1.
 
-    γ = 1/(λ + xᵀx) is Broyden's rule with V = I.
+    ``step_size`` "auto" stands for 1 / E‖x‖², the running mean; a function gives γ itself from (k, ‖x‖²), and
+    1/(λ + ‖x‖²) is Broyden's rule with V = I.
     """
 
-    def gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
-        typical = float(np.trace(state.T) + state.xbar @ state.xbar)
-        typical += len(x) - len(state.T)  # a mean's coefficient is always 1
-        return step_size(state.k + 1, float(x @ x), typical) * x, 0.0
+    step_size: str | float | Callable[[int, float], float]
+    decay: float
 
-    return gain
+    def __call__(self, state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
+        """(g, 0)."""
+        k, xx = state.k + 1, float(x @ x)
+        if callable(self.step_size):
+            return float(self.step_size(k, xx)) * x, 0.0
+        if isinstance(self.step_size, str):
+            typical = float(np.trace(state.T) + state.xbar @ state.xbar)
+            typical += len(x) - len(state.T)  # a mean's coefficient is always 1
+            return float(1.0 / typical / k**self.decay) * x, 0.0
+        return float(self.step_size / k**self.decay) * x, 0.0

@@ -9,9 +9,9 @@ from scipy import sparse
 
 from ..core.linalg import Array, is_sparse
 from ..core.filter.state import FilterState, Model, StepInfo
-from ..tall.filtering import filter_rows, filter_sparse_rows
-from ..tall.local import has_gaps
-from ..tall.threads import limited
+from .filtering import filter_rows, filter_sparse_rows
+from .local import has_gaps
+from .threads import limited
 
 Rows = Any
 """A dense array or sparse rows."""

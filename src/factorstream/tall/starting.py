@@ -14,9 +14,9 @@ import numpy as np
 from ..core.filter.covariance import matrix_root
 from ..core.linalg import Array, gram
 from ..core.filter.state import FilterState, SmallState
-from ..tall.local import clear_gaps, square_sum
-from ._rows import Rows, dense
-from ._validation import as_covariance, check_init
+from .local import clear_gaps, square_sum
+from .rows import Rows, dense
+
 
 NOISE_SHARE = 0.1
 """λ of the recursion as a share of the data's variance; σ² itself is learned. To the dictionary only V0/λ
@@ -101,9 +101,9 @@ def start(
     *,
     r: int,
     fit_mean: bool,
-    noise_variance: Any,
-    prior_covariance: Any,
-    init: Any,
+    noise_variance: float | None,
+    prior_covariance: Array | None,
+    init: str | Array,
     seed: int,
     dtype: np.dtype[Any],
 ) -> FilterState:
@@ -114,13 +114,12 @@ def start(
     values, and with the variance that such a mean has.
     """
     m = len(scale.origin)
-    learned = isinstance(noise_variance, str)
-    lam = NOISE_SHARE * scale.variance if learned else float(noise_variance)
-    auto = isinstance(prior_covariance, str)
-    V0 = as_covariance(scale.variance / r if auto else prior_covariance, r, "prior_covariance", definite=True)
+    lam = NOISE_SHARE * scale.variance if noise_variance is None else noise_variance
+    auto = prior_covariance is None
+    V0 = scale.variance / r * np.eye(r) if prior_covariance is None else prior_covariance
     rng = np.random.default_rng(seed)
     if not isinstance(init, str):
-        C = check_init(init, r, m)
+        C = init.T
     elif init == "uniform":
         C = rng.random((m, r))
     else:

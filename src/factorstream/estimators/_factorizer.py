@@ -1,0 +1,178 @@
+"""What every fitted factorisation can be asked: the methods of the estimators, over the Protocols of ``_answers``."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.linalg import Array
+from ..persist import Saved
+from ..tall.rows import Rows, dense
+from ._answers import Dictionary, PosteriorDictionary
+from ._types import MatrixLike, Seed
+from ._validation import check_count, check_data, check_level
+
+
+class Factorizer(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of all factorisations: coefficients, reconstructions and filled rows.
+
+    A subclass keeps everything that it has learned in ``state_``, a NamedTuple, and nothing elsewhere.
+    """
+
+    _takes_sparse: ClassVar[bool] = True
+
+    @abstractmethod
+    def _dictionary(self) -> Dictionary:
+        """The fitted dictionary, ready for questions."""
+
+    def _learned(self) -> Any:
+        """``state_``, or the sentence that says that there is none yet."""
+        if "state_" not in vars(self):
+            remedy = "call fit or partial_fit" if hasattr(self, "partial_fit") else "call fit"
+            raise AttributeError(f"This {type(self).__name__} has not been fitted yet; {remedy}.")
+        return self.state_
+
+    # ---------------------------------------------------------------- what was fitted
+
+    @property
+    def components_(self) -> Array:
+        """The dictionary, one component per row (n_components_, n_features); read-only."""
+        return read_only(self._dictionary().components)
+
+    @property
+    def mean_(self) -> Array:
+        """What is predicted of a row before any of it is seen (n_features,); read-only."""
+        return read_only(self._dictionary().mean)
+
+    @property
+    def n_components_(self) -> int:
+        """How many components the dictionary has."""
+        return int(self._dictionary().components.shape[0])
+
+    @property
+    def history_(self) -> list[dict[str, float]]:
+        """What happened while fitting, oldest first."""
+        return [dict(record) for record in self._learned().history]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "state_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self._takes_sparse
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    # ---------------------------------------------------------------- answers
+
+    def transform(self, X: MatrixLike) -> Array:
+        """Coefficients of every row under the fitted dictionary (n_samples, n_components_)."""
+        rows = self._check_rows(X)
+        return self._dictionary().coefficients(rows).astype(rows.dtype, copy=False)
+
+    def inverse_transform(self, X: MatrixLike) -> Array:
+        """The rows that these coefficients stand for (n_samples, n_features)."""
+        check_is_fitted(self)
+        x = check_array(X, dtype=[np.float64, np.float32])
+        components = self.components_
+        if x.shape[1] != len(components):
+            raise ValueError(
+                f"X has {x.shape[1]} columns but the dictionary has {len(components)} components; "
+                "pass what transform returned."
+            )
+        rows: Array = x.astype(components.dtype, copy=False) @ components + self.mean_
+        return rows
+
+    def impute(self, X: MatrixLike) -> Any:
+        """X with its NaN filled in; observed entries are kept.
+
+        Sparse rows come back dense: pass as many at a time as memory has room for.
+        """
+        return self._dictionary().fill(dense(self._check_rows(X)))
+
+    def _check_rows(self, X: MatrixLike) -> Rows:
+        check_is_fitted(self)
+        return check_data(self, X, reset=False, accept_sparse=self._takes_sparse)
+
+
+class PosteriorFactorizer(Factorizer):
+    """Base of the factorisations that know how sure they are."""
+
+    @abstractmethod
+    def _dictionary(self) -> PosteriorDictionary:
+        """The fitted dictionary, ready for questions."""
+
+    @property
+    def covariance_(self) -> Array:
+        """Posterior covariance between the components of the dictionary; read-only."""
+        return read_only(self._dictionary().covariance)
+
+    @property
+    def noise_variance_(self) -> float | Array:
+        """The noise variance in the data's units, as given or as learned."""
+        return self._dictionary().noise
+
+    def impute(self, X: MatrixLike, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """X with its NaN filled in; observed entries are kept.
+
+        With ``return_std`` also the predictive standard deviation of every filled entry, noise included; zero where
+        X was observed. Sparse rows come back dense: pass as many at a time as memory has room for.
+        """
+        rows = dense(self._check_rows(X))
+        if not return_std:
+            return self._dictionary().fill(rows)
+        filled, variance = self._dictionary().predict(rows)
+        return filled, np.sqrt(variance).astype(rows.dtype, copy=False)
+
+    def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Array, Array]:
+        """Bounds that hold the true value of a missing entry with probability ``level``; where X is observed both are X.
+
+        The interval of an entry that was observed is that of the same entry in rows in which it is set to NaN.
+        """
+        rows = dense(self._check_rows(X))
+        check_level(level)
+        dictionary = self._dictionary()
+        width = dictionary.half_width(level)
+        filled, variance = dictionary.predict(rows)
+        reach = (width * np.sqrt(variance)).astype(rows.dtype, copy=False)
+        return filled - reach, filled + reach
+
+    def sample_imputations(self, X: MatrixLike, n_draws: int = 5, random_state: Seed = None) -> Array:
+        """Draws of X with its gaps filled, for multiple imputation (n_draws, n_samples, n_features).
+
+        Within one draw all entries share one dictionary, and the entries of a row one coefficient vector, so that
+        what is computed from a draw varies as it should.
+        """
+        rows = dense(self._check_rows(X))
+        check_count("n_draws", n_draws)
+        seed = check_random_state(random_state).randint(2**31 - 1)
+        return self._dictionary().draw(rows, int(n_draws), np.random.default_rng(seed))
+
+    def score_samples(self, X: MatrixLike) -> Array:
+        """Log-density of every row's observed entries, coefficients integrated out (n_samples,); the lowest are the oddest.
+
+        A fit that sweeps over odd rows until they fit learns them as well: look for them with one pass of
+        ``DictionaryFilter``, or with a fit that has not seen them.
+        """
+        return self._dictionary().log_density(self._check_rows(X))
+
+    def score(self, X: MatrixLike, y: object = None) -> float:
+        """Mean of :meth:`score_samples`; higher is better."""
+        return float(self.score_samples(X).mean())
+
+
+def read_only(values: Array) -> Array:
+    """A view that cannot be written through."""
+    view = values.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,272 @@
+"""A run of the recursive filter: begin, pass over rows, go on. The estimators that use it add parameters and words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from ..core.filter.coefficients import COEFFICIENT_STEPS
+from ..core.filter.recursion import belief
+from ..core.filter.state import FilterState, Gain, Model, StepInfo
+from ..core.linalg import Array, is_sparse
+from ..tall import projecting
+from ..tall.local import square_sum
+from ..tall.rows import Rows, run_filter, stack
+from ..tall.starting import measure, start, warm_up
+from ._validation import as_covariance, check_init
+
+HISTORY = 1000
+"""Records kept in ``history_``; older ones are dropped so that an endless stream stays bounded."""
+
+ENOUGH = 5
+"""Observed entries per component below which, where the noise is learned, a row's coefficients get the learned prior.
+
+Least squares is defined from one on, and that is what given numbers mean, but it follows the noise there: on small
+tables with gaps the prior takes 15 to 40% off the error of the filled entries (``benchmarks/defaults.py``)."""
+
+GATHERED = 16_384
+"""Sparse rows brought into a random order together; the filter copies its dictionary once for each lot."""
+
+Record = dict[str, float]
+Tell = Callable[[Record], None]
+"""Is given every record as it is made; prints it, or does nothing."""
+
+
+class FilterSettings(NamedTuple):
+    """What a run was begun with, checked and in the core's words; it never changes."""
+
+    model: Model
+    """Sizes and rules of the recursion."""
+    noise_variance: float | None
+    """λ, or None: it follows from the data's scale, and σ² is learned."""
+    prior_covariance: Array | None
+    """V0 (r × r), or None: it follows from the data's scale."""
+    init: str | Array
+    """The random start, "random" or "uniform", or the start itself (r × m)."""
+    seed: int
+    """Of the random start."""
+    dtype: np.dtype[Any]
+    """Of the dictionary."""
+    block_size: int
+    """Rows handled together."""
+
+    @property
+    def measures(self) -> bool:
+        """Whether something follows from the data's scale."""
+        return self.noise_variance is None or self.prior_covariance is None
+
+    @property
+    def fit_mean(self) -> bool:
+        """Whether the last column of the dictionary is a mean."""
+        return self.model.q > self.model.r
+
+
+def filter_settings(
+    *,
+    n_components: int,
+    n_features: int,
+    gain: Gain,
+    posterior: bool,
+    coefficients: str,
+    fit_mean: bool,
+    init: str | ArrayLike,
+    batch_size: str | int,
+    seed: int,
+    dtype: np.dtype[Any],
+    noise_variance: str | float = "auto",
+    prior_covariance: str | ArrayLike = "auto",
+    drift: float | ArrayLike = 0.0,
+) -> FilterSettings:
+    """An estimator's parameters in the core's words, or one sentence about the one that cannot be used."""
+    r = int(n_components)
+    noise = None if isinstance(noise_variance, str) else float(noise_variance)
+    prior: Array | None = None
+    if not isinstance(prior_covariance, str):
+        prior = as_covariance(prior_covariance, r, "prior_covariance", definite=True)
+    model = Model(
+        r=r,
+        q=r + bool(fit_mean),
+        coefficients=COEFFICIENT_STEPS[coefficients],
+        gain=gain,
+        Q=_drift(drift, r, bool(fit_mean)),
+        posterior=posterior,
+        learn_noise=noise is None,
+        learn_prior=coefficients != "map",
+        track_noise=noise is None and prior is not None,
+        enough=ENOUGH * r if noise is None else r,
+        rcond=float(r * np.finfo(np.float64).eps),
+    )
+    start = init if isinstance(init, str) else check_init(init, r, n_features)
+    size = min(max(2 * r, 32), 256) if isinstance(batch_size, str) else int(batch_size)
+    return FilterSettings(model, noise, prior, start, seed, dtype, size)
+
+
+def _drift(drift: float | ArrayLike, r: int, fit_mean: bool) -> Array | None:
+    """Q_V with the mean's part, or None for a dictionary that does not drift. A number lets the mean drift too."""
+    Q = as_covariance(drift, r, "drift", definite=False)
+    if not Q.any():
+        return None
+    if fit_mean:
+        of_mean = float(np.asarray(drift)) if np.ndim(drift) == 0 else 0.0
+        Q = np.block([[Q, np.zeros((r, 1))], [np.zeros((1, r)), of_mean]])
+    return Q
+
+
+class FilterRun(NamedTuple):
+    """Everything that an answer or the next row depends on: ``state_`` of the estimators."""
+
+    parameters: dict[str, Any]
+    """The estimator's parameters when the run began."""
+    settings: FilterSettings
+    filter: FilterState
+    warm_rows: Rows | None
+    """The first rows of a stream, kept until they are enough to measure the scale; None from then on."""
+    n_samples: int
+    """Rows taken in, those without any observed entry left out."""
+    n_passes: int
+    """Passes that ``fit`` has made."""
+    history: tuple[Record, ...]
+
+
+def begin(parameters: dict[str, Any], settings: FilterSettings, X: Rows) -> FilterRun:
+    """A stream of rows like X before its first row."""
+    return FilterRun(parameters, settings, _start(settings, X[:0]), X[:0].copy(), 0, 0, ())
+
+
+def fit(
+    parameters: dict[str, Any],
+    settings: FilterSettings,
+    X: Rows,
+    *,
+    n_passes: int,
+    shuffle: bool,
+    tol: float,
+    rng: np.random.RandomState,
+    tell: Tell,
+) -> FilterRun:
+    """Pass over all rows of X, ``n_passes`` times or until doubt about the dictionary has fallen below ``tol``."""
+    run: FilterRun | None = None
+    for _ in range(n_passes):
+        order = rng.permutation(X.shape[0]) if shuffle else np.arange(X.shape[0])
+        if run is None:
+            first = X if settings.measures else X[order[: warm_up(settings.model.r)]]
+            run = FilterRun(parameters, settings, _start(settings, first), None, X.shape[0], 0, ())
+        run, dictionary_share = _pass(run, X, order, tell)
+        run = run._replace(n_passes=run.n_passes + 1)
+        if dictionary_share < tol:
+            break
+    assert run is not None  # for the type checker: n_passes is at least 1
+    return run
+
+
+def go_on(run: FilterRun, X: Rows, with_data: Array, tell: Tell) -> FilterRun:
+    """Take in the rows of X, of which those numbered ``with_data`` have observed entries.
+
+    Until enough rows have arrived to measure the scale they are kept, and each call starts over from them, so that
+    the division of a stream into calls does not matter.
+    """
+    if run.warm_rows is not None:
+        run = _warm_up(run, run.warm_rows, X, with_data)
+    if len(with_data):
+        run, _ = _pass(run, X, None, tell)
+    return run._replace(n_samples=run.n_samples + len(with_data))
+
+
+def _warm_up(run: FilterRun, kept: Rows, X: Rows, with_data: Array) -> FilterRun:
+    """Start again from the rows kept so far, now that X says more about the scale."""
+    settings = run.settings
+    wanted = warm_up(settings.model.r) if settings.fit_mean or settings.measures else 0
+    more = with_data[: max(wanted - kept.shape[0], 0)]
+    rows = stack(kept, X[more].astype(settings.dtype, copy=False))
+    state, _ = run_filter(_start(settings, rows), settings.model, kept, settings.block_size)
+    return run._replace(filter=state, warm_rows=rows if rows.shape[0] < wanted else None)
+
+
+def _start(settings: FilterSettings, rows: Rows) -> FilterState:
+    return start(
+        measure(rows, settings.fit_mean),
+        r=settings.model.r,
+        fit_mean=settings.fit_mean,
+        noise_variance=settings.noise_variance,
+        prior_covariance=settings.prior_covariance,
+        init=settings.init,
+        seed=settings.seed,
+        dtype=rows.dtype,
+    )
+
+
+def _pass(run: FilterRun, X: Rows, order: Array | None, tell: Tell) -> tuple[FilterRun, float]:
+    """One pass over X in the given order; returns the mean share of the dictionary's doubt in the predictive variance."""
+    model, size, state = run.settings.model, run.settings.block_size, run.filter
+    at_once = X.shape[0] if order is None else GATHERED if is_sparse(X) else 4 * size
+    infos = []
+    for first in range(0, X.shape[0], at_once):
+        rows = X if order is None else X[order[first : first + at_once]]
+        state, info = run_filter(state, model, rows, size, part_of=X.shape[0])
+        infos.append(info)
+    record = _record(state, model, StepInfo.join(infos))
+    tell(record)
+    run = run._replace(filter=state, history=(*run.history[-HISTORY + 1 :], record))
+    return run, record["dictionary_share"]
+
+
+def _record(state: FilterState, model: Model, info: StepInfo) -> Record:
+    """What a pass, or a call of ``partial_fit``, was like."""
+    small = state.small
+    return {
+        "n_samples": float(len(info.innovation)),
+        "innovation": float(info.innovation.sum() / info.n_observed.sum()),
+        "noise": small.noise,
+        "trace": square_sum(small.S) * small.noise / small.lam if model.posterior else 0.0,
+        "dictionary_share": float(info.dictionary_share.sum() / len(info.dictionary_share)),
+    }
+
+
+class FilterDictionary(NamedTuple):
+    """Answers from the dictionary of a run."""
+
+    run: FilterRun
+
+    @property
+    def components(self) -> Array:
+        return self.run.filter.C[:, : self.run.settings.model.r].T
+
+    @property
+    def mean(self) -> Array:
+        return projecting.mean(self.run.filter, self.run.settings.model)
+
+    @property
+    def noise(self) -> float:
+        return self.run.filter.small.noise
+
+    @property
+    def covariance(self) -> Array:
+        known = belief(self.run.filter.small, self.run.settings.model)
+        S = known.S[: self.run.settings.model.r]
+        return known.doubt * (S @ S.T)
+
+    def coefficients(self, X: Rows) -> Array:
+        return projecting.coefficients(*self._asked, X, self.run.settings.block_size)
+
+    def fill(self, X: Array) -> Array:
+        return projecting.predict(*self._asked, X, self.run.settings.block_size, False, True)[0]
+
+    def predict(self, X: Array) -> tuple[Array, Array]:
+        return projecting.predict(*self._asked, X, self.run.settings.block_size, True, True)
+
+    def half_width(self, level: float) -> float:
+        return float(ndtri(0.5 + 0.5 * level))
+
+    def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
+        return projecting.draw(*self._asked, X, self.run.settings.block_size, n_draws, rng)
+
+    def log_density(self, X: Rows) -> Array:
+        return projecting.log_density(*self._asked, X, self.run.settings.block_size)
+
+    @property
+    def _asked(self) -> tuple[FilterState, Model]:
+        return self.run.filter, self.run.settings.model

@@ -1,0 +1,201 @@
+"""The variational factorisation as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..core.linalg import is_sparse
+from ..tall.rows import Rows, with_data
+from ..tall.threads import limited
+from . import _bayesian_run
+from ._bayesian_run import BayesianRun
+from ._factorizer import PosteriorFactorizer
+from ._types import MatrixLike, Seed
+from ._validation import (
+    check_data,
+    check_every_feature_observed,
+    check_same_parameters,
+    current_parameters,
+    unchanged_on_error,
+)
+from ._variational import STATE_TYPES, VariationalDictionary, fit_options
+
+
+class BayesianFactorization(PosteriorFactorizer):
+    """Matrix factorisation by a variational posterior with one covariance per feature.
+
+    A row y is modelled as ``y = x @ components_ + mean_ + noise``. Sweeps over the data find the posterior of every
+    row's coefficients given that of the dictionary, and the other way round, until the bound on the evidence settles;
+    a revisited row replaces its old contribution, so that nothing is counted twice. Under missing data every feature
+    has its own covariance: one seen in few rows is less certain. Components that the data do not support switch off.
+
+    Parameters
+    ----------
+    n_components : "auto" or int, default="auto"
+        Upper bound on the number of components: unneeded ones fade, and switch off where many features say so, see
+        ``n_components_``. "auto" lets the data choose.
+    noise_variance : "auto", "per_feature" or float, default="auto"
+        One noise variance for all features, learned; one for each, learned; or given.
+    prior_covariance : "auto" or float, default="auto"
+        Prior variance of the dictionary's entries. "auto" learns it, and with it which components are needed.
+    robust : bool or float, default=False
+        Student-t noise: entries far off the fit lose their weight. True learns the degrees of freedom, a number above 2
+        gives them.
+    calibrate : bool, default=False
+        Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
+        residuals found there (split conformal). For data that break the model, such as contiguous gaps.
+        Standard deviations and draws stay the model's own. ``partial_fit`` keeps what ``fit`` found.
+    max_iter : int, default=30
+        Upper bound on the sweeps of ``fit``.
+    tol : float, default=1e-3
+        ``fit`` stops after a sweep that gained less than this many nats per observed entry.
+    random_state : int, RandomState or None, default=None
+        Seeds the choice of the hidden entries.
+    verbose : int, default=0
+        Whether to print a line per sweep.
+
+    Attributes
+    ----------
+    components_ : array (n_components_, n_features)
+    n_components_ : int
+        Components that are left.
+    covariance_ : array (n_features, n_components_, n_components_)
+        Posterior covariance between the components, for every feature.
+    mean_ : array (n_features,)
+        What is predicted of a row before any of it is seen; coefficients are counted from there.
+    noise_variance_ : float, or array (n_features,) with ``noise_variance="per_feature"``
+    n_samples_seen_ : int
+        Rows taken in; rows without any observed entry change nothing and are not counted.
+    n_iter_ : int
+        Sweeps that ``fit`` made.
+    n_features_in_ : int
+    history_ : list of dict
+        One record per sweep: the bound on the evidence, in nats of the data as given, and the components left.
+    state_ : BayesianRun
+        Everything that an answer or the next row depends on.
+
+    Notes
+    -----
+    Memory is n_features × n_components²: for very many features use :class:`factorstream.DictionaryFilter`.
+
+    ``partial_fit`` starts from the first ``2 * max(n_components, 10)`` rows, or more if these say too little, and takes
+    in further rows in lots of that size; each call also counts the rows since the last whole lot, so that the division
+    of a stream into calls does not matter. A fit on the whole data is better where most entries are missing.
+
+    A robust fit's draws and densities take its noise as normal, with the same central 95%.
+
+    X may be a scipy.sparse matrix: its stored entries, zeros too, are the observed ones, all others missing. Give a
+    number of components then, and neither ``robust`` nor ``calibrate``.
+
+    Parameters that are changed after fitting change the next ``fit``, and no answer before it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from factorstream import BayesianFactorization
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 30)) + 0.1 * rng.normal(size=(200, 30))
+    >>> gappy = np.where(rng.random(X.shape) < 0.5, np.nan, X)
+    >>> model = BayesianFactorization(random_state=0).fit(gappy)
+    >>> model.n_components_
+    3
+    >>> lower, upper = model.predict_interval(gappy, level=0.95)
+    >>> gaps = np.isnan(gappy)
+    >>> bool(np.mean((lower <= X)[gaps] & (X <= upper)[gaps]) > 0.93)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "noise_variance": [StrOptions({"auto", "per_feature"}), Interval(Real, 0, None, closed="neither")],
+        "prior_covariance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
+        "calibrate": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+    _state_types: ClassVar[tuple[type, ...]] = (BayesianRun, *STATE_TYPES)
+    state_: BayesianRun
+
+    def __init__(
+        self,
+        n_components: str | int = "auto",
+        *,
+        noise_variance: str | float = "auto",
+        prior_covariance: str | float = "auto",
+        robust: bool | float = False,
+        calibrate: bool = False,
+        max_iter: int = 30,
+        tol: float = 1e-3,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.noise_variance = noise_variance
+        self.prior_covariance = prior_covariance
+        self.robust = robust
+        self.calibrate = calibrate
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---------------------------------------------------------------- fitting
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
+        """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps."""
+        with unchanged_on_error(self), limited():
+            rows = check_data(self, X, reset=True, accept_sparse=True)
+            check_every_feature_observed(rows)
+            options, seed = self._begin(rows)
+            run = _bayesian_run.fit(current_parameters(self), options, with_data(rows), bool(self.calibrate), seed)
+            if self.verbose:
+                for record in run.history:
+                    print(f"[{type(self).__name__}] " + ", ".join(f"{k} {v:.6g}" for k, v in record.items()))
+            self.state_ = run
+        return self
+
+    def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
+        """Take in one row or many, NaN = missing, and go on from where the last call, or ``fit``, ended."""
+        run: BayesianRun | None = vars(self).get("state_")
+        with unchanged_on_error(self), limited():
+            if run is None:
+                self._validate_params()
+            else:
+                check_same_parameters(self, run.parameters)
+            rows = check_data(self, X, reset=run is None, accept_sparse=True)
+            if run is None:
+                if self.calibrate:
+                    raise ValueError("calibrate=True needs all the rows at once: call fit first.")
+                run = _bayesian_run.begin(current_parameters(self), *self._begin(rows, with_rows=True))
+            self.state_ = _bayesian_run.go_on(run, with_data(rows))
+        return self
+
+    # ---------------------------------------------------------------- what was fitted
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows taken in; rows without any observed entry change nothing and are not counted."""
+        return int(self._learned().n_samples)
+
+    @property
+    def n_iter_(self) -> int:
+        """Sweeps that ``fit`` made."""
+        return int(self._learned().n_iter)
+
+    def _dictionary(self) -> VariationalDictionary:
+        run: BayesianRun = self._learned()
+        return VariationalDictionary(run.current, run.dtype)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.n_components != "auto" and not self.robust and not self.calibrate
+        return tags

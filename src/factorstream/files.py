@@ -1,0 +1,2 @@
+"""placeholder until merge"""
+from .report.files import write_atomic
