@@ -1,19 +1,38 @@
 """Factorise and complete matrices while they stream in, with uncertainty that can be believed."""
 
-from .baselines.broyden import BroydenFactorization
-from .baselines.masked_nmf import MaskedNMF
-from .baselines.sgd import SGDFactorization
-from .estimators.dictionary_filter import DictionaryFilter
-from .estimators.imputer import FilterImputer
-from .estimators.sequence import SequenceFilter
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # what `_MODULES` says, for type checkers and editors
+    from .baselines.broyden import BroydenFactorization as BroydenFactorization
+    from .baselines.masked_nmf import MaskedNMF as MaskedNMF
+    from .baselines.sgd import SGDFactorization as SGDFactorization
+    from .estimators.dictionary_filter import DictionaryFilter as DictionaryFilter
+    from .estimators.imputer import FilterImputer as FilterImputer
+    from .estimators.sequence import SequenceFilter as SequenceFilter
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BroydenFactorization",
-    "DictionaryFilter",
-    "FilterImputer",
-    "MaskedNMF",
-    "SGDFactorization",
-    "SequenceFilter",
-]
+_MODULES = {
+    "BroydenFactorization": "baselines.broyden",
+    "DictionaryFilter": "estimators.dictionary_filter",
+    "FilterImputer": "estimators.imputer",
+    "MaskedNMF": "baselines.masked_nmf",
+    "SGDFactorization": "baselines.sgd",
+    "SequenceFilter": "estimators.sequence",
+}
+"""Every public name and the module that is imported when it is first asked for."""
+
+__all__ = [*_MODULES]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value  # the next time Python finds it without asking
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

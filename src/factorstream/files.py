@@ -1,10 +1,11 @@
-"""Files that are either complete or not there."""
+"""Write files so that each is either complete or not there."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import secrets
 import stat
 import tempfile
 from pathlib import Path
@@ -17,7 +18,10 @@ class UnusableOutputError(OSError):
 
 
 def write_atomic(path: Path, content: str | bytes) -> Path:
-    """Write a file through a temporary neighbour and `os.replace`, so that no reader sees half of it.
+    """Write a file so that a reader, or a power cut, finds the old content or the new one and no mixture.
+
+    The content goes to a temporary file in the same folder, is synced to the disk and then renamed. A link is
+    followed and stays a link; a file that is replaced keeps its permissions. Returns the path that was written.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -25,26 +29,30 @@ def write_atomic(path: Path, content: str | bytes) -> Path:
     '| a |'
     """
     data = content.encode() if isinstance(content, str) else content
-    path = Path(os.path.realpath(path))  # a link stays a link
+    path = _follow_links(path)
     if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
         path.write_bytes(data)
         return path
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with temporary.open("xb") as file:  # a new file: the system gives it the usual permissions
             file.write(data)
-        os.chmod(name, stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask())
-        os.replace(name, path)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+        os.replace(temporary, path)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise
+    _sync_folder(path.parent)
     return path
 
 
 def check_writable(path: Path) -> None:
     """Raise the `OSError` that `write_atomic` would end in for want of permission or of a folder."""
-    path = Path(os.path.realpath(path))
+    path = _follow_links(path)
     if path.exists() and not path.is_file():
         if not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
@@ -66,8 +74,19 @@ def make_folder(folder: Path) -> None:
         ) from None
 
 
-def _umask() -> int:
-    """The permissions a plain `open` would withhold; there is no way to ask but to set and reset."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _follow_links(path: Path) -> Path:
+    """The file that a path leads to; links that lead back to themselves are refused, not replaced."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():  # realpath gives up on a loop and returns one of its links
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return target
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename in the folder outlast a power cut, where the system allows it (Windows opens no folders)."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
