@@ -65,9 +65,7 @@ class _Filled(NamedTuple):
     calibrated: bool
 
 
-def complete_file(
-    path: Path, settings: Settings = Settings(), progress: Progress = lambda what, share: None
-) -> Completion:
+def complete_file(path: Path, settings: Settings, progress: Progress = lambda what, share: None) -> Completion:
     """Fill the gaps in the columns of numbers of a CSV, TSV, Parquet or NPY file.
 
     Raises
@@ -113,7 +111,6 @@ def _complete(X: Array, settings: Settings, progress: Progress) -> _Filled:
     if settings.level is not None:
         bounds = _bounds(imputer, X, settings.level, progress)
         if bounds is None:
-            progress("fitting", 0.7)
             imputer, calibrated = _fitted(X, settings, calibrate=False), False
             bounds = _bounds(imputer, X, settings.level, progress)
     (values,) = _by_blocks(lambda rows: (imputer.transform(rows),), X, progress, "filling", 0.85)
@@ -133,9 +130,7 @@ def _fitted(X: Array, settings: Settings, *, calibrate: bool) -> FilterImputer:
 def _bounds(imputer: FilterImputer, X: Array, level: float, progress: Progress) -> Bounds | None:
     """The interval of every entry; None where the fit has too few hidden entries to calibrate one of this level."""
     try:
-        return Bounds(
-            *_by_blocks(lambda rows: imputer.predict_interval(rows, level), X, progress, "bounding", 0.75)
-        )
+        return Bounds(*_by_blocks(lambda rows: imputer.predict_interval(rows, level), X, progress, "bounding", 0.75))
     except ValueError:
         if not imputer.calibrate:
             raise

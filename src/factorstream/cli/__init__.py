@@ -10,12 +10,11 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from .. import __version__
 from ..files import UnusableOutputError
 from ..report.extras import MissingExtraError
-from ._command import Command
+from ._command import Command, Parser
 
 __all__ = ["main"]
 
@@ -23,13 +22,6 @@ COMMANDS = (
     "reproduce",
     "impute",
 )
-
-
-class _Parser(argparse.ArgumentParser):
-    """An `argparse` parser that answers bad arguments in one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help).\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,7 +44,7 @@ def _load(name: str) -> Command:
 
 
 def _parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
-    parser = _Parser(prog="factorstream", description="Streaming matrix factorisation with uncertainty.")
+    parser = Parser(prog="factorstream", description="Streaming matrix factorisation with uncertainty.")
     parser.add_argument("--version", action="version", version=f"factorstream {__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="command")
     for command in commands:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
-__all__ = ["Command", "fraction", "whole_number"]
+__all__ = ["Command", "Parser", "fraction", "whole_number"]
+
+
+class Parser(argparse.ArgumentParser):
+    """An `argparse` parser that answers bad arguments in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help).\n")
 
 
 class Command(NamedTuple):

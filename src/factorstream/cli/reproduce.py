@@ -22,7 +22,7 @@ __all__ = ["COMMAND"]
 Found = TypeVar("Found")
 
 SEEDS = 3
-"""Unless ``--seeds`` or ``--quick`` says otherwise; not tuned: the fewest that give a standard deviation some meaning."""
+"""Unless ``--seeds`` or ``--quick`` says otherwise. Not tuned: enough to show how much the seed matters."""
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -120,8 +120,7 @@ def write_report(result: Restoration, settings: Settings, source: str, folder: P
     faces = Picture("faces", to_png(faces_figure(result)), "Faces: original, corrupted, restored", _FACES_CAPTION)
     passes = Picture("passes", to_png(passes_figure(result)), "SNR against passes", _PASSES_CAPTION)
     curves_by_key = [
-        {"reading": reading, "method": method, "points": points}
-        for (reading, method), points in result.curves.items()
+        {"reading": reading, "method": method, "points": points} for (reading, method), points in result.curves.items()
     ]
     return write_document(
         Document(

@@ -107,9 +107,7 @@ def protocol(result: Sequences, source: str) -> list[str]:
 
 def write_report(result: Sequences, source: str, folder: Path) -> list[Path]:
     """Write page, table and figure into ``folder``; return the files, the one to open first at the front."""
-    stations = Picture(
-        "stations", to_png(stations_figure(result)), "Removed hours and what was filled in", _CAPTION
-    )
+    stations = Picture("stations", to_png(stations_figure(result)), "Removed hours and what was filled in", _CAPTION)
     return write_document(
         Document(
             name="sequences",

@@ -240,7 +240,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(capsys, tmp
         raise AssertionError("the work has begun")
 
     monkeypatch.setattr(tempfile, "NamedTemporaryFile", refuse)
-    monkeypatch.setattr("factorstream.sources.tables.read_table", work)
+    monkeypatch.setattr("factorstream.completion.complete_file", work)
     code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv")
     assert code == 2
     assert f"{tmp_path / 'out.csv'} cannot be written (Permission denied); choose another --output." in said
