@@ -31,7 +31,7 @@ def protocol(result: Restoration, settings: Settings, source: str) -> list[str]:
         "settings automatic, one pass; “variational sweeps” is the same with one posterior per feature, which "
         "revisits every image until its bound settles.",
         "Nothing is tuned on removed entries. The step size of SGDMF (γ = step size / k^decay) and the "
-        "process noise Q_V = q·I of the Kalman variant were chosen, for every mask, by hiding "
+        "drift Q_V = q·I of the Kalman variant were chosen, for every mask, by hiding "
         f"{HELD_OUT:.0%} of the observed entries and taking the value that restored those best after "
         f"{settings.tuning_passes} passes; the values are in the table.",
         "The column **s** holds the seconds of one fit, roughly, without the search for settings.",
