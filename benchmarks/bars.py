@@ -33,7 +33,7 @@ _CALLS_LIMIT = "calls from Python, not arithmetic"
 
 
 class Bar(NamedTuple):
-    """One requirement."""
+    """One requirement of the project, with its bound; docs/performance.md says which are met."""
 
     what: str
     measured: float | None

@@ -73,8 +73,8 @@ class Measured(NamedTuple):
     absent: dict[str, str]
     """A verdict on every case that did not run."""
 
-    def __bool__(self) -> bool:
-        """Whether there is any figure at all."""
+    def any_figure(self) -> bool:
+        """Whether anything was measured at all."""
         return bool(self.per_sample) or any(row.seconds is not None or row.peak is not None for row in self.rows)
 
 
@@ -109,7 +109,7 @@ def run(output: Path, quick: bool = False, notify: Notify = lambda what: None, o
         **plots(measured),
     }
     paths = [write_atomic(output / name, content) for name, content in contents.items()]
-    return Outcome(tables, paths, bool(measured))
+    return Outcome(tables, paths, measured.any_figure())
 
 
 def measure(here: Machine, quick: bool, notify: Notify, only: Collection[str]) -> Measured:

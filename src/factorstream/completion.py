@@ -92,7 +92,7 @@ def complete_file(path: Path, settings: Settings, progress: Progress = lambda wh
     if settings.level is not None:
         _check_names(table, gaps)
     try:
-        filled = _complete(table.numbers, settings, progress)
+        filled = _complete(np.ascontiguousarray(table.numbers), settings, progress)  # one copy, not one per call
     except _UnfitError as problem:
         raise TableError(f"{path} cannot be used: {str(problem).rstrip('.')}.") from None
     progress("encoding", 0.95)
