@@ -78,6 +78,7 @@ def complete_file(path: Path, settings: Settings, progress: Progress = lambda wh
     if not table.numeric:
         raise TableError(f"{path} cannot be used: it has no column of numbers.")
     gaps = np.isnan(table.numbers)
+    others = sorted(set(range(len(table.names))) - set(table.numeric))
     found = Completion(
         content=table.raw,
         n_gaps=int(gaps.sum()),
@@ -85,7 +86,7 @@ def complete_file(path: Path, settings: Settings, progress: Progress = lambda wh
         n_components=0,
         calibrated=True,
         header_of_numbers=table.header_of_numbers,
-        other_gaps=[name for j, name in enumerate(table.names) if j not in table.numeric and table.gaps(j)],
+        other_gaps=[table.names[j] for j in others if table.gaps(j)],
     )
     if not found.n_gaps:
         return found
