@@ -37,7 +37,7 @@ lint: $(READY) ## style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY) ## strict types on src/
+types: $(READY) ## strict types on src/ and benchmarks/
 	$(BIN)/mypy
 
 contract: $(READY) ## the layers import one way
@@ -51,7 +51,7 @@ compiled: $(READY) ## the tests of the filter once more, all rows through compil
 	FACTORSTREAM_COMPILED=1 $(BIN)/python -m pytest -n 2 $(OF_THE_FILTER)
 
 bench: $(READY) ## time us beside the peers
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	$(BIN)/python -m benchmarks --output benchmark
 
 format: $(READY) ## rewrite the files in the project's style

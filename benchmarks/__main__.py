@@ -8,6 +8,7 @@ import sys
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # before NumPy starts its threads
 
-from factorstream.cli import main  # noqa: E402
+from .command import main  # noqa: E402
 
-sys.exit(main(["bench", *sys.argv[1:]]))
+if __name__ == "__main__":
+    sys.exit(main())

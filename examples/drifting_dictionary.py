@@ -1,4 +1,4 @@
-"""A dictionary that drifts: process noise Q_V against none and against a forgetting factor.
+"""A dictionary that drifts: the filter's drift Q_V against none and against a forgetting factor.
 
 The paper offers Q_V as "a principled alternative to the forgetting factor" of recursive least squares and
 leaves it at that. Here both are measured on four streams:
@@ -87,7 +87,7 @@ def make_method(name, value, start):
     )
 
 
-GRIDS = {"no forgetting": (0.0,), "process noise Q_V": Q_GRID, "forgetting factor": BETA_GRID}
+GRIDS = {"no forgetting": (0.0,), "drift Q_V": Q_GRID, "forgetting factor": BETA_GRID}
 
 
 def restore_ahead(method, X):

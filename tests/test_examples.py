@@ -25,7 +25,7 @@ SMALLER = {
         "N": 400,
         "M": 10,
         "SEEDS": (1, 2),
-        "GRIDS": {"no forgetting": (0.0,), "process noise Q_V": (1e-3,), "forgetting factor": (0.98, 0.9)},
+        "GRIDS": {"no forgetting": (0.0,), "drift Q_V": (1e-3,), "forgetting factor": (0.98, 0.9)},
     },
     "restore_faces": {"R": 3, "SHOWN": (0, 1, 2)},
     "stop_early": {"PASSES": 3, "TOLERANCES": (0.1,)},

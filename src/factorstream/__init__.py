@@ -1,22 +1,42 @@
 """Factorise and complete matrices while they stream in, with uncertainty that can be believed."""
 
-from .baselines.broyden import BroydenFactorization
-from .baselines.masked_nmf import MaskedNMF
-from .baselines.sgd import SGDFactorization
-from .estimators.dictionary_filter import DictionaryFilter
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from .estimators.sequence import SequenceFilter
-
-from .persist import load
+if TYPE_CHECKING:  # what `_MODULES` says, for type checkers and editors
+    from .baselines.broyden import BroydenFactorization as BroydenFactorization
+    from .baselines.masked_nmf import MaskedNMF as MaskedNMF
+    from .baselines.sgd import SGDFactorization as SGDFactorization
+    from .estimators.bayesian_factorization import BayesianFactorization as BayesianFactorization
+    from .estimators.dictionary_filter import DictionaryFilter as DictionaryFilter
+    from .estimators.low_rank_imputer import LowRankImputer as LowRankImputer
+    from .estimators.sequence import SequenceFilter as SequenceFilter
+    from .persist import load as load
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BroydenFactorization",
-    "DictionaryFilter",
+_MODULES = {
+    "BayesianFactorization": "estimators.bayesian_factorization",
+    "BroydenFactorization": "baselines.broyden",
+    "DictionaryFilter": "estimators.dictionary_filter",
+    "LowRankImputer": "estimators.low_rank_imputer",
+    "MaskedNMF": "baselines.masked_nmf",
+    "SGDFactorization": "baselines.sgd",
+    "SequenceFilter": "estimators.sequence",
+    "load": "persist",
+}
+"""Every public name and the module that is imported when it is first asked for."""
 
-    "MaskedNMF",
-    "SGDFactorization",
-    "SequenceFilter",
-    "load",
-]
+__all__ = [*_MODULES]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value  # the next time Python finds it without asking
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

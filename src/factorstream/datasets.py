@@ -23,8 +23,8 @@ DATA_VARIABLE = "FACTORSTREAM_DATA"
 
 # The brightest grey level of the Olivetti faces: scikit-learn divides by it, multiplying undoes that.
 _BRIGHTEST = 242
-_DOWNLOAD_TIMEOUT = 20.0  # seconds without an answer
-# The square of a 112×92 photograph that shows about what the 64×64 Olivetti faces show: top, left, side.
+_DOWNLOAD_TIMEOUT = 20.0  # seconds without an answer; not tuned: a round number
+# The square of a 112×92 photograph that shows about what the 64×64 Olivetti faces show (by eye): top, left, side.
 _FACE_WINDOW = (28, 8, 76)
 _PGM_HEADER = re.compile(rb"P5\s+(\d+)\s+(\d+)\s+(\d+)\s")
 

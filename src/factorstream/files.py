@@ -1,2 +1,92 @@
-"""placeholder until merge"""
-from .report.files import write_atomic
+"""Write files so that each is either complete or not there."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+import tempfile
+from pathlib import Path
+
+__all__ = ["UnusableOutputError", "check_writable", "make_folder", "write_atomic"]
+
+
+class UnusableOutputError(OSError):
+    """Nothing can be written where it was asked for; the message says what to do."""
+
+
+def write_atomic(path: Path, content: str | bytes) -> Path:
+    """Write a file so that a reader, or a power cut, finds the old content or the new one and no mixture.
+
+    The content goes to a temporary file in the same folder, is synced to the disk and then renamed. A link is
+    followed and stays a link; a file that is replaced keeps its permissions. Returns the path that was written.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> write_atomic(folder / "table.md", "| a |").read_text()
+    '| a |'
+    """
+    data = content.encode() if isinstance(content, str) else content
+    path = _follow_links(path)
+    if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
+        path.write_bytes(data)
+        return path
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with temporary.open("xb") as file:  # a new file: the system gives it the usual permissions
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_folder(path.parent)
+    return path
+
+
+def check_writable(path: Path) -> None:
+    """Raise the `OSError` that `write_atomic` would end in for want of permission or of a folder."""
+    path = _follow_links(path)
+    if path.exists() and not path.is_file():
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+        pass
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of ``--output`` where it is not there; `UnusableOutputError` if no file can be written in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        check_writable(folder / "report.html")
+    except FileExistsError:
+        raise UnusableOutputError(f"{folder} is a file; --output needs a folder.") from None
+    except OSError as problem:
+        raise UnusableOutputError(
+            f"The folder {folder} cannot be written ({problem.strerror or problem}); choose another with --output."
+        ) from None
+
+
+def _follow_links(path: Path) -> Path:
+    """The file that a path leads to; links that lead back to themselves are refused, not replaced."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():  # realpath gives up on a loop and returns one of its links
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return target
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename in the folder outlast a power cut, where the system allows it (Windows opens no folders)."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -19,7 +19,7 @@ SMALL = Settings(
     nmf_iterations=20,
     step_sizes=(1e-3, 1e-2),
     decays=(0.0,),
-    process_noises=(1e-6, 1e-4),
+    drifts=(1e-6, 1e-4),
     tuning_passes=2,
 )
 

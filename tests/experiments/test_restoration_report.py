@@ -13,7 +13,7 @@ from factorstream.experiments.restoration_report import summary, write_report
 
 pytest.importorskip("matplotlib")
 
-SMALL = Settings(n_components=2, passes=2, nmf_iterations=5, step_sizes=(1e-2,), decays=(0.0,), process_noises=(1e-5,))
+SMALL = Settings(n_components=2, passes=2, nmf_iterations=5, step_sizes=(1e-2,), decays=(0.0,), drifts=(1e-5,))
 
 
 class Balanced(HTMLParser):

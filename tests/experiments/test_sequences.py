@@ -69,7 +69,7 @@ def test_the_published_figures_stand_beside_ours(result):
     assert PUBLISHED["PSMF"][0.3] == (7.44, None)
 
 
-def test_the_report_is_written_in_every_dress(result, tmp_path):
+def test_the_report_is_written_in_every_format(result, tmp_path):
     paths = write_report(result, "made up", tmp_path)
     assert [path.name for path in paths] == [
         "sequences.html",

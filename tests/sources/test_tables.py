@@ -1,223 +1,15 @@
-"""Tables come out of their files as they went in, but for the gaps."""
+"""One interface over all formats."""
 
 from __future__ import annotations
 
-import csv
-import io
-import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from factorstream.sources.delimited import _split, _text, parse_delimited
-from factorstream.sources.tables import Bounds, TableError, read_table
-
-# ---------------------------------------------------------------- text
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"a,b\n1,2\n3,4\n",
-        b"a,b\n1,2\n3,4",
-        b"a,b\r\n1,2\r\n\r\n3,4\r\n\r\n",
-        b"\xef\xbb\xbfa,b\n1,2\n",
-        b'"a, ""x""",b\n"1",  2 \n"two\nlines",0004\n',
-        "naïve;größe\n1;2\n".encode(),
-        b"a\tb\n1\t\n",
-        b"one\n1\n\n3\n",
-        b'x,y\n1,"quoted at the end"',
-        b"x,y\n1,",
-        b'x,y\n"1",',
-    ],
-)
-def test_text_survives_to_the_byte(raw):
-    table = parse_delimited(raw)
-    kept = np.where(np.isnan(table.numbers), 7.0, table.numbers)
-    if not np.isnan(table.numbers).any():
-        assert table.encode(kept, None) == raw
-    again = parse_delimited(table.encode(kept, None))
-    np.testing.assert_array_equal(again.numbers, kept)
-    assert again.names == table.names
-
-
-_cell = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r\ufeff"))
-
-
-@given(
-    st.lists(st.lists(_cell, min_size=3, max_size=3), min_size=2, max_size=6),
-    st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
-)
-def test_cells_are_those_that_the_csv_module_wrote(rows, quoting):
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n", quoting=quoting).writerows(rows)
-    text = file.getvalue()
-    lines = list(_split(text, ","))
-    assert [[_text(cell) for cell in cells] for cells, _ in lines] == rows
-    assert "".join(",".join(cells) + end for cells, end in lines) == text
-
-
-@pytest.mark.parametrize("gap", ["", "NA", "n/a", "NaN", "null", "NULL", "None", "?", " ", ".", '""', '"NA"', "<NA>"])
-def test_gaps(gap):
-    table = parse_delimited(f"a,b\n1,x\n{gap},y\n".encode())
-    assert table.numeric == [0]
-    np.testing.assert_array_equal(table.numbers, [[1.0], [np.nan]])
-    assert table.encode(np.array([[1.0], [2.5]]), None) == b"a,b\n1,x\n2.5,y\n"
-
-
-@pytest.mark.parametrize(
-    "cells", ["inf,1", "1_000,1", "00123,1", "2024-01-01,1", "1 000,1", "0x10,1", "True,1", "NA,NA", "1e999,1"]
-)
-def test_columns_that_are_not_numbers(cells):
-    first, second = cells.split(",")
-    table = parse_delimited(f"a,b\n{first},x\n{second},y\n,z\n".encode())
-    assert table.numeric == []
-    assert table.gaps(0) >= 1
-
-
-@pytest.mark.parametrize("cell", ["1", "-1.5", "+2", "1e-3", ".5", "0", "0.5", "-0", " 7 ", '"8"', "5."])
-def test_cells_that_are_numbers(cell):
-    assert parse_delimited(f"a,b\n{cell},x\n".encode()).numeric == [0]
-
-
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_the_delimiter_is_found(delimiter):
-    rows = [["a", "b b", "c"], ["1", "x,y" if delimiter != "," else "x", "2"], ["", "z", "3"]]
-    table = parse_delimited("\n".join(delimiter.join(row) for row in rows).encode())
-    assert table.names == rows[0]
-    assert table.numeric == [0, 2]
-
-
-def test_bounds_follow_their_column():
-    table = parse_delimited(b'id,"a, b",c,name\n1,0.50,,x\n2,,3,y\n')
-    filled = np.array([[1.0, 0.5, 2.0], [2.0, 1.5, 3.0]])
-    out = table.encode(filled, Bounds(filled - 1.0, filled + 1.0)).decode()
-    assert out == (
-        'id,"a, b","a, b_lower","a, b_upper",c,c_lower,c_upper,name\n1,0.50,0.50,0.50,2,1,3,x\n2,1.5,0.5,2.5,3,3,3,y\n'
-    )
-
-
-def test_without_a_header():
-    table = parse_delimited(b"1,x\n,y\n", header=False)
-    assert table.names == ["column 1", "column 2"]
-    filled = np.array([[1.0], [2.0]])
-    assert table.encode(filled, Bounds(filled - 1, filled + 1)) == b"1,1,1,x\n2,1,3,y\n"
-    assert parse_delimited(b"2001,2002\n1,2\n").header_of_numbers
-    assert not parse_delimited(b"2001,b\n1,2\n").header_of_numbers
-
-
-@pytest.mark.parametrize(
-    ("raw", "words"),
-    [
-        (b"", "empty"),
-        (b"\n \n", "empty"),
-        (b"a,b\n", "no rows"),
-        (b"a,b\n1,2\n1\n", "row 3 has 1 cell where the first has 2"),
-        (b"a,b\n1,2,3\n", "row 2 has 3 cells where the first has 2"),
-        (b'a,b\n1,"x\n2,y\n', "line 2 has a quote that is not closed"),
-        (b"a,b\n1,\xff\n", "UTF-8"),
-        (b"a\x00b", "not a text file"),
-    ],
-)
-def test_text_that_is_no_table(raw, words, tmp_path):
-    path = tmp_path / "bad.csv"
-    path.write_bytes(raw)
-    with pytest.raises(TableError, match=words) as caught:
-        read_table(path)
-    assert str(path) in str(caught.value)
-
-
-def test_large_and_small_numbers_keep_their_digits():
-    table = parse_delimited(b"t\n1700000000123\n\n")
-    assert table.encode(np.array([[0.0], [1700000000500.0]]), None) == b"t\n1700000000123\n1700000000500\n"
-
-
-# ---------------------------------------------------------------- arrays
-
-
-@pytest.mark.parametrize("dtype", ["f4", "f8", ">f8", "f2"])
-def test_arrays(dtype, tmp_path):
-    X = np.array([[1.0, np.nan, np.inf], [np.nan, 4.0, 1.0]], dtype=dtype)
-    np.save(tmp_path / "x.npy", X)
-    table = read_table(tmp_path / "x.npy")
-    assert table.numeric == [0, 1]
-    filled = np.array([[9.0, 2.0], [3.0, 9.0]])
-    out = np.load(io.BytesIO(table.encode(filled, None)))
-    assert out.dtype == X.dtype
-    np.testing.assert_array_equal(out, [[1, 2, np.inf], [3, 4, 1]])
-    wide = np.load(io.BytesIO(table.encode(filled, Bounds(filled - 1, filled + 1))))
-    np.testing.assert_array_equal(wide, [[1, 1, 1, 2, 1, 3, np.inf], [3, 2, 4, 4, 4, 4, 1]])
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", "empty"),
-        (b"nonsense", "not an NPY file"),
-        (np.zeros(3), "shape"),
-        (np.zeros((0, 2)), "shape"),
-        (np.array([["a"]]), "real numbers"),
-        (np.array([[None]], dtype=object), "not an NPY file"),
-        (np.array([[1j]]), "real numbers"),
-    ],
-)
-def test_arrays_that_are_no_table(content, words, tmp_path):
-    path = tmp_path / "bad.npy"
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    else:
-        np.save(path, content, allow_pickle=True)
-    with pytest.raises(TableError, match=words):
-        read_table(path)
-
-
-# ---------------------------------------------------------------- Parquet
-
-
-def test_parquet(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
-    columns = {
-        "id": pa.array([1, 2, 3], pa.int64()),
-        "key": pa.array([2**60 + 1, None, 5], pa.int64()),
-        "whole": pa.array([1, None, 3], pa.int32()),
-        "half": pa.array([1.5, float("nan"), None], pa.float32()),
-        "name": pa.array(["x", None, "z"]),
-        "yes": pa.array([True, None, False]),
-        "empty": pa.array([None, None, None], pa.float64()),
-        "endless": pa.array([1.0, float("inf"), None]),
-    }
-    source = pa.table(columns).replace_schema_metadata({"made": "by hand"})
-    pq.write_table(source, tmp_path / "x.parquet")
-    table = read_table(tmp_path / "x.parquet")
-    assert [table.names[j] for j in table.numeric] == ["id", "whole", "half"]
-    assert [table.gaps(j) for j in (1, 4, 5)] == [1, 1, 1]
-    filled = np.array([[1.0, 1.0, 1.5], [2.0, 2.5, 0.5], [3.0, 3.0, 0.25]])
-    (tmp_path / "y.parquet").write_bytes(table.encode(filled, Bounds(filled - 1, filled + 1)))
-    out = pq.read_table(tmp_path / "y.parquet")
-    new = ["whole_lower", "whole_upper"], ["half_lower", "half_upper"]
-    assert out.column_names == ["id", "key", "whole", *new[0], "half", *new[1], "name", "yes", "empty", "endless"]
-    assert out["whole"].to_pylist() == [1.0, 2.5, 3.0]
-    assert out["whole_lower"].to_pylist() == [1.0, 1.5, 3.0]
-    assert out["half"].to_pylist() == [1.5, 0.5, 0.25]
-    assert out.schema.field("half").type == pa.float32()
-    for name in ("id", "key", "name", "yes", "empty", "endless"):
-        assert out[name].equals(source[name])
-    assert out.schema.metadata[b"made"] == b"by hand"
-
-
-def test_parquet_that_is_none(tmp_path, monkeypatch):
-    pytest.importorskip("pyarrow")
-    path = tmp_path / "bad.parquet"
-    path.write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(TableError, match="not a Parquet file"):
-        read_table(path)
-    for name in ("pyarrow", "pyarrow.parquet"):
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(TableError, match=r"needs pyarrow; run `pip install .factorstream\[frames\].`"):
-        read_table(path)
+from factorstream.sources import tables
+from factorstream.sources.table import Format
+from factorstream.sources.tables import Bounds, TableError, encode, format_of, read_table
 
 
 def test_files_that_cannot_be_read(tmp_path):
@@ -225,3 +17,44 @@ def test_files_that_cannot_be_read(tmp_path):
         read_table(tmp_path / "nowhere.csv")
     with pytest.raises(TableError, match="is a folder"):
         read_table(tmp_path)
+
+
+def test_bytes_of_a_file_that_is_empty_are_no_table_in_any_format(tmp_path):
+    for name in ("x.csv", "x.npy", "x.parquet"):
+        (tmp_path / name).write_bytes(b"")
+        with pytest.raises(TableError, match="it is empty"):
+            read_table(tmp_path / name)
+
+
+class Remembered:
+    """A table of another format that remembers the columns it was asked to write."""
+
+    raw, header_of_numbers = b"x", False
+    names, numeric = ["a", "word", "b"], [0, 2]
+    numbers = np.array([[1.0, 2.0], [np.nan, 4.0]])
+
+    def gaps(self, column):
+        return int(column == 0)
+
+    def encode(self, columns):
+        self.columns = columns
+        return b"written"
+
+
+def test_a_new_format_is_one_line_and_is_told_where_the_bounds_go(tmp_path, monkeypatch):
+    table = Remembered()
+    monkeypatch.setattr(tables, "FORMATS", (*tables.FORMATS, Format("new", (".new",), lambda raw, options: table)))
+    (tmp_path / "x.new").write_bytes(b"x")
+    assert read_table(tmp_path / "x.new") is table
+    assert format_of(Path("x.NEW")).name == "new"
+    filled = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert encode(table, filled, Bounds(filled - 1, filled + 1)) == b"written"
+    assert [(c.position, c.name, c.fill is None) for c in table.columns] == [
+        (0, "a", False),
+        (0, "a_lower", False),
+        (0, "a_upper", False),
+        (1, "word", True),
+        (2, "b", True),
+    ]
+    np.testing.assert_array_equal(table.columns[1].fill.values, [0.0, 2.0])
+    np.testing.assert_array_equal(table.columns[1].fill.gaps, [False, True])

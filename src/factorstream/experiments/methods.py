@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,42 @@ from ..baselines.masked_nmf import MaskedNMF
 from ..baselines.sgd import SGDFactorization
 from ..estimators.dictionary_filter import DictionaryFilter
 
-__all__ = ["Method", "Settings", "paper_methods"]
+__all__ = ["Estimator", "Method", "Settings", "Streaming", "paper_methods"]
+
+Array = NDArray[np.float64]
+
+
+class Estimator(Protocol):
+    """What the experiment asks of a method: rows are images, NaN marks a removed pixel."""
+
+    def fit(self, X: Array) -> Estimator:
+        """Learn from the rows of X."""
+
+    def transform(self, X: Array) -> Array:
+        """Coefficients (n_samples, n_components)."""
+
+    def inverse_transform(self, X: Array) -> Array:
+        """Rows from coefficients."""
+
+    def impute(self, X: Array) -> Array:
+        """X with its NaN filled in."""
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """A method that goes on learning."""
+
+    def partial_fit(self, X: Array) -> Estimator:
+        """Learn from further rows."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is common to all methods: the paper's numbers unless said otherwise."""
+    """What is common to all methods.
+
+    The first five are the paper's numbers. The paper gives no step size and no drift: each is chosen from a grid of
+    decades, on observed entries that are held out, and the report names the choice.
+    """
 
     n_components: int = 40
     noise_variance: float = 2.0
@@ -27,8 +57,8 @@ class Settings:
     passes: int = 10
     nmf_iterations: int = 1000
     step_sizes: Sequence[float] = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # of SGDMF, to choose from
-    decays: Sequence[float] = (0.0, 0.5)
-    process_noises: Sequence[float] = (1e-7, 1e-6, 1e-5, 1e-4)  # of the Kalman variant, to choose from
+    decays: Sequence[float] = (0.0, 0.5)  # of its step sizes, to choose from
+    drifts: Sequence[float] = (1e-7, 1e-6, 1e-5, 1e-4)  # Q_V of the Kalman variant, to choose from
     tuning_passes: int = 10
     quick: bool = False
 
@@ -39,7 +69,7 @@ class Settings:
             nmf_iterations=100,
             step_sizes=(1e-4, 1e-3, 1e-2),
             decays=(0.0,),
-            process_noises=(1e-6, 1e-5),
+            drifts=(1e-6, 1e-5),
             tuning_passes=4,
             quick=True,
         )
@@ -49,17 +79,16 @@ class Settings:
 class Method:
     """One row of the comparison.
 
-    ``make(seed=..., **setting)`` returns an estimator with `fit`, `impute`, `transform` and
-    `inverse_transform`. A grid of more than one setting is decided on held-out observed entries, after
-    ``tuning_passes``. ``passes`` > 1 with `partial_fit` is run pass by pass; ``iterations`` names the
-    parameter that counts the iterations of a batch method.
+    ``make(seed=..., **setting)`` returns the estimator. A grid of more than one setting is decided on held-out
+    observed entries, after ``tuning_passes``. ``passes`` > 1 with `partial_fit` is run pass by pass;
+    ``iterations`` names the parameter that counts the iterations of a batch method.
     """
 
     key: str
     label: str
-    make: Callable[..., Any]
+    make: Callable[..., Estimator]
     passes: int = 1
-    grid: Sequence[Mapping[str, Any]] = ({},)
+    grid: Sequence[Mapping[str, float]] = ({},)
     tuning_passes: int = 1
     iterations: str | None = None
     paper: float | None = None  # dB in the paper's table
@@ -68,22 +97,22 @@ class Method:
 class PixelMean:
     """A mean and no components: the floor that a factorisation must clear."""
 
-    mean_: NDArray[np.float64]
+    mean_: Array
 
-    def fit(self, X: NDArray[np.float64]) -> PixelMean:
+    def fit(self, X: Array) -> PixelMean:
         """Learn the mean of every feature from its observed entries."""
         self.mean_ = np.nanmean(X, axis=0)
         return self
 
-    def transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def transform(self, X: Array) -> Array:
         """No coefficients (n_samples, 0)."""
         return np.empty((len(X), 0))
 
-    def inverse_transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def inverse_transform(self, X: Array) -> Array:
         """The mean, once for every sample."""
         return np.tile(self.mean_, (len(X), 1))
 
-    def impute(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def impute(self, X: Array) -> Array:
         """Fill the NaN of X with the mean."""
         return np.where(np.isnan(X), self.mean_, X)
 
@@ -96,7 +125,7 @@ def paper_methods(settings: Settings) -> list[Method]:
     """
     r, passes = settings.n_components, settings.passes
 
-    def rlf(seed: int, init: str = "uniform", **setting: Any) -> DictionaryFilter:
+    def rlf(seed: int, init: str = "uniform", process_noise: float = 0.0) -> DictionaryFilter:
         return DictionaryFilter(
             r,
             noise_variance=settings.noise_variance,
@@ -104,8 +133,8 @@ def paper_methods(settings: Settings) -> list[Method]:
             coefficients="least_squares",
             fit_mean=False,
             init=init,
+            process_noise=process_noise,
             random_state=seed,
-            **setting,
         )
 
     def broyden(seed: int) -> BroydenFactorization:
@@ -118,8 +147,8 @@ def paper_methods(settings: Settings) -> list[Method]:
             random_state=seed,
         )
 
-    def sgd(seed: int, **setting: Any) -> SGDFactorization:
-        return SGDFactorization(r, fit_mean=False, init="uniform", random_state=seed, **setting)
+    def sgd(seed: int, step_size: float, decay: float) -> SGDFactorization:
+        return SGDFactorization(r, step_size=step_size, decay=decay, fit_mean=False, init="uniform", random_state=seed)
 
     def nmf(seed: int, max_iter: int = settings.nmf_iterations) -> MaskedNMF:
         return MaskedNMF(r, max_iter=max_iter, random_state=seed)
@@ -133,7 +162,7 @@ def paper_methods(settings: Settings) -> list[Method]:
     def sweeps(seed: int) -> DictionaryFilter:
         return DictionaryFilter(r, covariance="featurewise", n_passes=30, random_state=seed)
 
-    drifts = [{"process_noise": q} for q in settings.process_noises]
+    drifts = [{"process_noise": q} for q in settings.drifts]
     steps = [{"step_size": s, "decay": d} for d in settings.decays for s in settings.step_sizes]
     tuning, iterations = settings.tuning_passes, settings.nmf_iterations
     return [

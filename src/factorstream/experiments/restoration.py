@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..masks import block_mask, fraction_for_initial_snr, random_mask
 from ..metrics import snr
-from .methods import Method
+from .methods import Estimator, Method, Streaming
 from .tuning import choose
 
 __all__ = [
@@ -32,12 +32,16 @@ __all__ = [
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+P = ParamSpec("P")
 
 PAPER_INITIAL_SNR = 0.68
+"""dB that the paper reports for the faces before restoration."""
 N_PICTURES = 9
-"""Faces kept for the figure."""
+"""Faces kept for the figure, three by three."""
 CHECKPOINTS = (1, 2, 3, 5, 10, 20, 50, 100)
-"""Passes after which the first seed is scored for the curve."""
+"""Passes after which the first seed is scored, about evenly spaced on the logarithmic axis of the curve."""
+ITERATION_CHECKPOINTS = (1, 10, 100)
+"""The same for a batch method, which starts anew for each of them."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class Score:
     all: float
     filled: float
     seconds: float
-    setting: Mapping[str, Any]
+    setting: Mapping[str, float]
     passes: int
 
 
@@ -169,14 +173,14 @@ def _evaluate(
 ) -> tuple[Score, Array, list[tuple[int, float]]]:
     """Choose a setting on observed entries, fit, restore, and only then look at the removed ones."""
 
-    def tried(candidate: Mapping[str, Any], train: Array) -> Array:
+    def tried(candidate: Mapping[str, float], train: Array) -> Array:
         passes = min(method.passes, method.tuning_passes)
         return _reconstruct(fit_in_passes(method.make(seed=seed, **candidate), train, passes, seed), train)
 
     setting = choose(tried, method.grid, X, np.random.default_rng([seed, 2]))
     curve: list[tuple[int, float]] = []
 
-    def look(done: int, estimator: Any) -> None:
+    def look(done: int, estimator: Estimator) -> None:
         if with_curve and done in CHECKPOINTS and done < method.passes:
             curve.append((done, snr(Y, _reconstruct(estimator, X), where=removed)))
 
@@ -202,18 +206,18 @@ def _evaluate(
 
 
 def fit_in_passes(
-    estimator: Any,
+    estimator: Estimator,
     X: Array,
     passes: int,
     seed: int,
-    after_pass: Callable[[int, Any], None] = lambda done, estimator: None,
-) -> Any:
+    after_pass: Callable[[int, Estimator], None] = lambda done, estimator: None,
+) -> Estimator:
     """Pass ``passes`` times over the rows of X in random order; `fit` once where there is nothing to repeat.
 
     Row after row and pass after pass is what `fit` does with ``n_passes``; going through `partial_fit` allows
     a look at the estimator after each pass.
     """
-    if passes == 1 or not hasattr(estimator, "partial_fit"):
+    if passes == 1 or not isinstance(estimator, Streaming):
         return estimator.fit(X)
     rng = np.random.default_rng([seed, 1])
     for done in range(1, passes + 1):
@@ -223,18 +227,18 @@ def fit_in_passes(
 
 
 def _iteration_curve(
-    method: Method, setting: Mapping[str, Any], Y: Array, X: Array, removed: Mask, seed: int
+    method: Method, setting: Mapping[str, float], Y: Array, X: Array, removed: Mask, seed: int
 ) -> list[tuple[int, float]]:
-    """SNR of a batch method stopped after 1, 10, 100, … iterations."""
+    """SNR of a batch method that stops early."""
     curve = []
-    for count in (1, 10, 100):
+    for count in ITERATION_CHECKPOINTS:
         if method.iterations and count < method.passes:
             estimator = method.make(seed=seed, **{**setting, method.iterations: count}).fit(X)
             curve.append((count, snr(Y, _reconstruct(estimator, X), where=removed)))
     return curve
 
 
-def _reconstruct(estimator: Any, X: Array) -> Array:
+def _reconstruct(estimator: Estimator, X: Array) -> Array:
     """The whole reconstruction, observed entries included."""
     return np.asarray(estimator.inverse_transform(estimator.transform(X)), dtype=np.float64)
 
@@ -244,18 +248,18 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
-        self._out = 0.0
+        self._not_counted = 0.0
 
-    def paused(self, call: Callable[..., None]) -> Callable[..., None]:
+    def paused(self, call: Callable[P, None]) -> Callable[P, None]:
         """A version of ``call`` whose time does not count."""
 
-        def timed(*args: Any) -> None:
+        def timed(*args: P.args, **kwargs: P.kwargs) -> None:
             begin = time.perf_counter()
-            call(*args)
-            self._out += time.perf_counter() - begin
+            call(*args, **kwargs)
+            self._not_counted += time.perf_counter() - begin
 
         return timed
 
     def elapsed(self) -> float:
         """Seconds so far."""
-        return time.perf_counter() - self._start - self._out
+        return time.perf_counter() - self._start - self._not_counted

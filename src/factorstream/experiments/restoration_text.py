@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["ambiguities", "differences", "protocol"]
 
 PAPER_MF_RLF = 12.38
+"""dB of MF-RLF in the paper's table."""
 
 
 def protocol(result: Restoration, settings: Settings, source: str) -> list[str]:
     """How the table was made."""
     texts = [
-        f"Data: {source}; grey levels 0…255. Masks and starts are seeded ({_listed(result.seeds)}).",
+        f"Data: {source}; grey levels 0…255. Masks and starts are seeded ({_seeds(result)}).",
         "SNR is 10·log₁₀(Σ y² / Σ (y − ŷ)²): **missing** over the removed entries only (the honest number), "
         "**all** over the whole reconstruction, **filled** over all entries with the observed ones kept. "
         "The initial SNR is that of the zero-filled data over all entries.",
@@ -30,7 +31,7 @@ def protocol(result: Restoration, settings: Settings, source: str) -> list[str]:
         "settings automatic, one pass; “variational sweeps” is the same with one posterior per feature, which "
         "revisits every image until its bound settles.",
         "Nothing is tuned on removed entries. The step size of SGDMF (γ = step size / k^decay) and the "
-        "process noise Q_V = q·I of the Kalman variant were chosen, for every mask, by hiding "
+        "drift Q_V = q·I of the Kalman variant were chosen, for every mask, by hiding "
         f"{HELD_OUT:.0%} of the observed entries and taking the value that restored those best after "
         f"{settings.tuning_passes} passes; the values are in the table.",
         "The column **s** holds the seconds of one fit, roughly, without the search for settings.",
@@ -136,6 +137,6 @@ def _identity(scale: float) -> str:
     return "I" if scale == 1 else f"{scale:g}·I"
 
 
-def _listed(seeds: object) -> str:
-    numbers = [str(seed) for seed in seeds]  # type: ignore[attr-defined]
-    return f"seed {numbers[0]}" if len(numbers) == 1 else f"seeds {', '.join(numbers)}"
+def _seeds(result: Restoration) -> str:
+    one = len(result.seeds) == 1
+    return f"{'seed' if one else 'seeds'} {', '.join(map(str, result.seeds))}"

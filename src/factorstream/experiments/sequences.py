@@ -24,12 +24,13 @@ Restored = tuple[Array, Array | None]
 """Filled rows and, where the method has them, standard deviations."""
 
 FRACTIONS = (0.2, 0.3, 0.4)
+"""Shares to remove, those of the published experiment."""
 RUN = 20
-"""Rows of a removed run."""
+"""Rows of a removed run, as published."""
 LAG = 24
-"""Rows that the fixed-lag stream waits for."""
+"""Rows that the fixed-lag stream waits for: a day of hours, a little more than a removed run."""
 EXCERPT, STATIONS = 240, 3
-"""Rows and features of the figure."""
+"""Rows (ten days) and features of the figure."""
 
 # RMSE and ±2σ coverage in Akyildiz et al., "Probabilistic sequential matrix factorization" (AISTATS 2021).
 PUBLISHED: dict[str, dict[float, tuple[float, float | None]]] = {

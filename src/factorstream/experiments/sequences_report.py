@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..report import html
+from ..report.document import Document, Picture, Section, write_document
 from ..report.figures import to_png
-from ..report.files import write_atomic
 from ..report.series import Series, series_panels
-from ..report.tables import Cell, Column, Estimate, Table, to_csv, to_data, to_html, to_markdown
-from .restoration_report import versions
+from ..report.tables import Cell, Column, Estimate, Table, seeds_in_words
 from .sequences import LAG, PUBLISHED, RUN
 
 if TYPE_CHECKING:
@@ -73,8 +70,7 @@ def summary(result: Sequences) -> Table:
                         "two_sigma": covered,
                     }
                 )
-    n = len(result.seeds)
-    seeds = f"mean ± sd over {n} seeds" if n > 1 else "one seed"
+    seeds = seeds_in_words(result.seeds)
     title = f"RMSE and share of entries inside ±2σ, 90% and 95% intervals, over the removed entries ({seeds})"
     return Table(title, _COLUMNS, rows, group="removed")
 
@@ -111,36 +107,22 @@ def protocol(result: Sequences, source: str) -> list[str]:
 
 def write_report(result: Sequences, source: str, folder: Path) -> list[Path]:
     """Write page, table and figure into ``folder``; return the files, the one to open first at the front."""
-    table = summary(result)
-    stations = to_png(stations_figure(result))
-    stand = ", ".join(f"{name} {version}" for name, version in versions().items())
-    facts = protocol(result, source)
-    sections = [
-        ("The table", to_html(table) + html.paragraphs(facts)),
-        ("A few stations", html.picture(stations, "Removed hours and what was filled in", _CAPTION)),
-    ]
-    markdown = "\n\n".join(
-        [
-            f"# {TITLE}",
-            LEAD,
-            f"## The table\n\n{table.title}.\n\n{to_markdown(table)}",
-            "\n\n".join(facts),
-            f"## A few stations\n\n![Stations](sequences-stations.png)\n\n{_CAPTION}",
-            f"{stand}.\n",
-        ]
+    stations = Picture("stations", to_png(stations_figure(result)), "Removed hours and what was filled in", _CAPTION)
+    return write_document(
+        Document(
+            name="sequences",
+            title=TITLE,
+            lead=LEAD,
+            table=summary(result),
+            sections=[
+                Section("The table", protocol(result, source)),
+                Section("A few stations", picture=stations),
+            ],
+            data={
+                "scores": [asdict(score) for score in result.scores],
+                "seeds": list(result.seeds),
+                "data_source": source,
+            },
+        ),
+        folder,
     )
-    data = {
-        "table": to_data(table),
-        "scores": [asdict(score) for score in result.scores],
-        "seeds": list(result.seeds),
-        "data_source": source,
-        "versions": versions(),
-    }
-    contents: dict[str, str | bytes] = {
-        "sequences.html": html.page(TITLE, LEAD, sections, f"{stand}."),
-        "sequences.md": markdown,
-        "sequences.csv": to_csv(table),
-        "sequences.json": json.dumps(data, indent=2, ensure_ascii=False) + "\n",
-        "sequences-stations.png": stations,
-    }
-    return [write_atomic(folder / name, content) for name, content in contents.items()]

@@ -19,7 +19,10 @@ __all__ = ["Series", "series_panels"]
 
 @dataclass(frozen=True)
 class Series:
-    """One feature over time: what was observed, what was removed, and what was put in its place."""
+    """One feature over time: what was observed, what was removed, and what was put in its place.
+
+    ``std`` are the standard deviations of ``filled``; ``other`` is another way to fill the gaps, for comparison.
+    """
 
     title: str
     x: NDArray[np.float64]

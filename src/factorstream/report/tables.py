@@ -1,4 +1,4 @@
-"""One table, five dresses: terminal (rich), Markdown, HTML, CSV and plain data for JSON."""
+"""Render one table in five formats: terminal (rich), Markdown, HTML, CSV and plain data for JSON."""
 
 from __future__ import annotations
 
@@ -9,12 +9,22 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Column", "Estimate", "Table", "print_table", "to_csv", "to_data", "to_html", "to_markdown"]
+__all__ = [
+    "Column",
+    "Estimate",
+    "Table",
+    "print_table",
+    "seeds_in_words",
+    "to_csv",
+    "to_data",
+    "to_html",
+    "to_markdown",
+]
 
 
 class Estimate(NamedTuple):
@@ -33,6 +43,15 @@ class Estimate(NamedTuple):
         numbers = list(values)
         sd = statistics.stdev(numbers) if len(numbers) > 1 else None
         return cls(statistics.fmean(numbers), sd)
+
+
+def seeds_in_words(seeds: Sequence[int]) -> str:
+    """What a table of `Estimate` shows, for its title.
+
+    >>> seeds_in_words([0]), seeds_in_words([0, 1, 2])
+    ('one seed', 'mean ± sd over 3 seeds')
+    """
+    return f"mean ± sd over {len(seeds)} seeds" if len(seeds) > 1 else "one seed"
 
 
 Cell = Estimate | float | int | str | None
@@ -136,9 +155,9 @@ def print_table(table: Table, console: Console) -> None:
         console.print(f"\n[bold cyan]{escape(heading)}[/]", highlight=False)
         console.print(rendered)
         for column in table.columns:
-            listed = [f"{row[columns[0].key]}: {row[column.key]}" for row in rows if row[column.key]]
-            if column.aside and listed:
-                console.print(escape(f"{column.title}: {'; '.join(listed)}"), style="dim", highlight=False)
+            entries = [f"{row[columns[0].key]}: {row[column.key]}" for row in rows if row[column.key]]
+            if column.aside and entries:
+                console.print(escape(f"{column.title}: {'; '.join(entries)}"), style="dim", highlight=False)
 
 
 def to_csv(table: Table) -> str:
@@ -152,13 +171,13 @@ def to_csv(table: Table) -> str:
     return stream.getvalue()
 
 
-def to_data(table: Table) -> list[dict[str, Any]]:
+def to_data(table: Table) -> list[dict[str, object]]:
     """Plain dictionaries for JSON: an `Estimate` becomes ``{"mean": ..., "sd": ...}``."""
-    keys = _keys(table)
-    return [
-        {key: row[key]._asdict() if isinstance(row[key], Estimate) else row[key] for key in keys}  # type: ignore[union-attr]
-        for row in table.rows
-    ]
+    return [{key: _plain(row[key]) for key in _keys(table)} for row in table.rows]
+
+
+def _plain(value: Cell) -> object:
+    return value._asdict() if isinstance(value, Estimate) else value
 
 
 def _keys(table: Table) -> list[str]:

@@ -9,46 +9,41 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["DELIMITERS", "Delimited", "TableError", "parse_delimited"]
+from ..text import counted
+from .table import Array, Format, OutputColumn, ReadOptions, TableError
 
-Array = NDArray[Any]
+__all__ = ["FORMAT", "parse_delimited"]
 
 DELIMITERS = ",;\t|"
+"""Those that are looked for."""
 GAPS = frozenset(["", "na", "n/a", "#n/a", "#na", "<na>", "nan", "-nan", "null", "none", "missing", ".", "?", "-"])
 """What counts as a gap in a column of numbers, in any case of letters and between spaces."""
 
-_CODE = re.compile(r"\s*[+-]?0\d")
-_MARK = "\ufeff"
+_CODE = re.compile(r"\s*[+-]?0\d")  # 00123 is the name of something, not a number
+_BYTE_ORDER_MARK = "\ufeff"
 
 
-class TableError(ValueError):
-    """A file that cannot be read as a table; the message is one sentence for the person who named it."""
+class _Layout(NamedTuple):
+    """All of a text but its cells."""
+
+    ends: list[str]
+    """The line ends."""
+    delimiter: str
+    header: bool
+    mark: bool
+    """Whether it begins with a byte order mark."""
 
 
-class Bounds(NamedTuple):
-    """The interval of every entry of ``numbers``."""
+class _TextTable:
+    """A parsed text: the numbers in it, and all that is needed to write it again."""
 
-    lower: Array
-    upper: Array
-
-
-class Delimited:
-    """A parsed text: the numbers in it, and all that is needed to write it again.
-
-    ``names`` are all columns, ``numeric`` the positions of those that hold numbers and ``numbers``
-    (n_rows, len(numeric)) their values, NaN in the gaps.
-    """
-
-    raw = b""
-
-    def __init__(self, lines: list[list[str]], ends: list[str], delimiter: str, header: bool, mark: bool) -> None:
-        self._lines, self._ends, self._delimiter, self._header, self._mark = lines, ends, delimiter, header, mark
-        width = len(lines[0])
+    def __init__(self, raw: bytes, lines: list[list[str]], layout: _Layout) -> None:
+        self.raw, self._lines, self._layout = raw, lines, layout
+        width, header = len(lines[0]), layout.header
         self._rows = [k for k in range(header, len(lines)) if width == 1 or lines[k] != [""]]
         _check_widths(lines, self._rows, width)
         if not self._rows:
@@ -62,46 +57,44 @@ class Delimited:
         self.header_of_numbers = header and all(_number(text) is not None for text in texts)
 
     def gaps(self, column: int) -> int:
-        """How many cells of any column, numbers or not, are gaps."""
         return sum(_is_gap(cell) for cell in self._column(column))
 
-    def encode(self, filled: Array, bounds: Bounds | None) -> bytes:
-        """The text again with ``filled`` (n_rows, len(numeric)) in its gaps, and bounds after each filled column."""
-        gaps = np.isnan(self.numbers)
-        lines = [list(cells) for cells in self._lines]
-        for at in reversed(range(len(self.numeric))):  # from the right, so that positions stay right
-            if gaps[:, at].any():
-                self._fill(lines, at, gaps[:, at], filled, bounds)
-        text = "".join(self._delimiter.join(cells) + end for cells, end in zip(lines, self._ends, strict=True))
-        return ((_MARK if self._mark else "") + text).encode()
+    def encode(self, columns: Sequence[OutputColumn]) -> bytes:
+        layout = self._layout
+        lines = list(self._lines)  # blank lines stay where they are
+        for k, *cells in zip(self._rows, *map(self._cells, columns), strict=True):
+            lines[k] = cells
+        if layout.header:
+            lines[0] = [self._name_cell(column) for column in columns]
+        text = "".join(layout.delimiter.join(cells) + end for cells, end in zip(lines, layout.ends, strict=True))
+        return ((_BYTE_ORDER_MARK if layout.mark else "") + text).encode()
 
-    def _fill(self, lines: list[list[str]], at: int, gaps: Array, filled: Array, bounds: Bounds | None) -> None:
-        column = self.numeric[at]
-        for row, k in enumerate(self._rows):
-            cells = lines[k]
-            if gaps[row]:
-                cells[column] = _written(filled[row, at])
-            if bounds is not None:
-                pair = [_written(side[row, at]) if gaps[row] else cells[column] for side in bounds]
-                cells[column + 1 : column + 1] = pair
-        if bounds is not None and self._header:
-            name = self.names[column]
-            lines[0][column + 1 : column + 1] = [
-                _quoted(f"{name}_{side}", self._delimiter) for side in ("lower", "upper")
-            ]
+    def _name_cell(self, column: OutputColumn) -> str:
+        """The cell of the first line as it was written, or a new one for a new name."""
+        if column.name == self.names[column.position]:
+            return self._lines[0][column.position]
+        return _quoted(column.name, self._layout.delimiter)
+
+    def _cells(self, column: OutputColumn) -> list[str]:
+        """The cells as they were read, with numbers in the gaps that are filled."""
+        cells = self._column(column.position)
+        if column.fill is not None:
+            for row in np.flatnonzero(column.fill.gaps):
+                cells[row] = _written(column.fill.values[row])
+        return cells
 
     def _column(self, j: int) -> list[str]:
         return [self._lines[k][j] for k in self._rows]
 
 
-def parse_delimited(raw: bytes, delimiter: str | None = None, header: bool = True) -> Delimited:
+def parse_delimited(raw: bytes, delimiter: str | None = None, header: bool = True) -> _TextTable:
     """Cut a text into cells; the delimiter is found from its first lines unless it is given.
 
     >>> table = parse_delimited(b"id;name;height\\nx1;Ann;1.70\\nx2;Bob;\\n")
     >>> table.names, table.numeric
     (['id', 'name', 'height'], [2])
-    >>> table.encode(np.array([[1.7], [1.8]]), None)
-    b'id;name;height\\nx1;Ann;1.70\\nx2;Bob;1.8\\n'
+    >>> table.numbers.tolist()
+    [[1.7], [nan]]
     """
     if b"\x00" in raw:
         raise TableError("it is not a text file")
@@ -109,8 +102,8 @@ def parse_delimited(raw: bytes, delimiter: str | None = None, header: bool = Tru
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         raise TableError("it is not UTF-8 text; save it as UTF-8") from None
-    mark = text.startswith(_MARK)
-    text = text.removeprefix(_MARK)
+    mark = text.startswith(_BYTE_ORDER_MARK)
+    text = text.removeprefix(_BYTE_ORDER_MARK)
     if not text.strip():
         raise TableError("it is empty")
     if delimiter is None:
@@ -119,7 +112,7 @@ def parse_delimited(raw: bytes, delimiter: str | None = None, header: bool = Tru
     for cells, end in _split(text, delimiter):
         lines.append(cells)
         ends.append(end)
-    return Delimited(lines, ends, delimiter, header, mark)
+    return _TextTable(raw, lines, _Layout(ends, delimiter, header, mark))
 
 
 def _split(text: str, delimiter: str) -> Iterator[tuple[list[str], str]]:
@@ -149,7 +142,10 @@ def _split(text: str, delimiter: str) -> Iterator[tuple[list[str], str]]:
 
 
 def _sniff(text: str) -> str:
-    """The delimiter that cuts the first lines into the most cells, each into as many; a comma if none does."""
+    """The delimiter that cuts the first lines into the most cells, each into as many; a comma if none does.
+
+    Twenty lines of at most 64 KiB are looked at: not tuned, round numbers that keep this instant.
+    """
     sample = text[:65536].splitlines()[:20]
     first = next((line for line in sample if line.strip()), None)
     if first is None:
@@ -170,11 +166,7 @@ def _count(line: str, delimiter: str) -> int:
 def _check_widths(lines: Sequence[Sequence[str]], rows: Sequence[int], width: int) -> None:
     for k in rows:
         if len(lines[k]) != width:
-            raise TableError(f"row {k + 1} has {_cells(len(lines[k]))} where the first has {width}")
-
-
-def _cells(count: int) -> str:
-    return "1 cell" if count == 1 else f"{count} cells"
+            raise TableError(f"row {k + 1} has {counted(len(lines[k]), 'cell')} where the first has {width}")
 
 
 def _text(cell: str) -> str:
@@ -220,3 +212,11 @@ def _written(value: float) -> str:
     ('0.3', '1700000000500', '1e-07', '0')
     """
     return format(float(value) + 0.0, ".10g" if abs(value) < 1e9 else ".15g")
+
+
+def _read(raw: bytes, options: ReadOptions) -> _TextTable:
+    tabs = options.delimiter is None and options.ending in (".tsv", ".tab")
+    return parse_delimited(raw, "\t" if tabs else options.delimiter, options.header)
+
+
+FORMAT = Format("text", (), _read)

@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 from threadpoolctl import threadpool_limits
 
-from ...datasets import DatasetNotFoundError
-from ...report.figures import to_png
-from ...report.files import write_atomic
-from ...report.tables import Cell, Column, Table, to_markdown
-from .bars import Bar, bars
-from .cases import CASES, scaling
-from .choices import CHOICES
+from factorstream.datasets import DatasetNotFoundError
+from factorstream.files import write_atomic
+from factorstream.report.figures import to_png
+from factorstream.report.tables import Cell, Column, Table, to_markdown
+
+from .bars import Bar
+from .cases import CASES, judged
 from .peers import PEERS, installed
 from .plots import memory_figure, quality_figure, scaling_figure
-from .rows import Row, joined, readable
+from .rows import Point, Row, joined, readable
 from .timing import Machine, compiled_code, machine
 
 COLUMNS = (
@@ -65,74 +65,84 @@ class Outcome(NamedTuple):
     """Whether there is any figure at all."""
 
 
-def run(output: Path, quick: bool = False, notify: Notify = lambda what: None, cases: Collection[str] = ()) -> Outcome:
+class Measured(NamedTuple):
+    """Everything that a run measured."""
+
+    rows: list[Row]
+    per_sample: dict[str, Sequence[Point]]
+    absent: dict[str, str]
+    """A verdict on every case that did not run."""
+
+    def any_figure(self) -> bool:
+        """Whether anything was measured at all."""
+        return bool(self.per_sample) or any(row.seconds is not None or row.peak is not None for row in self.rows)
+
+
+def run(output: Path, quick: bool = False, notify: Notify = lambda what: None, only: Collection[str] = ()) -> Outcome:
     """Measure everything on one thread and write ``benchmark.md``, ``benchmark.json`` and the plots.
 
-    ``cases`` keeps those of ``CHOICES`` that it names; all without it.
+    ``only`` keeps those of ``CASES`` that it names; all without it.
     """
     output.mkdir(parents=True, exist_ok=True)
-    chosen = cases or CHOICES
     for peer in PEERS:
         installed(peer)  # a thread pool that comes with a later import would not be limited
     with threadpool_limits(1), compiled_code("0"):
         notify("this machine's rates")
         here = machine()
-        rows, absent = measure(here, quick, notify, chosen)
-        lines = {}
-        if scaling.__name__ in chosen:
-            notify(CHOICES[scaling.__name__].heading)
-            lines = scaling(here, quick)
-    judged = bars(rows, absent)
-    sources = sources_of(rows)
-    tables = [bar_table(judged, quick), summary(rows)]
+        measured = measure(here, quick, notify, only or CASES)
+    verdicts = judged(measured.rows, measured.absent)
+    sources = sources_of(measured.rows)
+    tables = [bar_table(verdicts, quick), summary(measured.rows)]
     title = f"# Benchmark\n\n{header(here, sources)}\n\n"
     text = title + f"## Bars\n\n{to_markdown(tables[0])}\n## Measurements\n\n{EXPLANATION}\n\n{to_markdown(tables[1])}"
     data = {
         "machine": here._asdict(),
         "data": sources,
         "quick": quick,
-        "bars": [bar._asdict() | {"met": None if quick else bar.met} for bar in judged],
-        "rows": [row._asdict() | {"peak": row.peak._asdict() if row.peak else None} for row in rows],
-        "per_sample": {name: [point._asdict() for point in points] for name, points in lines.items()},
+        "bars": [bar._asdict() | {"met": None if quick else bar.met} for bar in verdicts],
+        "rows": [row._asdict() | {"peak": row.peak._asdict() if row.peak else None} for row in measured.rows],
+        "per_sample": {name: [point._asdict() for point in points] for name, points in measured.per_sample.items()},
     }
-    paths = [
-        write_atomic(output / "benchmark.md", text),
-        write_atomic(output / "benchmark.json", json.dumps(data, indent=1)),
-    ]
-    if lines:
-        paths.append(write_atomic(output / "time_per_sample.png", to_png(scaling_figure(lines))))
-    peaks = [row.peak for row in rows if row.peak]
-    if peaks:
-        paths.append(write_atomic(output / "peak_memory.png", to_png(memory_figure(peaks))))
-    compared = [row for row in rows if row.quality is not None and row.seconds]
-    if compared:
-        paths.append(write_atomic(output / "quality_against_time.png", to_png(quality_figure(compared))))
-    measured = bool(lines) or any(row.seconds is not None or row.peak is not None for row in rows)
-    return Outcome(tables, paths, measured)
+    contents: dict[str, str | bytes] = {
+        "benchmark.md": text,
+        "benchmark.json": json.dumps(data, indent=1),
+        **plots(measured),
+    }
+    paths = [write_atomic(output / name, content) for name, content in contents.items()]
+    return Outcome(tables, paths, measured.any_figure())
 
 
-def measure(here: Machine, quick: bool, notify: Notify, chosen: Collection[str]) -> tuple[list[Row], dict[str, str]]:
-    """The rows of the chosen cases, and a verdict on every case that did not run."""
-    rows: list[Row] = []
-    absent = {}
-    for case in CASES:
-        name, choice = case.__name__, CHOICES[case.__name__]
-        if name not in chosen:
-            absent[name] = "not chosen"
+def measure(here: Machine, quick: bool, notify: Notify, only: Collection[str]) -> Measured:
+    """The chosen cases, one after another."""
+    measured = Measured([], {}, {})
+    for name, case in CASES.items():
+        if name not in only:
+            measured.absent[name] = "not chosen"
             continue
-        notify(choice.heading)
+        notify(case.heading)
         try:
-            rows += case(here, quick)
+            found = case.measure(here, quick)
         except DatasetNotFoundError as problem:
-            absent[name] = f"not run: no {choice.data}"
-            rows.append(Row(choice.heading, absent[name], "ours", note=str(problem)))
-    return rows, absent
+            measured.absent[name] = f"not run: no {case.data}"
+            measured.rows.append(Row(case.heading, measured.absent[name], "ours", note=str(problem)))
+        else:
+            measured.rows.extend(found.rows)
+            measured.per_sample.update(found.per_sample)
+    return measured
 
 
-def unknown(cases: Sequence[str]) -> str:
-    """One sentence about the names that are no case; empty where there are none."""
-    wrong = [name for name in cases if name not in CHOICES]
-    return f"--only does not know {', '.join(wrong)}; choose from {', '.join(CHOICES)}." if wrong else ""
+def plots(measured: Measured) -> dict[str, bytes]:
+    """The plots that there are figures for, by the names of their files."""
+    found = {}
+    if measured.per_sample:
+        found["time_per_sample.png"] = to_png(scaling_figure(measured.per_sample))
+    peaks = [row.peak for row in measured.rows if row.peak]
+    if peaks:
+        found["peak_memory.png"] = to_png(memory_figure(peaks))
+    compared = [row for row in measured.rows if row.quality is not None and row.seconds]
+    if compared:
+        found["quality_against_time.png"] = to_png(quality_figure(compared))
+    return found
 
 
 def sources_of(rows: Sequence[Row]) -> list[str]:
@@ -152,10 +162,10 @@ def header(here: Machine, sources: Sequence[str]) -> str:
     )
 
 
-def bar_table(judged: Sequence[Bar], quick: bool) -> Table:
+def bar_table(verdicts: Sequence[Bar], quick: bool) -> Table:
     """What was wanted, what was measured, and the verdict."""
     cells: list[dict[str, Cell]] = []
-    for bar in judged:
+    for bar in verdicts:
         measured = bar.measured is not None
         verdict = "not judged" if quick else "met" if bar.met else "not met"
         cells.append(

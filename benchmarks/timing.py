@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 import statistics
@@ -11,9 +10,13 @@ import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+
+from factorstream.report.document import versions
+
+Result = TypeVar("Result")
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "tensorly", "cmfrec", "pysubtracking", "statsmodels")
 
@@ -40,7 +43,7 @@ class Machine(NamedTuple):
     """The same for an array as large as the dictionary of the streams here (4096 × 40), read again and again."""
 
 
-def race(calls: Mapping[str, Callable[[], Any]], repeats: int = 5, limit: float = 20.0) -> dict[str, Timing]:
+def race(calls: Mapping[str, Callable[[], object]], repeats: int = 5, limit: float = 20.0) -> dict[str, Timing]:
     """Time calls in turns, so that a busy neighbour hurts all alike, after one warm-up each.
 
     One that takes longer than ``limit`` seconds runs once: its warm-up is its time.
@@ -54,7 +57,7 @@ def race(calls: Mapping[str, Callable[[], Any]], repeats: int = 5, limit: float 
     return {name: Timing(statistics.median(t), min(t), len(t)) for name, t in times.items()}
 
 
-def _clock(call: Callable[[], Any]) -> float:
+def _clock(call: Callable[[], object]) -> float:
     started = time.perf_counter()
     call()
     return time.perf_counter() - started
@@ -74,17 +77,17 @@ def compiled_code(wanted: str) -> Iterator[None]:
             os.environ["FACTORSTREAM_COMPILED"] = before
 
 
-def compiled(call: Callable[[], Any]) -> Callable[[], Any]:
+def compiled(call: Callable[[], Result]) -> Callable[[], Result]:
     """The call with rows through compiled code, however few they are."""
 
-    def fast() -> Any:
+    def fast() -> Result:
         with compiled_code("1"):
             return call()
 
     return fast
 
 
-def peak_bytes(call: Callable[[], Any]) -> int:
+def peak_bytes(call: Callable[[], object]) -> int:
     """The most memory that a call holds beyond what was there before it."""
     tracemalloc.start()
     try:
@@ -103,17 +106,12 @@ def machine() -> Machine:
     again = 50  # so that the other contestants' turns do not empty the cache
     calls = {"product": lambda: A @ A, "memory": lambda: x.dot(x), "cache": lambda: [c.dot(c) for _ in range(again)]}
     found = race(calls, repeats=40)
-    versions = {"python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            versions[name] = "not installed"
     rates = 2e9 / found["product"].best, x.nbytes / found["memory"].best, again * c.nbytes / found["cache"].best
-    return Machine(_cpu(), os.cpu_count() or 1, versions, *rates)
+    return Machine(_cpu(), os.cpu_count() or 1, versions(PACKAGES), *rates)
 
 
 def _cpu() -> str:
+    """The name of the processor: Linux tells it in a file, other systems through `platform`."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from ...report.figures import PALETTE, Curve, curves
-from .cases import Point
-from .rows import Peak, Row
+from factorstream.report.figures import PALETTE, Curve, curves
+
+from .rows import Peak, Point, Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

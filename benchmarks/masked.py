@@ -7,16 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...datasets import load_olivetti
-from ...estimators.dictionary_filter import DictionaryFilter
-from ...metrics import snr
-from ...tall import kernel
+from factorstream.datasets import load_olivetti
+from factorstream.estimators.dictionary_filter import DictionaryFilter
+from factorstream.metrics import snr
+from factorstream.tall import kernel
+
 from . import floors, peers
-from .rows import Contestant, Row, compete, joined, with_ratios
+from .rows import Contestant, Found, Row, compete, joined, with_ratios
 from .textbook import Array
 from .timing import Machine, compiled, race
 
-MISSING = 0.25
+MISSING = 0.25  # as in the paper's experiment
 
 FIT_AND_FILL = "DictionaryFilter, fit and fill"
 FIT = "DictionaryFilter, fit alone"
@@ -43,7 +44,7 @@ class Trial(NamedTuple):
     contestant: Contestant
 
 
-def masked_stream(machine: Machine, quick: bool) -> list[Row]:
+def masked_stream(machine: Machine, quick: bool) -> Found:
     """Faces with a quarter of the pixels removed: one automatic pass against every peer."""
     faces = load_olivetti()
     images, r = (faces.images[:200, ::2, ::2], 20) if quick else (faces.images, 40)
@@ -75,7 +76,7 @@ def masked_stream(machine: Machine, quick: bool) -> list[Row]:
             fast = row.method.endswith(COMPILED)
             rows.append(row._replace(quality=problem.quality(compiled(ours)()) if fast else plain))
     rows += [_one_run(t.row) for t in trials if t.row.method not in again]
-    return [row._replace(data=f"faces: {faces.source}") for row in with_ratios(rows)]
+    return Found([row._replace(data=f"faces: {faces.source}") for row in with_ratios(rows)])
 
 
 def _one_run(row: Row) -> Row:

@@ -1,12 +1,13 @@
+"""`factorstream reproduce`."""
+
 import errno
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 import pytest
 
-from factorstream import __version__, cli, datasets
+from factorstream import cli, datasets
 from factorstream.datasets import DatasetNotFoundError, OlivettiFaces
 
 pytest.importorskip("matplotlib")
@@ -36,8 +37,6 @@ def failing(capsys, *arguments):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "command"),
-        (["nonsense"], "nonsense"),
         (["reproduce", "--seeds", "0"], "'0' is not a whole number of at least 1"),
         (["reproduce", "--seeds", "two"], "'two' is not a whole number"),
         (["reproduce", "--fraction", "1.5"], "'1.5' is not a fraction between 0 and 1"),
@@ -60,11 +59,11 @@ def no_work(monkeypatch):
     def work(*_, **__):
         raise AssertionError("the work has begun")
 
-    for name in ("datasets.load_olivetti", "datasets.load_london_air", "experiments.bench.report.run"):
+    for name in ("datasets.load_olivetti", "datasets.load_london_air"):
         monkeypatch.setattr(f"factorstream.{name}", work)
 
 
-WITH_FOLDERS = (["reproduce"], ["reproduce", "--experiment", "sequences"], ["bench"])
+WITH_FOLDERS = (["reproduce"], ["reproduce", "--experiment", "sequences"])
 
 
 @pytest.mark.usefixtures("no_work")
@@ -120,21 +119,6 @@ def test_interrupted(capsys, tmp_path, faces, monkeypatch):
     assert "interrupted" in message
 
 
-def test_version(capsys):
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["--version"])
-    assert stop.value.code == 0
-    assert capsys.readouterr().out == f"factorstream {__version__}\n"
-
-
-def test_the_package_runs_as_the_command():
-    run = [sys.executable, "-m", "factorstream"]
-    done = subprocess.run([*run, "--version"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, f"factorstream {__version__}\n")
-    done = subprocess.run([*run, "nonsense"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.partition(":")[0]) == (2, "factorstream")
-
-
 def test_reproduce_writes_real_files_and_names_them(capsys, tmp_path, faces):
     folder = tmp_path / "new" / "folder"
     assert cli.main(["reproduce", "--quick", "--fraction", "0.2", "--output", str(folder)]) == 0
@@ -154,9 +138,3 @@ def test_a_fraction_that_leaves_nothing(capsys, tmp_path, faces):
     code, message = failing(capsys, "reproduce", "--quick", "--fraction", "0.99", "--output", str(tmp_path))
     assert code == 2
     assert "remove fewer" in message
-
-
-def test_help_needs_no_optional_package():
-    code = "import sys; sys.modules['rich'] = sys.modules['matplotlib'] = None; from factorstream.cli import main; main(['reproduce', '--help'])"  # noqa: E501
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "--quick" in done.stdout

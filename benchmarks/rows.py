@@ -1,9 +1,10 @@
-"""Rows of the table."""
+"""What the cases return: rows of the table and points of the plots."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple
 
 from .floors import Work
 from .timing import Machine, race
@@ -48,10 +49,26 @@ class Row(NamedTuple):
     """Where the data came from."""
 
 
+class Point(NamedTuple):
+    """One point of a plot of time per sample."""
+
+    size: float
+    microseconds: float
+    floor: float
+
+
+class Found(NamedTuple):
+    """What a case measured."""
+
+    rows: Sequence[Row] = ()
+    per_sample: Mapping[str, Sequence[Point]] = MappingProxyType({})
+    """Times per sample; the keys name what was varied."""
+
+
 class Contestant(NamedTuple):
     """What is timed."""
 
-    call: Callable[[], Any]
+    call: Callable[[], object]
     role: str = "ours"
     work: Work | None = None
     scale: float = 1.0

@@ -2,56 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import errno
-import os
 import subprocess
 import sys
 import sysconfig
-import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from factorstream import cli
-
-
-def table(n=120, seed=100):
-    """Rows of text: an id, a date, four numbers of two factors in different units, and a comment."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 2)) @ rng.normal(size=(2, 4)) + 0.1 * rng.normal(size=(n, 4))
-    X = X * [1.0, 1000.0, 1e-3, 1.0] + [0.0, 5000.0, 0.0, 20.0]
-    gaps = rng.random(X.shape) < 0.2
-    gaps[:, 3] = False  # a column of numbers that only helps
-    rows = []
-    for k in range(n):
-        cells = ["" if gap else f"{value:.7g}" for value, gap in zip(X[k], gaps[k], strict=True)]
-        rows.append([f"{k + 1:05d}", f"2024-01-{k % 28 + 1:02d}", *cells, ["fine", "", "so, so"][k % 3]])
-    return ["id", "date", "a", "b", "c", "d", "comment"], rows, X, gaps
-
-
-def write(path, header, rows, delimiter=","):
-    with path.open("w", newline="") as file:
-        csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows([header, *rows])
-    return path
-
-
-def read(path, delimiter=","):
-    with path.open(newline="") as file:
-        header, *rows = csv.reader(file, delimiter=delimiter)
-    return header, rows
-
-
-def run(capsys, *arguments):
-    """Exit code and what was said on standard error; nothing is said on standard output."""
-    try:
-        code = cli.main(["impute", *map(str, arguments)])
-    except SystemExit as stop:
-        code = stop.code
-    said = capsys.readouterr()
-    assert said.out == ""
-    return code, said.err
+from cli_problems import read, run, table, write
 
 
 @pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".csv", ";"), (".tsv", "\t"), (".txt", "|")])
@@ -186,99 +145,6 @@ def test_a_first_line_of_numbers(capsys, tmp_path):
     assert "--no-header" not in said
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (None, "does not exist"),
-        ("", "is empty"),
-        ("a,b\n", "no rows"),
-        ("a,b\n1,2\n3\n", "row 3 has 1 cell where the first has 2"),
-        ("a,b\nx,y\n", "no column of numbers"),
-        ("a,b\nx,\n,\n", "no column of numbers"),
-        ("a,a_lower\n1,2\n,3\n4,4\n", "There is a column a_lower already"),
-    ],
-)
-def test_bad_files(capsys, tmp_path, content, words):
-    if content is not None:
-        (tmp_path / "in.csv").write_text(content)
-    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--level", "0.9")
-    assert code == 2
-    assert words in said
-    assert said.count("\n") == 1
-    assert not (tmp_path / "out.csv").exists()
-
-
-@pytest.mark.parametrize("name", ["in.parquet", "in.npy"])
-def test_files_that_are_not_what_they_are_called(capsys, tmp_path, name):
-    if name.endswith("parquet"):
-        pytest.importorskip("pyarrow")
-    (tmp_path / name).write_bytes(b"a,b\n1,2\n")
-    code, said = run(capsys, tmp_path / name, "-o", (tmp_path / "out").with_suffix(Path(name).suffix))
-    assert code == 2
-    assert "cannot be used" in said
-    assert said.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("target", "words"),
-    [("nowhere/out.csv", "does not exist"), (".", "is a folder"), ("out.parquet", "same kind")],
-)
-def test_bad_outputs(capsys, tmp_path, target, words):
-    source = write(tmp_path / "in.csv", *table()[:2])
-    code, said = run(capsys, source, "-o", tmp_path / target)
-    assert code == 2
-    assert words in said
-    assert said.count("\n") == 1
-    assert list(tmp_path.iterdir()) == [source]
-
-
-def test_an_output_that_cannot_be_written_is_refused_before_the_work(capsys, tmp_path, monkeypatch):
-    def refuse(*_, **__):  # permissions do not stop every user
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    def work(*_, **__):
-        raise AssertionError("the work has begun")
-
-    monkeypatch.setattr(tempfile, "NamedTemporaryFile", refuse)
-    monkeypatch.setattr("factorstream.sources.tables.read_table", work)
-    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv")
-    assert code == 2
-    assert f"{tmp_path / 'out.csv'} cannot be written (Permission denied); choose another --output." in said
-    assert said.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--level", "1"], "'1' is not a level between 0 and 1"),
-        (["--level", "nan"], "'nan' is not a level"),
-        (["--components", "0"], "'0' is neither auto nor a whole number"),
-        (["--seed", "-1"], "--seed"),
-        (["--delimiter", ",,"], "',,' is not one character"),
-    ],
-)
-def test_bad_arguments(capsys, tmp_path, arguments, words):
-    code, said = run(capsys, "in.csv", "-o", "out.csv", *arguments)
-    assert code == 2
-    assert words in said
-    assert said.count("\n") == 1
-
-
-def test_a_failed_write_leaves_the_old_file(capsys, tmp_path, monkeypatch):
-    source = write(tmp_path / "in.csv", *table()[:2])
-    (tmp_path / "out.csv").write_text("old")
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", full)
-    code, said = run(capsys, source, "-o", tmp_path / "out.csv")
-    assert code == 2
-    assert "cannot be written: No space left on device." in said
-    assert (tmp_path / "out.csv").read_text() == "old"
-    assert len(list(tmp_path.iterdir())) == 2
-
-
 def test_progress_bar_on_a_terminal(tmp_path, monkeypatch, capsys):
     pytest.importorskip("rich")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
@@ -331,9 +197,3 @@ def test_links_and_permissions_stay(capsys, tmp_path):
     assert (tmp_path / "link.csv").is_symlink()
     assert target.stat().st_mode & 0o777 == 0o640
     assert target.read_text() != "old"
-
-
-def test_leading_blank_lines_are_no_reason_to_fail(capsys, tmp_path):
-    path = tmp_path / "in.csv"
-    path.write_text("\n" * 25 + "a,b\n1,2\n3,\n")
-    assert run(capsys, path, "-o", tmp_path / "out.csv")[0] in (0, 2)

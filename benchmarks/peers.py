@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...estimators.dictionary_filter import DictionaryFilter
+from factorstream.estimators.dictionary_filter import DictionaryFilter
+
 from .textbook import Array
 
 

@@ -1,0 +1,160 @@
+"""Fill the gaps of a table in a file: read, fit, fill, and encode again. Writes nothing and prints nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from .estimators.imputer import FilterImputer
+from .sources.table import Array
+from .sources.tables import Bounds, Table, TableError, encode, read_table
+
+__all__ = ["Completion", "Settings", "complete_file"]
+
+CELLS_AT_ONCE = 1_000_000
+"""Entries filled between two reports of progress: 8 MB of float64. Not tuned; the numbers do not depend on it."""
+
+Progress = Callable[[str, float], None]
+"""Takes what is going on, and the share of the whole that is done."""
+
+
+class Settings(NamedTuple):
+    """How to read and fill a file."""
+
+    level: float | None = None
+    """Probability of the bounds that are written beside the filled values; None for no bounds."""
+    components: int | str = "auto"
+    robust: bool = False
+    seed: int = 0
+    delimiter: str | None = None
+    """Between the cells of a text; None: found from its first lines."""
+    header: bool = True
+    """Whether the first line of a text holds the names of the columns."""
+
+
+class Completion(NamedTuple):
+    """A filled file, and what there is to say about it."""
+
+    content: bytes
+    """The file with its gaps filled; the very file where the columns of numbers have none."""
+    n_gaps: int
+    """Gaps that were filled."""
+    n_columns: int
+    """Columns that had them."""
+    n_components: int
+    """Components of the factorisation that filled them."""
+    calibrated: bool
+    """False where bounds were wanted but the table is too small to calibrate them: they are the model's own."""
+    header_of_numbers: bool
+    """Whether the line of names is all numbers, so that it may well be a row of data."""
+    other_gaps: list[str]
+    """Columns that are not numbers and have gaps, which stay."""
+
+
+class _UnfitError(ValueError):
+    """Nothing could be fitted to the table."""
+
+
+class _Filled(NamedTuple):
+    values: Array
+    bounds: Bounds | None
+    n_components: int
+    calibrated: bool
+
+
+def complete_file(path: Path, settings: Settings, progress: Progress = lambda what, share: None) -> Completion:
+    """Fill the gaps in the columns of numbers of a CSV, TSV, Parquet or NPY file.
+
+    Raises
+    ------
+    TableError
+        When the file cannot be read or filled; the message says why in one sentence.
+    """
+    progress("reading", 0.0)
+    table = read_table(path, settings.delimiter, settings.header)
+    if not table.numeric:
+        raise TableError(f"{path} cannot be used: it has no column of numbers.")
+    gaps = np.isnan(table.numbers)
+    others = sorted(set(range(len(table.names))) - set(table.numeric))
+    found = Completion(
+        content=table.raw,
+        n_gaps=int(gaps.sum()),
+        n_columns=int(gaps.any(axis=0).sum()),
+        n_components=0,
+        calibrated=True,
+        header_of_numbers=table.header_of_numbers,
+        other_gaps=[table.names[j] for j in others if table.gaps(j)],
+    )
+    if not found.n_gaps:
+        return found
+    if settings.level is not None:
+        _check_names(table, gaps)
+    try:
+        filled = _complete(np.ascontiguousarray(table.numbers), settings, progress)  # one copy, not one per call
+    except _UnfitError as problem:
+        raise TableError(f"{path} cannot be used: {str(problem).rstrip('.')}.") from None
+    progress("encoding", 0.95)
+    return found._replace(
+        content=encode(table, filled.values, filled.bounds),
+        n_components=filled.n_components,
+        calibrated=filled.calibrated,
+    )
+
+
+def _complete(X: Array, settings: Settings, progress: Progress) -> _Filled:
+    """X with its gaps filled, and its bounds if a level is given."""
+    progress("fitting", 0.1)
+    imputer = _fitted(X, settings, calibrate=settings.level is not None)
+    bounds, calibrated = None, True
+    if settings.level is not None:
+        bounds = _bounds(imputer, X, settings.level, progress)
+        if bounds is None:
+            imputer, calibrated = _fitted(X, settings, calibrate=False), False
+            bounds = _bounds(imputer, X, settings.level, progress)
+    (values,) = _by_blocks(lambda rows: (imputer.transform(rows),), X, progress, "filling", 0.85)
+    return _Filled(values, bounds, imputer.n_components_, calibrated)
+
+
+def _fitted(X: Array, settings: Settings, *, calibrate: bool) -> FilterImputer:
+    imputer = FilterImputer(
+        settings.components, robust=settings.robust, calibrate=calibrate, random_state=settings.seed
+    )
+    try:
+        return imputer.fit(X)  # type: ignore[no-any-return]
+    except (ValueError, MemoryError) as problem:  # more components than memory has room for
+        raise _UnfitError(str(problem)) from None
+
+
+def _bounds(imputer: FilterImputer, X: Array, level: float, progress: Progress) -> Bounds | None:
+    """The interval of every entry; None where the fit has too few hidden entries to calibrate one of this level."""
+    try:
+        return Bounds(*_by_blocks(lambda rows: imputer.predict_interval(rows, level), X, progress, "bounding", 0.75))
+    except ValueError:
+        if not imputer.calibrate:
+            raise
+        return None
+
+
+def _by_blocks(
+    answer: Callable[[Array], Sequence[Array]], X: Array, progress: Progress, what: str, start: float
+) -> list[Array]:
+    """The arrays that ``answer`` returns for blocks of rows, each joined over the blocks."""
+    size = max(1, CELLS_AT_ONCE // X.shape[1])
+    parts = []
+    for first in range(0, len(X), size):
+        progress(what, start + 0.1 * first / len(X))
+        parts.append(answer(X[first : first + size]))
+    return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+
+
+def _check_names(table: Table, gaps: Array) -> None:
+    """Refuse to write a second column of a name."""
+    filled = [table.names[j] for at, j in enumerate(table.numeric) if gaps[:, at].any()]
+    if len(set(filled)) < len(filled):
+        raise TableError("Two columns to fill have the same name; rename one, or leave out --level.")
+    taken = {f"{name}_{side}" for name in filled for side in Bounds._fields} & set(table.names)
+    if taken:
+        raise TableError(f"There is a column {min(taken)} already; rename it, or leave out --level.")

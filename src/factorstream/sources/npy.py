@@ -1,0 +1,53 @@
+"""NPY files: a two-dimensional array of numbers, whose columns have no names."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import numpy as np
+
+from .table import Array, Format, OutputColumn, ReadOptions, TableError, overlaid
+
+__all__ = ["FORMAT"]
+
+
+class _ArrayTable:
+    """An array. One of integers has no gaps, so only floats are ever written."""
+
+    header_of_numbers = False
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        try:
+            values = np.load(io.BytesIO(raw), allow_pickle=False)
+        except (ValueError, OSError, EOFError, MemoryError):
+            raise TableError("it is not an NPY file of numbers") from None
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
+            raise TableError("it does not hold real numbers")
+        if values.ndim != 2 or 0 in values.shape:
+            raise TableError(f"its array has shape {values.shape}, where rows and columns are needed")
+        known = ~np.isnan(values)
+        self.names = [f"column {j + 1}" for j in range(values.shape[1])]
+        self.numeric = np.flatnonzero(known.any(axis=0) & ~np.isinf(values).any(axis=0)).tolist()
+        self.numbers: Array = values[:, self.numeric]
+        self._values = values
+
+    def gaps(self, column: int) -> int:
+        return int(np.count_nonzero(np.isnan(self._values[:, column])))
+
+    def encode(self, columns: Sequence[OutputColumn]) -> bytes:
+        arrays = []
+        for column in columns:
+            known = self._values[:, column.position]
+            arrays.append(known if column.fill is None else overlaid(column.fill, known))
+        file = io.BytesIO()
+        np.save(file, np.column_stack(arrays).astype(self._values.dtype))
+        return file.getvalue()
+
+
+def _read(raw: bytes, options: ReadOptions) -> _ArrayTable:
+    return _ArrayTable(raw)
+
+
+FORMAT = Format("npy", (".npy",), _read)

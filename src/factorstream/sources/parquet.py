@@ -1,0 +1,103 @@
+"""Parquet files, through pyarrow, which is imported when the first one is read."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .table import Array, Format, OutputColumn, ReadOptions, TableError, overlaid
+
+__all__ = ["FORMAT"]
+
+_EXACT_INTEGER = 2.0**53  # float64 has 53 bits of mantissa: every integer up to here is exact
+_EXACT_DIGITS = 15  # decimal digits that float64 always keeps
+
+
+class _ParquetTable:
+    """A Parquet file. Integers with gaps come back as floats; all other columns keep their types."""
+
+    header_of_numbers = False
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ImportError:
+            raise TableError('reading Parquet needs pyarrow; run `pip install "factorstream[frames]"`') from None
+        try:
+            self._table = pq.read_table(pa.BufferReader(raw))
+        except (pa.ArrowException, OSError):
+            raise TableError("it is not a Parquet file that can be read") from None
+        self.names = list(self._table.column_names)
+        if not self._table.num_rows or not self.names:
+            raise TableError("it has no rows")
+        columns = {j: found for j in range(len(self.names)) if (found := self._numbers(j)) is not None}
+        self.numeric = list(columns)
+        values = np.array(list(columns.values()), dtype=np.float64)
+        self.numbers: Array = values.reshape(len(columns), self._table.num_rows).T
+
+    def gaps(self, column: int) -> int:
+        return int(self._table.column(column).null_count)
+
+    def encode(self, columns: Sequence[OutputColumn]) -> bytes:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        arrays, fields, became_float = [], [], set()
+        for column in columns:
+            array, field = self._table.column(column.position), self._table.schema.field(column.position)
+            if column.fill is not None:
+                kind = field.type if pa.types.is_floating(field.type) else pa.float64()
+                known = self.numbers[:, self.numeric.index(column.position)]
+                array = pa.array(overlaid(column.fill, known)).cast(kind, safe=False)
+                own = column.name == field.name  # not one of its bounds, of which the metadata may not be true
+                if own and kind != field.type:
+                    became_float.add(field.name)
+                field = pa.field(column.name, kind, metadata=field.metadata if own else None)
+            arrays.append(array)
+            fields.append(field)
+        schema = pa.schema(fields, metadata=_metadata(self._table.schema.metadata, became_float))
+        file: Any = io.BytesIO()  # pyarrow has no types
+        pq.write_table(pa.Table.from_arrays(arrays, schema=schema), file)
+        return bytes(file.getvalue())
+
+    def _numbers(self, j: int) -> Array | None:
+        """A column of integers, floats or decimals as float64, NaN in the gaps; None for all others."""
+        import pyarrow as pa
+
+        column, kind = self._table.column(j), self._table.schema.field(j).type
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+            return None
+        values = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+        # With gaps a column is written as floats. Numbers that floats cannot hold are left alone: they name things.
+        largest = np.nanmax(np.abs(values), initial=0.0)
+        if column.null_count and pa.types.is_integer(kind) and largest > _EXACT_INTEGER:
+            return None
+        if column.null_count and pa.types.is_decimal(kind) and kind.precision > _EXACT_DIGITS:
+            return None
+        return None if np.isnan(values).all() or np.isinf(values).any() else values
+
+
+def _metadata(metadata: Mapping[bytes, bytes] | None, became_float: Collection[str]) -> dict[bytes, bytes]:
+    """The metadata of the file, with what pandas notes about the types of columns brought up to date."""
+    found = dict(metadata or {})
+    if b"pandas" in found and became_float:
+        notes = json.loads(found[b"pandas"])
+        for column in notes.get("columns", []):
+            if column.get("field_name", column.get("name")) in became_float:
+                column["pandas_type"] = column["numpy_type"] = "float64"
+                column["metadata"] = None
+        found[b"pandas"] = json.dumps(notes).encode()
+    return found
+
+
+def _read(raw: bytes, options: ReadOptions) -> _ParquetTable:
+    return _ParquetTable(raw)
+
+
+FORMAT = Format("parquet", (".parquet", ".pq"), _read)

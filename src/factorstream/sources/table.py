@@ -1,0 +1,108 @@
+"""What every file format gives and takes: a table with gaps, and the columns to write in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Bounds", "Fill", "Format", "OutputColumn", "ReadOptions", "Table", "TableError", "encode", "overlaid"]
+
+Array = NDArray[Any]
+
+
+class TableError(ValueError):
+    """A file that cannot be used as a table; the message is one sentence for the person who named it."""
+
+
+class Bounds(NamedTuple):
+    """The interval of every entry of `Table.numbers`."""
+
+    lower: Array
+    upper: Array
+
+
+class Fill(NamedTuple):
+    """Numbers for the gaps of one column."""
+
+    gaps: Array
+    """Which rows are gaps (n_rows, boolean)."""
+    values: Array
+    """A number for every row; only those in the gaps count."""
+
+
+class OutputColumn(NamedTuple):
+    """One column to write: a column of the table as it was read, or a copy of it with its gaps filled."""
+
+    position: int
+    """Of the column in the table that was read."""
+    name: str
+    fill: Fill | None = None
+
+
+class Table(Protocol):
+    """What a file holds."""
+
+    raw: bytes
+    """The file as it was read."""
+    names: list[str]
+    """All columns, in order."""
+    numeric: list[int]
+    """Positions of the columns that hold finite numbers and gaps, and at least one number."""
+    numbers: Array
+    """Their values (n_rows, len(numeric)), NaN in the gaps."""
+    header_of_numbers: bool
+    """Whether the names are all numbers, so that they may well be a row of data."""
+
+    def gaps(self, column: int) -> int:
+        """How many values of any column, numbers or not, are missing."""
+
+    def encode(self, columns: Sequence[OutputColumn]) -> bytes:
+        """A file of the same format with these columns. Every value that is not filled comes out as it was read."""
+
+
+class ReadOptions(NamedTuple):
+    """What a reader may need besides the content."""
+
+    ending: str = ""
+    """Of the file's name, in lower case with its dot."""
+    delimiter: str | None = None
+    """Between the cells of a text; None: found from its first lines."""
+    header: bool = True
+    """Whether the first line of a text holds the names of the columns."""
+
+
+class Format(NamedTuple):
+    """A file format: its endings, and how its content is read."""
+
+    name: str
+    endings: tuple[str, ...]
+    read: Callable[[bytes, ReadOptions], Table]
+    """Raises a `TableError` whose message continues the sentence "FILE cannot be used: it …"."""
+
+
+def encode(table: Table, filled: Array, bounds: Bounds | None = None) -> bytes:
+    """The file again with ``filled`` (the shape of ``table.numbers``) in its gaps.
+
+    With bounds, the columns NAME_lower and NAME_upper follow each filled column NAME; both are the value itself
+    where it was known.
+    """
+    columns = []
+    places = {position: at for at, position in enumerate(table.numeric)}
+    for position, name in enumerate(table.names):
+        at = places.get(position)
+        gaps = None if at is None else np.isnan(table.numbers[:, at])
+        if gaps is None or not gaps.any():
+            columns.append(OutputColumn(position, name))
+            continue
+        columns.append(OutputColumn(position, name, Fill(gaps, filled[:, at])))
+        for side, values in bounds._asdict().items() if bounds else ():
+            columns.append(OutputColumn(position, f"{name}_{side}", Fill(gaps, values[:, at])))
+    return table.encode(columns)
+
+
+def overlaid(fill: Fill, known: Array) -> Array:
+    """The known values of a column, and the filled ones in its gaps (float64)."""
+    return np.where(fill.gaps, fill.values, known.astype(np.float64))

@@ -1,0 +1,66 @@
+"""The command line as a whole."""
+
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+from factorstream import __version__, cli
+
+
+@pytest.mark.parametrize(("arguments", "words"), [([], "command"), (["nonsense"], "nonsense"), (["bench"], "bench")])
+def test_bad_arguments_are_answered_in_one_sentence(capsys, arguments, words):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(arguments)
+    message = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert words in message
+    assert message.count("\n") == 1
+
+
+def test_every_file_is_a_command_and_every_command_a_file(capsys):
+    files = {module.name for module in pkgutil.iter_modules(cli.__path__) if not module.name.startswith("_")}
+    assert set(cli.COMMANDS) == files
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    out = capsys.readouterr().out
+    assert all(name in out for name in files)
+
+
+@pytest.mark.parametrize("argument", ["--help", "--version", "nonsense"])
+def test_the_command_line_answers_before_anything_heavy_is_imported(argument):
+    code = f"""
+import sys
+sys.argv = ["factorstream", "{argument}"]
+from factorstream.cli import main
+try:
+    main()
+except SystemExit:
+    print("MODULES", *sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stdout.partition("MODULES")[2].split()}
+    assert "factorstream" in loaded
+    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "matplotlib", "rich"}
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"factorstream {__version__}\n"
+
+
+def test_the_package_runs_as_the_command():
+    run = [sys.executable, "-m", "factorstream"]
+    done = subprocess.run([*run, "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"factorstream {__version__}\n")
+    done = subprocess.run([*run, "nonsense"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.partition(":")[0]) == (2, "factorstream")
+
+
+def test_help_needs_no_optional_package():
+    code = "import sys; sys.modules['rich'] = sys.modules['matplotlib'] = None; from factorstream.cli import main; main(['reproduce', '--help'])"  # noqa: E501
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "--quick" in done.stdout

@@ -1,0 +1,131 @@
+"""Text comes out of its file as it went in, but for the gaps."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factorstream.sources.delimited import _split, _text, parse_delimited
+from factorstream.sources.tables import Bounds, TableError, encode, read_table
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"a,b\n1,2\n3,4\n",
+        b"a,b\n1,2\n3,4",
+        b"a,b\r\n1,2\r\n\r\n3,4\r\n\r\n",
+        b"\xef\xbb\xbfa,b\n1,2\n",
+        b'"a, ""x""",b\n"1",  2 \n"two\nlines",0004\n',
+        "naïve;größe\n1;2\n".encode(),
+        b"a\tb\n1\t\n",
+        b"one\n1\n\n3\n",
+        b'x,y\n1,"quoted at the end"',
+        b"x,y\n1,",
+        b'x,y\n"1",',
+    ],
+)
+def test_text_survives_to_the_byte(raw):
+    table = parse_delimited(raw)
+    kept = np.where(np.isnan(table.numbers), 7.0, table.numbers)
+    if not np.isnan(table.numbers).any():
+        assert encode(table, kept) == raw
+    again = parse_delimited(encode(table, kept))
+    np.testing.assert_array_equal(again.numbers, kept)
+    assert again.names == table.names
+
+
+_cell = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r\ufeff"))
+
+
+@given(
+    st.lists(st.lists(_cell, min_size=3, max_size=3), min_size=2, max_size=6),
+    st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
+)
+def test_cells_are_those_that_the_csv_module_wrote(rows, quoting):
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n", quoting=quoting).writerows(rows)
+    text = file.getvalue()
+    lines = list(_split(text, ","))
+    assert [[_text(cell) for cell in cells] for cells, _ in lines] == rows
+    assert "".join(",".join(cells) + end for cells, end in lines) == text
+
+
+@pytest.mark.parametrize("gap", ["", "NA", "n/a", "NaN", "null", "NULL", "None", "?", " ", ".", '""', '"NA"', "<NA>"])
+def test_gaps(gap):
+    table = parse_delimited(f"a,b\n1,x\n{gap},y\n".encode())
+    assert table.numeric == [0]
+    np.testing.assert_array_equal(table.numbers, [[1.0], [np.nan]])
+    assert encode(table, np.array([[1.0], [2.5]])) == b"a,b\n1,x\n2.5,y\n"
+
+
+@pytest.mark.parametrize(
+    "cells", ["inf,1", "1_000,1", "00123,1", "2024-01-01,1", "1 000,1", "0x10,1", "True,1", "NA,NA", "1e999,1"]
+)
+def test_columns_that_are_not_numbers(cells):
+    first, second = cells.split(",")
+    table = parse_delimited(f"a,b\n{first},x\n{second},y\n,z\n".encode())
+    assert table.numeric == []
+    assert table.gaps(0) >= 1
+
+
+@pytest.mark.parametrize("cell", ["1", "-1.5", "+2", "1e-3", ".5", "0", "0.5", "-0", " 7 ", '"8"', "5."])
+def test_cells_that_are_numbers(cell):
+    assert parse_delimited(f"a,b\n{cell},x\n".encode()).numeric == [0]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_found(delimiter):
+    rows = [["a", "b b", "c"], ["1", "x,y" if delimiter != "," else "x", "2"], ["", "z", "3"]]
+    table = parse_delimited("\n".join(delimiter.join(row) for row in rows).encode())
+    assert table.names == rows[0]
+    assert table.numeric == [0, 2]
+
+
+def test_bounds_follow_their_column():
+    table = parse_delimited(b'id,"a, b",c,name\n1,0.50,,x\n2,,3,y\n')
+    filled = np.array([[1.0, 0.5, 2.0], [2.0, 1.5, 3.0]])
+    out = encode(table, filled, Bounds(filled - 1.0, filled + 1.0)).decode()
+    assert out == (
+        'id,"a, b","a, b_lower","a, b_upper",c,c_lower,c_upper,name\n1,0.50,0.50,0.50,2,1,3,x\n2,1.5,0.5,2.5,3,3,3,y\n'
+    )
+
+
+def test_without_a_header():
+    table = parse_delimited(b"1,x\n,y\n", header=False)
+    assert table.names == ["column 1", "column 2"]
+    filled = np.array([[1.0], [2.0]])
+    assert encode(table, filled, Bounds(filled - 1, filled + 1)) == b"1,1,1,x\n2,1,3,y\n"
+    assert parse_delimited(b"2001,2002\n1,2\n").header_of_numbers
+    assert not parse_delimited(b"2001,b\n1,2\n").header_of_numbers
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b"", "empty"),
+        (b"\n \n", "empty"),
+        (b"a,b\n", "no rows"),
+        (b"a,b\n1,2\n1\n", "row 3 has 1 cell where the first has 2"),
+        (b"a,b\n1,2,3\n", "row 2 has 3 cells where the first has 2"),
+        (b'a,b\n1,"x\n2,y\n', "line 2 has a quote that is not closed"),
+        (b"a,b\n1,\xff\n", "UTF-8"),
+        (b"a\x00b", "not a text file"),
+    ],
+)
+def test_text_that_is_no_table(raw, words, tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(raw)
+    with pytest.raises(TableError, match=words) as caught:
+        read_table(path)
+    assert str(path) in str(caught.value)
+
+
+def test_large_and_small_numbers_keep_their_digits():
+    table = parse_delimited(b"t\n1700000000123\n\n")
+    assert encode(table, np.array([[0.0], [1700000000500.0]])) == b"t\n1700000000123\n1700000000500\n"

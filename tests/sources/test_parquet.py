@@ -1,0 +1,54 @@
+"""Parquet files keep their columns, types and metadata, but for the gaps."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from factorstream.sources.tables import Bounds, TableError, encode, read_table
+
+
+def test_parquet(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    columns = {
+        "id": pa.array([1, 2, 3], pa.int64()),
+        "key": pa.array([2**60 + 1, None, 5], pa.int64()),
+        "whole": pa.array([1, None, 3], pa.int32()),
+        "half": pa.array([1.5, float("nan"), None], pa.float32()),
+        "name": pa.array(["x", None, "z"]),
+        "yes": pa.array([True, None, False]),
+        "empty": pa.array([None, None, None], pa.float64()),
+        "endless": pa.array([1.0, float("inf"), None]),
+    }
+    source = pa.table(columns).replace_schema_metadata({"made": "by hand"})
+    pq.write_table(source, tmp_path / "x.parquet")
+    table = read_table(tmp_path / "x.parquet")
+    assert [table.names[j] for j in table.numeric] == ["id", "whole", "half"]
+    assert [table.gaps(j) for j in (1, 4, 5)] == [1, 1, 1]
+    filled = np.array([[1.0, 1.0, 1.5], [2.0, 2.5, 0.5], [3.0, 3.0, 0.25]])
+    (tmp_path / "y.parquet").write_bytes(encode(table, filled, Bounds(filled - 1, filled + 1)))
+    out = pq.read_table(tmp_path / "y.parquet")
+    new = ["whole_lower", "whole_upper"], ["half_lower", "half_upper"]
+    assert out.column_names == ["id", "key", "whole", *new[0], "half", *new[1], "name", "yes", "empty", "endless"]
+    assert out["whole"].to_pylist() == [1.0, 2.5, 3.0]
+    assert out["whole_lower"].to_pylist() == [1.0, 1.5, 3.0]
+    assert out["half"].to_pylist() == [1.5, 0.5, 0.25]
+    assert out.schema.field("half").type == pa.float32()
+    for name in ("id", "key", "name", "yes", "empty", "endless"):
+        assert out[name].equals(source[name])
+    assert out.schema.metadata[b"made"] == b"by hand"
+
+
+def test_parquet_that_is_none(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "bad.parquet"
+    path.write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(TableError, match="not a Parquet file"):
+        read_table(path)
+    for name in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(TableError, match=r"needs pyarrow; run `pip install .factorstream\[frames\].`"):
+        read_table(path)

@@ -1,0 +1,66 @@
+"""Filling a file as a function: what it returns, and that it writes and prints nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from factorstream import completion
+from factorstream.completion import Settings, complete_file
+from factorstream.sources.tables import TableError
+
+
+@pytest.fixture
+def path(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2)) @ rng.normal(size=(2, 4)) + 0.1 * rng.normal(size=(150, 4))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    np.save(tmp_path / "x.npy", X)
+    return tmp_path / "x.npy"
+
+
+def test_facts_are_returned_and_nothing_is_written_or_printed(path, capsys):
+    before = path.read_bytes()
+    found = complete_file(path, Settings(level=0.9))
+    assert found.n_gaps == np.isnan(np.load(path)).sum()
+    assert (found.n_columns, found.calibrated, found.header_of_numbers, found.other_gaps) == (4, True, False, [])
+    assert found.n_components >= 1
+    assert path.read_bytes() == before
+    assert [p.name for p in path.parent.iterdir()] == ["x.npy"]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_blocks_do_not_matter(path, monkeypatch):
+    whole = complete_file(path, Settings(level=0.9))
+    monkeypatch.setattr(completion, "CELLS_AT_ONCE", 4 * 7)
+    parts = complete_file(path, Settings(level=0.9))
+    one, other = (np.frombuffer(found.content[-150 * 12 * 8 :]) for found in (whole, parts))
+    np.testing.assert_allclose(one, other, rtol=1e-10)
+
+
+def test_progress_never_goes_back(path):
+    told = []
+    complete_file(path, Settings(level=0.9), lambda what, share: told.append((what, share)))
+    assert [what for what, _ in told] == ["reading", "fitting", "bounding", "filling", "encoding"]
+    assert [share for _, share in told] == sorted(share for _, share in told)
+
+
+def test_a_small_table_has_the_models_own_bounds(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n2,\n3,6.5\n4,8\n,9\n")
+    told = []
+    found = complete_file(tmp_path / "x.csv", Settings(level=0.95), lambda what, share: told.append(share))
+    assert not found.calibrated
+    assert b"a_lower" in found.content
+    assert told == sorted(told)
+
+
+def test_without_gaps_the_file_is_returned_as_it_is(tmp_path):
+    (tmp_path / "x.csv").write_text('id,"x",word\n1,"2",\n2, 3,a\n')
+    found = complete_file(tmp_path / "x.csv", Settings(level=0.95))
+    assert found.content == (tmp_path / "x.csv").read_bytes()
+    assert (found.n_gaps, found.other_gaps) == (0, ["word"])
+
+
+def test_more_components_than_memory_is_one_sentence(path):
+    with pytest.raises(TableError, match=r"x\.npy cannot be used: .*\.$"):
+        complete_file(path, Settings(components=10**9))
