@@ -51,7 +51,7 @@ class StoredTable(NamedTuple):
     """What the tables of a stream were besides their numbers, for the last rows: `Table` as plain data."""
 
     library: str | None = None
-    index: StoredIndex | None = None  # None too where the time stamps are the index
+    labels: StoredIndex | None = None  # of the rows; None too where the time stamps are the index
     columns: StoredIndex | None = None
     column: Cell = None
     place: int = 0
@@ -68,8 +68,8 @@ def store_table(table: Table) -> StoredTable:
         columns = _store_objects(map(str, table.columns), "object", None)
     times = None if table.times is None else _store_polars(table.times) if polars else store_index(table.times)
     indexed = times is not None and table.column is None
-    index = None if table.index is None or indexed else store_index(table.index)
-    return StoredTable(table.library, index, columns, store_label(table.column), table.place, times)
+    labels = None if table.labels is None or indexed else store_index(table.labels)
+    return StoredTable(table.library, labels, columns, store_label(table.column), table.place, times)
 
 
 def restore_table(stored: StoredTable) -> Table:
@@ -80,12 +80,12 @@ def restore_table(stored: StoredTable) -> Table:
     if stored.library == "polars":
         times = None if stored.times is None else _restore_polars(stored.times)
         return Table("polars", None, tuple(stored.columns.values), label, stored.place, times)
-    index, columns, times = (
-        None if part is None else restore_index(part) for part in (stored.index, stored.columns, stored.times)
+    labels, columns, times = (
+        None if part is None else restore_index(part) for part in (stored.labels, stored.columns, stored.times)
     )
     if times is not None and label is None:
-        index = times
-    return Table("pandas", index, columns, label, stored.place, times)
+        labels = times
+    return Table("pandas", labels, columns, label, stored.place, times)
 
 
 # ---------------------------------------------------------------- one label

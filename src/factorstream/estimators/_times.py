@@ -28,11 +28,11 @@ class Table(NamedTuple):
     """What a table was besides its numbers."""
 
     library: str | None = None  # "pandas", "polars" or, for a plain array, None
-    index: Any = None  # pandas.Index of a pandas table; in a stream that of its last rows, if all of them had one
+    labels: Any = None  # pandas.Index of a pandas table; in a stream that of its last rows, if all of them had one
     columns: Any = ()  # of the numbers: pandas.Index, or a tuple of strings
     column: Label = None  # the name of the column of time stamps
     place: int = 0  # and where it stands
-    times: Times | None = None
+    times: Times = None  # or None
 
 
 def library_of(name: str) -> ModuleType:
@@ -129,8 +129,8 @@ def append_times(before: Table, table: Table) -> Table:
     if (before.times is None) != (table.times is None):
         has, had = ("none", "some") if table.times is None else ("some", "none")
         raise ValueError(f"The stream began with {had} time stamps and X has {has}; go on as it began.")
-    known = before.index is not None and table.index is not None
-    table = table._replace(index=before.index.append(table.index) if known else None)
+    known = before.labels is not None and table.labels is not None
+    table = table._replace(labels=before.labels.append(table.labels) if known else None)
     if table.times is None:
         return table
     try:
@@ -149,8 +149,8 @@ def append_times(before: Table, table: Table) -> Table:
 
 def last_rows(table: Table, rows: int) -> Table:
     """What belongs to the last ``rows`` rows."""
-    index, times = (None if part is None else part[-rows:] for part in (table.index, table.times))
-    return table._replace(index=index, times=times)
+    labels, times = (None if part is None else part[-rows:] for part in (table.labels, table.times))
+    return table._replace(labels=labels, times=times)
 
 
 def marked_times(table: Table, which: Array) -> Times | Array:
@@ -163,7 +163,7 @@ def marked_times(table: Table, which: Array) -> Times | Array:
 def _with_times(table: Table, times: Times) -> Table:
     """A table whose time stamps are these; they are its index if its own were."""
     indexed = table.library == "pandas" and table.column is None
-    return table._replace(times=times, index=times if indexed else table.index)
+    return table._replace(times=times, labels=times if indexed else table.labels)
 
 
 def rebuild_table(values: Array, table: Table) -> TableLike:
@@ -172,9 +172,9 @@ def rebuild_table(values: Array, table: Table) -> TableLike:
         return values
     library = library_of(table.library)
     if table.library == "pandas":
-        out = library.DataFrame(values, index=table.index, columns=table.columns)
+        out = library.DataFrame(values, index=table.labels, columns=table.columns)
         if table.column is not None:
-            stamps = table.times if table.index is None else library.Series(table.times, index=table.index)
+            stamps = table.times if table.labels is None else library.Series(table.times, index=table.labels)
             out.insert(table.place, table.column, stamps)
         return out
     out = library.DataFrame(values, schema=list(table.columns), orient="row")
@@ -183,7 +183,7 @@ def rebuild_table(values: Array, table: Table) -> TableLike:
 
 def future_times(table: Table, steps: int) -> Table:
     """What belongs to the ``steps`` rows to come: time stamps continue at the inferred step."""
-    table = table._replace(index=None)
+    table = table._replace(labels=None)
     if table.times is None:
         return table
     if len(table.times) < 2 and getattr(table.times, "freq", None) is None:

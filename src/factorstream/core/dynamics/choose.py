@@ -29,7 +29,7 @@ MIN_Z = 1.5
 MIN_STRETCH = 0.9
 """Calibration may widen intervals without limit, but narrow them by no more than this. Not tuned: a round number."""
 PRIOR_COUNT = 100.0
-"""Pseudo-count that shrinks the factor on intervals to 1, so that few entries do not decide. Not tuned: a round number."""
+"""Pseudo-count that shrinks the factor on intervals to 1, so that few entries do not decide. Not tuned."""
 
 
 def held_out(Y: Array) -> tuple[Array, Array]:

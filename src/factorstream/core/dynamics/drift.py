@@ -20,7 +20,8 @@ def follow(model: SequenceModel, s: Belief, y: Array) -> SequenceModel:
 
     A rank-one Kalman step (paper, Algorithm 1, with x's covariance in the noise), O(m r²):
 
-        V_i ← V_i + Q_V I,   g_i = V_i x / (xᵀV_i x + c_iᵀP c_i + R_i),   c_i ← c_i + g_i e_i,   V_i ← V_i - g_i (V_i x)ᵀ
+        V_i ← V_i + Q_V I,          g_i = V_i x / (xᵀV_i x + c_iᵀP c_i + R_i),
+        c_i ← c_i + g_i e_i,        V_i ← V_i - g_i (V_i x)ᵀ
 
     for the observed features; with one shared V (1, r, r), the mean noise over the observed features stands
     for R_i. For models without levels (a level leaves nothing for C in the residual).

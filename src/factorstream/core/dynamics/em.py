@@ -11,7 +11,7 @@ from .model import Dynamics, Levels, SequenceModel, inv, loading_covariance, wit
 from .moments import LevelMoments, Moments, level_share
 
 UNIT_ROOT = 13.7
-"""Critical value, at 5%, of the Dickey-Fuller coefficient test n (1 - phi) with a constant (Fuller 1976, table 8.5.1)."""
+"""Dickey-Fuller test of n (1 - phi) with a constant: critical value at 5%, n = 100 (Fuller 1976, table 8.5.1)."""
 MEAN_PRECISION = 1e-6
 """Prior precision of a feature's mean, on data of unit variance: as good as flat."""
 RIDGE = 1e-6

@@ -81,7 +81,7 @@ def update(model: SequenceModel, s: Belief, y: Array) -> tuple[Belief, Innovatio
         own = s.levels.mean + s.levels.B @ dx + k * (e - H @ dx)
         d = d * (1.0 - k)
         if weights is not None:  # after a few such rows the level follows, however far it went
-            d = d + np.where(obs & (s.levels.d > 0) & weights.far, JUMP * weights.square, 0.0)
+            d = d + np.where(obs & (s.levels.d > 0) & weights.far, JUMP * weights.off * weights.off, 0.0)
         levels = LevelBelief(own, s.levels.B - k[:, None] * H, d)
     logdet = float(np.linalg.slogdet(T)[1])
     logp = bound - 0.5 * float(np.log(noise[obs]).sum() + obs.sum() * LOG2PI + logdet + chi2)
@@ -127,9 +127,7 @@ def entry(model: SequenceModel, s: Belief) -> tuple[Array, Array]:
     return (mean if s.levels is None else mean + s.levels.mean), var
 
 
-def filter_rows(
-    model: SequenceModel, Y: Array, start: Belief | None = None
-) -> tuple[list[Belief], list[Innovation]]:
+def filter_rows(model: SequenceModel, Y: Array, start: Belief | None = None) -> tuple[list[Belief], list[Innovation]]:
     """Filter the rows of Y (T, m) with C as it is; `start` is the filtered belief before the first row. O(T m r²).
 
     Rows one by one, in one call or in any split give the same result.

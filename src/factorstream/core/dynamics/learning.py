@@ -199,9 +199,7 @@ def init_new(stream: Stream, new: Array, noise: NoiseSpec) -> Stream:
         return np.where(new, np.median(part[known]), part)
 
     def blank(emission: Emission) -> Emission:
-        return emission._replace(
-            mean=np.where(new, 0.0, emission.mean), C=np.where(new[:, None], 0.0, emission.C)
-        )
+        return emission._replace(mean=np.where(new, 0.0, emission.mean), C=np.where(new[:, None], 0.0, emission.C))
 
     model, _, _, moved = stream.fitted
     levels = None if model.levels is None else Levels(*map(usual, model.levels))

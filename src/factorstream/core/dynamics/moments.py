@@ -43,11 +43,20 @@ def level_share(s: Moments, levels: LevelMoments) -> Array:
 
 def add(a: Moments, b: Moments, decay: float = 1.0) -> Moments:
     """decay · a + b."""
-    parts = (np.asarray(decay * u + v) for u, v in zip(a[1:8], b[1:8], strict=True))
     levels = None
     if a.levels is not None and b.levels is not None:
         levels = LevelMoments(*(decay * u + v for u, v in zip(a.levels, b.levels, strict=True)))
-    return Moments(decay * a.n + b.n, *parts, levels)
+    return Moments(
+        n=decay * a.n + b.n,
+        S11=decay * a.S11 + b.S11,
+        S10=decay * a.S10 + b.S10,
+        S00=decay * a.S00 + b.S00,
+        N=decay * a.N + b.N,
+        G=decay * a.G + b.G,
+        g=decay * a.g + b.g,
+        h=decay * a.h + b.h,
+        levels=levels,
+    )
 
 
 def recentre(s: Moments, step: Array) -> Moments:
@@ -76,9 +85,7 @@ def forget(s: Moments, new: Array) -> Moments:
     one, two = new[:, None], new[:, None, None]
     levels = s.levels
     if levels is not None:
-        levels = LevelMoments(
-            np.where(new, 0.0, levels.L), np.where(one, 0.0, levels.M), np.where(new, 0.0, levels.k)
-        )
+        levels = LevelMoments(np.where(new, 0.0, levels.L), np.where(one, 0.0, levels.M), np.where(new, 0.0, levels.k))
     return s._replace(
         N=np.where(new, 0.0, s.N),
         G=np.where(two, 0.0, s.G),

@@ -15,13 +15,14 @@ entry whose weight w falls. There are two ways to find the weights:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import digamma, erf, gammaincinv, gammaln, ndtri
 
 from ..linalg import Array
+from .spikes import without_spikes
 
 NU_RANGE = (3.0, 200.0)
 """Degrees of freedom that may be learned. Not tuned: at 3 the variance is already three times R, at 200 the density
@@ -42,11 +43,6 @@ ROW_TURNS = 3
 """Turns of states and weights within one row. Not tuned: a small round number."""
 FAR = 4.0
 """Standard deviations from which an outlier may be a level that has moved. Not tuned: a round number."""
-SPIKE, SPIKE_REACH = 5.0, 3
-"""Hampel's rule: deviations from which an entry is a spike, and rows on either side for the running median. Not tuned:
-wider than Hampel's usual 3 deviations, so that the start keeps the tails of Gaussian noise."""
-MAD_TO_SD = 1.4826
-"""Median absolute deviation to standard deviation of a Gaussian: 1 / ndtri(0.75)."""
 MIXTURE_NODES = 32
 """Quantiles of w over which the size of an error is averaged; the tests hold the result to 2%."""
 OUT_OF_PROPORTION = 1.5
@@ -59,7 +55,7 @@ class RowWeights(NamedTuple):
 
     w: Array
     bound: Array  # what the weights add to the Gaussian log-density
-    square: Array  # squared distance from what the other entries say
+    off: Array  # distance from what the other entries say
     far: Array  # bool: further than FAR standard deviations
 
 
@@ -72,8 +68,10 @@ class GaussianNoise(NamedTuple):
 
     R: Array
 
-    weighs: ClassVar[bool] = False
-    """Whether entries have weights of their own."""
+    @property
+    def weighs(self) -> bool:
+        """Whether entries have weights of their own: they do not."""
+        return False
 
     @property
     def variance(self) -> Array:
@@ -120,8 +118,10 @@ class StudentNoise(NamedTuple):
     R: Array
     nu: float
 
-    weighs: ClassVar[bool] = True
-    """Whether entries have weights of their own."""
+    @property
+    def weighs(self) -> bool:
+        """Whether entries have weights of their own: they do."""
+        return True
 
     @property
     def variance(self) -> Array:
@@ -140,7 +140,7 @@ class StudentNoise(NamedTuple):
             off, v = others(w)
             w = self.evident_weights(off, v)
         far = off * off > FAR**2 * (v + self.variance)
-        return RowWeights(w, self.weights_bound(w, self), off * off, far)
+        return RowWeights(w, self.weights_bound(w, self), off, far)
 
     def evident_weights(self, e: Array, v: Array) -> Array:
         """E(w | e) for e ~ N(0, v + R / w), entrywise, by quadrature over log w. O(256 surprises).
@@ -217,7 +217,10 @@ Noise = GaussianNoise | StudentNoise
 class GaussianSpec(NamedTuple):
     """Gaussian noise is asked for."""
 
-    learning_turns: ClassVar[int] = 1
+    @property
+    def learning_turns(self) -> int:
+        """Turns of weights and noise within a sweep."""
+        return 1
 
     def begin(self, R: Array) -> Noise:
         """The noise that a fit begins with."""
@@ -237,7 +240,10 @@ class GivenStudentSpec(NamedTuple):
 
     nu: float
 
-    learning_turns: ClassVar[int] = 1
+    @property
+    def learning_turns(self) -> int:
+        """Turns of weights and noise within a sweep."""
+        return 1
 
     def begin(self, R: Array) -> Noise:
         """The noise that a fit begins with."""
@@ -257,7 +263,10 @@ class LearnedStudentSpec(NamedTuple):
 
     start: float = NU_START
 
-    learning_turns: ClassVar[int] = LEARNING_TURNS
+    @property
+    def learning_turns(self) -> int:
+        """Turns of weights and noise within a sweep."""
+        return LEARNING_TURNS
 
     def begin(self, R: Array) -> Noise:
         """The noise that a fit begins with."""
@@ -273,20 +282,3 @@ class LearnedStudentSpec(NamedTuple):
 
 
 NoiseSpec = GaussianSpec | GivenStudentSpec | LearnedStudentSpec
-
-
-def without_spikes(Y: Array, reach: int = SPIKE_REACH, most: float = SPIKE) -> Array:
-    """Y with entries far from the running median of their feature made missing, for a start that spikes do not spoil.
-
-    Hampel's rule: further than `most` standard deviations, taken as 1.4826 times the median distance of the feature,
-    from the median of the 2 reach + 1 rows around. O(T m reach).
-    """
-    if len(Y) <= 2 * reach:
-        return Y
-    padded = np.pad(Y, ((reach, reach), (0, 0)), constant_values=np.nan)
-    around = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0)
-    seen = np.isfinite(Y)
-    off = np.zeros_like(Y)
-    off[seen] = np.abs(Y[seen] - np.nanmedian(around[seen], axis=-1))
-    usual = MAD_TO_SD * np.nanmedian(np.where(seen | ~seen.any(0), off, np.nan), axis=0)
-    return np.where((off > most * usual) & (usual > 0), np.nan, Y)

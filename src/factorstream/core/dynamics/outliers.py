@@ -71,9 +71,7 @@ def judged(model: SequenceModel, Y: Array, s: Smoothed, w: Array | None) -> Arra
     return model.noise.evident_weights(*left_out(model, Y, s, w))
 
 
-def reweigh(
-    model: SequenceModel, spec: NoiseSpec, Y: Array, s: Smoothed, w: Array | None, early: bool
-) -> Reweighed:
+def reweigh(model: SequenceModel, spec: NoiseSpec, Y: Array, s: Smoothed, w: Array | None, early: bool) -> Reweighed:
     """Weights after a smoother that ran with weights `w`, and the noise that they suggest. O(T m r²).
 
     `early`: each entry is judged by the others only, for a level would already have followed it.

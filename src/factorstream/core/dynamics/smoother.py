@@ -80,4 +80,3 @@ def _block_tridiagonal(D: Array, off: Array, h: Array) -> tuple[Array, Array, Ar
     for t in range(T - 2, -1, -1):
         P[t] += G[t].dot(P[t + 1]).dot(GT[t])
     return x, P, G @ P[1:], logdet
-

@@ -23,7 +23,7 @@ DECAY_OF_STATES, DECAY_BESIDE_LEVELS = (0.5, 0.99), (0.5, 0.999)
 LEAST_VARIANCE = 1e-3
 """Least variance of a standardised feature or level; keeps constant features away from zero. Not tuned."""
 LEAST_OWN, LEAST_LEFT = 0.1, 0.05
-"""Least part of a feature's variance, or of its variogram, that the first factors leave to it. Not tuned: EM decides."""
+"""Least part of a feature's variance, or variogram, that the first factors leave to it. Not tuned: EM goes on."""
 NO_NOISE = 0.01
 """Noise of a walk that shows none, as a part of its variogram at lag 1. Not tuned: small, and EM goes on from there."""
 
@@ -106,7 +106,7 @@ class Variograms(NamedTuple):
 
     lags: Array  # (k,)
     gamma: Array  # (k, m, m) cross-variograms
-    count: Array  # (k, m, m) pairs behind them
+    pairs: Array  # (k, m, m) pairs of rows behind them
     diag: Array  # (k, m) each feature's own variogram
     weight: Array  # (k, m) its weight in a fit: pairs that do not overlap
     S: Array  # (m, m) pairwise covariance
@@ -146,7 +146,7 @@ def start_levels(Y: Array, r: int, noise: NoiseSpec, select: bool = True) -> Seq
     v = measure(Y)
     h = v.lags
     _, _, phi = scalar_fit(v.diag, h, v.weight, v.total)
-    found, k = common_changes(v.gamma, v.count, h)
+    found, k = common_changes(v.gamma, v.pairs, h)
     r = min(r, Y.shape[1], found) if select else min(r, Y.shape[1])
     a = float(np.clip(np.median(phi), *DECAY_BESIDE_LEVELS))
     C = principal_axes(v.gamma[k], r) / np.sqrt(1.0 - a ** h[k])
@@ -154,7 +154,7 @@ def start_levels(Y: Array, r: int, noise: NoiseSpec, select: bool = True) -> Seq
     R, s, phi = scalar_fit(left, h, v.weight, v.total)
     # white noise R over a walk gives its changes the lag-one correlation -R / (2 gamma(1)): below two standard
     # errors it is not there, and pretending that it is would make a random walk's bridge miss its ends
-    n = np.maximum(np.einsum("kii->ki", v.count)[0], 1.0)
+    n = np.maximum(np.einsum("kii->ki", v.pairs)[0], 1.0)
     clear = 4.0 * left[0] / np.sqrt(n) < R
     R = np.where(clear, R, NO_NOISE * np.maximum(left[0], LEAST_VARIANCE))
     s = np.maximum(s, LEAST_VARIANCE)

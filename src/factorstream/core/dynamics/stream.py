@@ -58,7 +58,9 @@ class Stream(NamedTuple):
     """Everything a stream remembers: O(m r² + warmup m) numbers, whatever its length."""
 
     rows: int
-    shift: Array  # (m,) raw = shift + scale · standardised, fixed when the warm-up ends or the feature's first values come
+    shift: (
+        Array  # (m,) raw = shift + scale · standardised, fixed when the warm-up ends or the feature's first values come
+    )
     scale: Array  # (m,)
     window: Array  # (k, m) raw rows since the last refresh; in the warm-up all rows
     fitted: Fitted | None = None  # None: no row yet
