@@ -8,10 +8,11 @@ from functools import partial
 
 import numpy as np
 
-from factorstream.core.dynamics.em import Prior, maximise
-from factorstream.core.dynamics.fit import expect
-from factorstream.core.dynamics.start import start as sequence_start
-from factorstream.core.dynamics.stream import standards
+from factorstream.core.dynamics.em import LoadingPrior, maximise
+from factorstream.core.dynamics.noise import GaussianSpec
+from factorstream.core.dynamics.outliers import expect
+from factorstream.core.dynamics.scale import standards
+from factorstream.core.dynamics.start import start_states
 from factorstream.core.variational.relevance import KAPPA, Relevance
 from factorstream.core.variational.sweep import LEAST, Options, sweep
 from factorstream.core.variational.sweep import fit as variational_fit
@@ -57,9 +58,9 @@ def sequence_sweep(machine: Machine, quick: bool) -> Found:
     shift, scale = standards(values)
     Y, r = (values - shift) / scale, 10
     seen = np.isfinite(Y)
-    model = sequence_start(Y, r, False, select=False)
-    prior = Prior(np.ones(len(model.A)))
-    plain = textbook.Linear(model.A, model.Q, model.P0, model.C, model.mean, model.R)
+    model = start_states(Y, r, GaussianSpec())
+    prior = LoadingPrior(np.ones(len(model.dynamics.A)))
+    plain = textbook.Linear(*model.dynamics, model.emission.C, model.emission.mean, model.noise.R)
     contestants = {
         EM: Contestant(lambda: maximise(model, expect(model, Y)[1], prior), work=floors.em_sweep(seen, r)),
         TEXTBOOK_EM: Contestant(lambda: textbook.em_sweep(Y, plain), "yardstick", floors.textbook_em_sweep(seen, r)),

@@ -3,135 +3,80 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.dynamics.alarm import Alarm, threshold, watch
-from ..core.dynamics.fit import Answer, filtered, smoothed, steps
-from ..core.dynamics.level import smooth_recent
-from ..core.dynamics.model import Model, StepInfo, entry, forecast, noise_variance
-from ..core.dynamics.stream import Stream, raw_info
+from ..core.dynamics.alarm import Alarm, watch
+from ..core.dynamics.filter import entry, forecast
+from ..core.dynamics.fit import filtered, smoothed, steps
+from ..core.dynamics.levels import smooth_recent
+from ..core.dynamics.model import Answer, Innovation
+from ..core.dynamics.stream import in_units
 from ..core.linalg import Array
 from ._gaps import warn_of_gaps
-from ._sequence import Alarms, Progress
-from ._times import Frame, ahead, dress, follow, stamps, tail, undress
+from ._sequence_attributes import SequenceAttributes
+from ._stored_times import restore_table
+from ._times import (
+    Table,
+    TableLike,
+    Times,
+    append_times,
+    future_times,
+    last_rows,
+    marked_times,
+    rebuild_table,
+    split_table,
+)
 from ._validation import check_data, refuse_one_dimension
 
 
-class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of :class:`SequenceFilter`: all that a fitted model can be asked.
+class Alarms(NamedTuple):
+    """The change-point view of a sequence, one number per row, and when alarms were raised.
 
-    A table given to these methods is a sequence of its own, which begins at the prior and not where the fit ended.
+    ``score`` is NaN and the rest unchanged in a row without data.
     """
 
-    smooth: bool
-    dictionary_drift: float
-    alarm_rate: float
-    interval_scale_: float
-    forecast_scale_: float
-    _progress: Progress
-    _frame: Frame
-    _before_drift: Model | None
+    fired: Array
+    """Whether the rule raised an alarm at this row."""
+    score: Array
+    """Normal score of the size of the row's innovations; under the model about N(0, 1)."""
+    up: Array
+    """Sum of surprises, zero after an alarm: it grows when rows are further off than they should be."""
+    down: Array
+    """Sum of quietness, zero after an alarm: it grows when rows are closer than they should be."""
+    when: Times | Array
+    """Time stamps of the rows with an alarm, as pandas index or polars series; without time stamps their numbers."""
 
-    # ---------------------------------------------------------------- what was fitted
 
-    @property
-    def state_(self) -> Stream:
-        """All that is carried from one row to the next."""
-        return self._fitted().stream
+class SequenceAnswers(SequenceAttributes):
+    """Base of :class:`SequenceFilter`: all that a fitted model can be asked; every answer comes from ``state_`` alone.
 
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rows taken in, those without data included."""
-        return self._fitted().seen
-
-    @property
-    def alarms_(self) -> list[int]:
-        """Rows of the stream at which alarms were raised."""
-        return list(self._fitted().alarms)
-
-    @property
-    def n_components_(self) -> int:
-        """Components in use."""
-        self._fitted()
-        return len(self._model.A)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    @property
-    def components_(self) -> Array:
-        """The dictionary (n_components_, n_features), in the data's units."""
-        return np.asarray((self.state_.scale[:, None] * self._model.C).T)
-
-    @property
-    def mean_(self) -> Array:
-        """The mean of every feature."""
-        return np.asarray(self.state_.shift + self.state_.scale * self._model.mean)
-
-    @property
-    def noise_variance_(self) -> Array:
-        """The variance of every feature's noise."""
-        return np.asarray(self.state_.scale**2 * noise_variance(self._model))
-
-    @property
-    def level_variance_(self) -> Array:
-        """What every feature's own level gains per time step; zero where there are no levels."""
-        q = self._model.q if self._model.p0.any() else np.zeros_like(self._model.q)
-        return np.asarray(self.state_.scale**2 * q)
-
-    @property
-    def dynamics_(self) -> Array:
-        """A, by which the states move."""
-        return self._model.A.copy()
-
-    @property
-    def process_noise_(self) -> Array:
-        """Q, the covariance of the states' steps."""
-        return self._model.Q.copy()
-
-    @property
-    def degrees_of_freedom_(self) -> float:
-        """Of the noise; infinite if Gaussian."""
-        return self._model.nu
-
-    def _fitted(self) -> Progress:
-        if not hasattr(self, "_progress"):
-            raise AttributeError("This SequenceFilter has not been fitted yet; call fit or partial_fit.")
-        return self._progress
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_progress")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    A table given to these methods is a sequence of its own: it begins at the prior and not where the fit ended, and
+    at the model last learned. A dictionary that drifts then follows that table; what it has followed in the stream
+    counts in ``forecast`` and ``recent`` only.
+    """
 
     # ---------------------------------------------------------------- entries
 
-    def impute(self, X: Any, return_std: bool = False) -> Any:
+    def impute(self, X: TableLike, return_std: bool = False) -> TableLike:
         """X with its NaN filled in; observed entries are kept. A table comes back as a table, with its time stamps.
 
         With ``return_std`` also the predictive standard deviation of every filled entry, noise included;
         zero where X was observed.
         """
-        values, frame, answer = self._ask(X)
+        values, table, answer = self._ask(X)
         fill, std = self._in_units(answer)
         missing = np.isnan(values)
-        filled = dress(np.where(missing, fill, values).astype(values.dtype), frame)
+        filled = rebuild_table(np.where(missing, fill, values).astype(values.dtype), table)
         if not return_std:
             return filled
-        return filled, dress(np.where(missing, std, 0.0).astype(values.dtype), frame)
+        return filled, rebuild_table(np.where(missing, std, 0.0).astype(values.dtype), table)
 
-    def predict_interval(self, X: Any, level: float = 0.95) -> tuple[Any, Any]:
+    def predict_interval(self, X: TableLike, level: float = 0.95) -> tuple[TableLike, TableLike]:
         """Bounds that hold the true value of a missing entry with probability ``level``.
 
         Where X is observed both are X. The interval is Gaussian with the predictive standard
@@ -139,25 +84,25 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must lie strictly between 0 and 1; got {level}.")
-        values, frame, answer = self._ask(X)
+        values, table, answer = self._ask(X)
         fill, std = self._in_units(answer)
         missing = np.isnan(values)
         width = float(ndtri((1.0 + level) / 2.0)) * std
         lower, upper = (np.where(missing, fill + sign * width, values) for sign in (-1.0, 1.0))
-        return dress(lower.astype(values.dtype), frame), dress(upper.astype(values.dtype), frame)
+        return rebuild_table(lower.astype(values.dtype), table), rebuild_table(upper.astype(values.dtype), table)
 
-    def denoise(self, X: Any, return_std: bool = False) -> Any:
+    def denoise(self, X: TableLike, return_std: bool = False) -> TableLike:
         """The noise-free signal of every entry of X, observed or not; a table comes back as a table.
 
         Where X is missing this is what ``impute`` fills in. Where it is observed the model's part of the value is
         kept and its noise taken away: with ``robust`` an outlier gives way to what its neighbours say. With
         ``return_std`` also the standard deviation of the signal, without the noise.
         """
-        values, frame, answer = self._ask(X)
-        signal, std = (dress(part.astype(values.dtype), frame) for part in self._in_units(answer, noise=False))
+        values, table, answer = self._ask(X)
+        signal, std = (rebuild_table(part.astype(values.dtype), table) for part in self._in_units(answer, noise=False))
         return (signal, std) if return_std else signal
 
-    def forecast(self, steps: int, return_std: bool = False) -> Any:
+    def forecast(self, steps: int, return_std: bool = False) -> TableLike:
         """The rows to come after the last one taken in (steps, n_features).
 
         With ``return_std`` also their predictive standard deviations, noise included. After tables the forecast is
@@ -167,38 +112,36 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_is_fitted(self)
         if not isinstance(steps, Integral) or isinstance(steps, bool) or steps < 1:
             raise ValueError(f"steps must be a whole number of at least 1; got {steps!r}.")
-        frame = ahead(self._frame, int(steps))
-        stream = self._progress.stream
-        assert stream.model is not None  # for the type checker
-        assert stream.state is not None
-        mean, var = forecast(stream.model, stream.state, int(steps), float(self.dictionary_drift))
-        out = dress(stream.shift + stream.scale * mean, frame)
-        return (out, dress(self.forecast_scale_ * stream.scale * np.sqrt(var), frame)) if return_std else out
+        state = self.state_
+        table = future_times(restore_table(state.table), int(steps))
+        shift, scale = state.stream.shift, state.stream.scale
+        mean, var = forecast(state.fitted.now, state.fitted.belief, int(steps))
+        out = rebuild_table(shift + scale * mean, table)
+        return (out, rebuild_table(state.forecast_scale * scale * np.sqrt(var), table)) if return_std else out
 
-    def recent(self, return_std: bool = False) -> Any:
+    def recent(self, return_std: bool = False) -> TableLike:
         """The last ``lag + 1`` rows taken in, oldest first, with their gaps filled from all rows so far.
 
         The first of them is the fixed-lag estimate, the last the filtered one. There are fewer while the stream
         is younger than that, and after ``fit``, which leaves one. After tables they are a table, with its time stamps.
         """
         check_is_fitted(self)
-        progress = self._progress
-        model, shift, scale = progress.stream.model, progress.stream.shift, progress.stream.scale
-        assert model is not None  # for the type checker
-        beliefs = [entry(model, s) for s in smooth_recent(model, progress.states)]
-        answer = Answer(np.empty(0), *(np.array(part) for part in zip(*beliefs, strict=True)))
-        rows = progress.rows[-len(beliefs) :]
+        state = self.state_
+        model, shift, scale = state.fitted.now, state.stream.shift, state.stream.scale
+        beliefs = [entry(model, s) for s in smooth_recent(model, state.beliefs)]
+        signal, var = (np.array(part) for part in zip(*beliefs, strict=True))
+        rows = state.rows[-len(beliefs) :]
         missing = np.isnan(rows)
-        frame = tail(self._frame, len(rows))
-        filled = dress(np.where(missing, shift + scale * answer.signal, rows), frame)
+        table = last_rows(restore_table(state.table), len(rows))
+        filled = rebuild_table(np.where(missing, shift + scale * signal, rows), table)
         if not return_std:
             return filled
-        std = self.interval_scale_ * scale * np.sqrt(answer.var + noise_variance(model))
-        return filled, dress(np.where(missing, std, 0.0), frame)
+        std = state.interval_scale * scale * np.sqrt(var + model.noise.variance)
+        return filled, rebuild_table(np.where(missing, std, 0.0), table)
 
     # ---------------------------------------------------------------- states
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: TableLike) -> Array:
         """The state at every time step (n_steps, n_components_), smoothed or filtered.
 
         An array, for a table too, as scikit-learn has it; ``set_output(transform="pandas")`` makes it a table with
@@ -207,32 +150,32 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         values, _, answer = self._ask(X)
         return answer.x.astype(values.dtype)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: TableLike) -> Array:
         """The rows that these states stand for (n_steps, n_features), without the features' own levels."""
         check_is_fitted(self)
         X = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
-        model, stream = self._model, self._progress.stream
-        if X.shape[1] != len(model.A):
+        stream, emission = self.state_.stream, self.state_.model.emission
+        if X.shape[1] != emission.C.shape[1]:
             raise ValueError(
-                f"X has {X.shape[1]} columns but the model has {len(model.A)} components; pass what transform returned."
+                f"X has {X.shape[1]} columns but the model has {emission.C.shape[1]} components; "
+                "pass what transform returned."
             )
-        return np.asarray(stream.shift + stream.scale * (model.mean + X @ model.C.T), dtype=X.dtype)
+        return np.asarray(stream.shift + stream.scale * (emission.mean + X @ emission.C.T), dtype=X.dtype)
 
     # ---------------------------------------------------------------- innovations
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: TableLike) -> Array:
         """Log-density (see the class's notes) of every row's observed entries given the rows before; 0 without data."""
-        infos = self._innovations(X)
-        return np.array([info.logp for info in infos])
+        return np.array([one.logp for one in self._innovations(X)[1]])
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: TableLike, y: object = None) -> float:
         """Mean of :meth:`score_samples`; higher is better."""
         return float(self.score_samples(X).mean())
 
-    def alarms(self, X: Any) -> Alarms:
+    def alarms(self, X: TableLike) -> Alarms:
         """Where the rows stop behaving as the model says: change points, drift, failing sensors.
 
-        A row's innovations e (observed minus predicted) have covariance S under the model, so e'S⁻¹e is
+        A row's innovations e (observed minus predicted) have covariance S under the model, so eᵀS⁻¹e is
         chi-squared. Its normal score (Wilson and Hilferty), standardised by its own slow mean and variance and cut
         at ±4, is summed by a two-sided CUSUM: ``up = max(0, up + score - 1/2)``, ``down = max(0, down - score - 1/2)``.
         An alarm is raised, and both sums start again, when either exceeds the threshold at which independent
@@ -243,55 +186,49 @@ class SequenceAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
         The numbers come as arrays, for a table too; ``when`` has the time stamps of the rows with an alarm.
         """
-        infos = self._innovations(X)
-        h = threshold(self.alarm_rate)
-        state = Alarm()
+        table, innovations = self._innovations(X)
+        h = self.state_.threshold
+        alarm = Alarm()
         rows = []
-        for info in infos:
-            state, *facts = watch(state, info, h)
-            rows.append((*facts, state.up, state.down))
+        for innovation in innovations:
+            alarm, *facts = watch(alarm, innovation, h)
+            rows.append((*facts, alarm.up, alarm.down))
         fired, score, up, down = (np.array(part) for part in zip(*rows, strict=True))
-        return Alarms(fired, score, up, down, when=stamps(undress(X)[1], fired))
+        return Alarms(fired, score, up, down, when=marked_times(table, fired))
 
     # ---------------------------------------------------------------- between X and the core
 
-    @property
-    def _model(self) -> Model:
-        """The model for passes over X; a drifting dictionary starts such a pass where ``fit`` found it."""
-        model = self._progress.stream.model if self._before_drift is None else self._before_drift
-        assert model is not None  # for the type checker: a stream has a model from its first row
-        return model
-
-    def _read(self, X: Any, *, reset: bool, after: Frame | None = None) -> tuple[Array, Frame]:
-        """The numbers of X, and its frame, joined to that of the rows before it in a stream."""
+    def _read(self, X: TableLike, *, reset: bool, after: Table | None = None) -> tuple[Array, Table]:
+        """The numbers of X, and the rest of it, joined to that of the rows before it in a stream."""
         refuse_one_dimension(X)
-        numbers, frame = undress(X)
+        numbers, table = split_table(X)
         values = np.asarray(check_data(self, numbers, reset=reset))
-        frame = frame if after is None else follow(after, frame)
-        warn_of_gaps(frame, len(values))
-        return values, frame
+        table = table if after is None else append_times(after, table)
+        warn_of_gaps(table, len(values))
+        return values, table
 
-    def _standardised(self, X: Any) -> tuple[Array, Frame, Array]:
+    def _standardised(self, X: TableLike) -> tuple[Array, Table, Array]:
         check_is_fitted(self)
-        values, frame = self._read(X, reset=False)
-        stream = self._progress.stream
-        return values, frame, (values - stream.shift) / stream.scale
+        values, table = self._read(X, reset=False)
+        stream = self.state_.stream
+        return values, table, (values - stream.shift) / stream.scale
 
-    def _ask(self, X: Any) -> tuple[Array, Frame, Answer]:
-        """X, its frame, and what the model says about its entries, in standardised units."""
-        values, frame, Z = self._standardised(X)
-        if self.smooth and not self.dictionary_drift:
-            return values, frame, smoothed(self._model, Z)
-        return values, frame, filtered(self._model, Z, self.dictionary_drift)
+    def _ask(self, X: TableLike) -> tuple[Array, Table, Answer]:
+        """X, what it was besides its numbers, and what the model says about its entries, in standardised units."""
+        values, table, Z = self._standardised(X)
+        state = self.state_
+        both_ways = state.parameters["smooth"] and state.options.drift is None
+        return values, table, (smoothed if both_ways else filtered)(state.model, Z)
 
-    def _innovations(self, X: Any) -> list[StepInfo]:
-        """The facts about every row of X as the filter meets it, in the data's units."""
-        _, _, Z = self._standardised(X)
-        passed = steps(self._model, Z, self.dictionary_drift)
-        return [raw_info(info, self._progress.stream) for _, _, info in passed]
+    def _innovations(self, X: TableLike) -> tuple[Table, list[Innovation]]:
+        """The facts about every row of X as the filter takes it, in the data's units."""
+        _, table, Z = self._standardised(X)
+        passed = steps(self.state_.model, Z)
+        return table, [in_units(innovation, self.state_.stream) for _, _, innovation in passed]
 
     def _in_units(self, answer: Answer, *, noise: bool = True) -> tuple[Array, Array]:
         """Predictive mean and standard deviation of every entry, or of its noise-free part."""
-        stream = self._progress.stream
-        var = answer.var + noise_variance(self._model) if noise else answer.var
-        return stream.shift + stream.scale * answer.signal, self.interval_scale_ * stream.scale * np.sqrt(var)
+        state = self.state_
+        shift, scale = state.stream.shift, state.stream.scale
+        var = answer.var + state.model.noise.variance if noise else answer.var
+        return shift + scale * answer.signal, state.interval_scale * scale * np.sqrt(var)

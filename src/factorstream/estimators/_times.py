@@ -5,28 +5,47 @@ from __future__ import annotations
 import sys
 import warnings
 from datetime import datetime
+from importlib import import_module
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.linalg import Array
 
-TAIL = 64
-"""Rows whose time stamps a stream keeps at least, to infer the step from; bounded."""
+TableLike = Any
+"""An array, or a DataFrame of pandas or polars."""
+Times = Any
+"""Time stamps as their library keeps them: a pandas.Index of datetimes, periods or dates, or a polars.Series."""
+Label = Any
+"""The name of a column: whatever can be hashed."""
+
+KEPT_TIMES = 64
+"""Rows whose time stamps a stream keeps at least, to infer the step from. Not tuned: two months of days."""
 
 
-class Frame(NamedTuple):
+class Table(NamedTuple):
     """What a table was besides its numbers."""
 
     library: str | None = None  # "pandas", "polars" or, for a plain array, None
-    index: Any = None  # of a pandas table; in a stream that of its last rows, if all of them had one
-    columns: tuple[Any, ...] = ()  # of the numbers
-    column: Any = None  # the name of the column of time stamps
+    labels: Any = None  # pandas.Index of a pandas table; in a stream that of its last rows, if all of them had one
+    columns: Any = ()  # of the numbers: pandas.Index, or a tuple of strings
+    column: Label = None  # the name of the column of time stamps
     place: int = 0  # and where it stands
-    times: Any = None  # pandas.Index of datetimes, periods or dates as objects; polars.Series; or None
+    times: Times = None  # or None
 
 
-def undress(X: Any) -> tuple[Any, Frame]:
+def library_of(name: str) -> ModuleType:
+    """Pandas or polars; imported where a model that was fitted to its tables comes from a file."""
+    try:
+        return import_module(name)
+    except ImportError as problem:
+        raise ImportError(
+            f"This model was fitted to tables of {name}, which is not installed; install it with: pip install {name}."
+        ) from problem
+
+
+def split_table(X: TableLike) -> tuple[TableLike, Table]:
     """The numbers of X, and the rest of it. Time stamps must be there and strictly increasing."""
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if pandas is not None and isinstance(X, pandas.DataFrame):
@@ -37,21 +56,21 @@ def undress(X: Any) -> tuple[Any, Frame]:
         name, place = _one_of(X, stamped, taken=times is not None)
         if name is not None:
             times, X = pandas.Index(X[name], dtype=X[name].dtype), X.drop(columns=name)
-        frame = Frame("pandas", X.index, tuple(X.columns), name, place, times)
+        table = Table("pandas", X.index, X.columns, name, place, times)
     elif polars is not None and isinstance(X, polars.DataFrame):
         stamped = [name for name, kind in X.schema.items() if kind in (polars.Date, polars.Datetime)]
         name, place = _one_of(X, stamped, taken=False)
         times = None if name is None else X[name]
         X = X if name is None else X.drop(name)
-        frame = Frame("polars", None, tuple(X.columns), name, place, times)
+        table = Table("polars", None, tuple(X.columns), name, place, times)
     else:
-        return X, Frame()
-    if frame.times is not None:
-        _check_increasing(frame.times)
-    return X, frame
+        return X, Table()
+    if table.times is not None:
+        _check_increasing(table.times)
+    return X, table
 
 
-def _are_times(values: Any) -> bool:
+def _are_times(values: Times) -> bool:
     """Whether a column or index of pandas holds datetimes, periods, or objects that are dates; strings are not."""
     pandas = sys.modules["pandas"]
     if pandas.api.types.is_datetime64_any_dtype(values.dtype) or isinstance(values.dtype, pandas.PeriodDtype):
@@ -59,7 +78,7 @@ def _are_times(values: Any) -> bool:
     return pandas.api.types.infer_dtype(values, skipna=True) in ("date", "datetime")
 
 
-def _one_of(X: Any, stamped: list[Any], *, taken: bool) -> tuple[Any, int]:
+def _one_of(X: TableLike, stamped: list[Label], *, taken: bool) -> tuple[Label, int]:
     if len(stamped) + taken > 1:
         raise ValueError(
             f"X has time stamps in more than one place ({', '.join(map(str, stamped))}); keep one of them."
@@ -67,20 +86,20 @@ def _one_of(X: Any, stamped: list[Any], *, taken: bool) -> tuple[Any, int]:
     return (stamped[0], list(X.columns).index(stamped[0])) if stamped else (None, 0)
 
 
-def ticks(times: Any) -> Array:
+def ticks(times: Times) -> Array:
     """Time stamps as integers that count the units of their type."""
     if hasattr(times, "to_physical"):
         return np.asarray(times.to_physical().to_numpy())
     return np.asarray(times.asi8 if hasattr(times, "asi8") else datetimes(times).asi8)
 
 
-def datetimes(times: Any) -> Any:
+def datetimes(times: Times) -> Times:
     """Time stamps of pandas, whatever their kind, as a DatetimeIndex."""
     pandas = sys.modules["pandas"]
     return times.to_timestamp() if isinstance(times, pandas.PeriodIndex) else pandas.DatetimeIndex(times)
 
 
-def working_days(times: Any) -> Array | None:
+def working_days(times: Times) -> Array | None:
     """The steps in days from Monday to Friday; None where a row falls on a weekend or two on one day."""
     if hasattr(times, "to_physical"):
         days = times.dt.date().to_numpy()
@@ -90,7 +109,7 @@ def working_days(times: Any) -> Array | None:
     return steps if np.is_busday(days).all() and (steps > 0).all() else None
 
 
-def _check_increasing(times: Any) -> None:
+def _check_increasing(times: Times) -> None:
     missing = times.null_count() if hasattr(times, "null_count") else int(times.isna().sum())
     if missing:
         raise ValueError(f"{missing} time stamp(s) of X are missing; give every row one, or drop the time stamps.")
@@ -105,75 +124,75 @@ def _check_increasing(times: Any) -> None:
     raise ValueError(f"X has {what} (rows {at} and {at + 1}: {times[at]} and {times[at + 1]}).")
 
 
-def follow(before: Frame, frame: Frame) -> Frame:
-    """The frame of a stream after one more table, whose time stamps must come after those before."""
-    if (before.times is None) != (frame.times is None):
-        has, had = ("none", "some") if frame.times is None else ("some", "none")
+def append_times(before: Table, table: Table) -> Table:
+    """The last rows of a stream and one more table, whose time stamps must come after those before."""
+    if (before.times is None) != (table.times is None):
+        has, had = ("none", "some") if table.times is None else ("some", "none")
         raise ValueError(f"The stream began with {had} time stamps and X has {has}; go on as it began.")
-    known = before.index is not None and frame.index is not None
-    frame = frame._replace(index=before.index.append(frame.index) if known else None)
-    if frame.times is None:
-        return frame
+    known = before.labels is not None and table.labels is not None
+    table = table._replace(labels=before.labels.append(table.labels) if known else None)
+    if table.times is None:
+        return table
     try:
-        later = bool(frame.times[0] > before.times[-1])
-        join = before.times.append if frame.library == "pandas" else before.times.clone().append  # of polars: in place
-        both = join(frame.times)
+        later = bool(table.times[0] > before.times[-1])
+        join = before.times.append if table.library == "pandas" else before.times.clone().append  # of polars: in place
+        both = join(table.times)
     except Exception as problem:  # another library, time zone or unit: each library has its own complaint
         raise ValueError("The time stamps of X are of another kind than those before; go on as it began.") from problem
     if not later:
         raise ValueError(
-            f"X begins at {frame.times[0]}, which is not after the last time step taken in, {before.times[-1]}; "
+            f"X begins at {table.times[0]}, which is not after the last time step taken in, {before.times[-1]}; "
             "rows must arrive in order, each once."
         )
-    return _with_times(frame, both)
+    return _with_times(table, both)
 
 
-def tail(frame: Frame, rows: int) -> Frame:
-    """The frame of the last ``rows`` rows."""
-    index, times = (None if part is None else part[-rows:] for part in (frame.index, frame.times))
-    return frame._replace(index=index, times=times)
+def last_rows(table: Table, rows: int) -> Table:
+    """What belongs to the last ``rows`` rows."""
+    labels, times = (None if part is None else part[-rows:] for part in (table.labels, table.times))
+    return table._replace(labels=labels, times=times)
 
 
-def stamps(frame: Frame, which: Array) -> Any:
+def marked_times(table: Table, which: Array) -> Times | Array:
     """The time stamps of the rows marked, or the numbers of these rows where there are no time stamps."""
-    if frame.times is None:
+    if table.times is None:
         return np.flatnonzero(which)
-    return frame.times[which] if frame.library == "pandas" else frame.times.filter(which)
+    return table.times[which] if table.library == "pandas" else table.times.filter(which)
 
 
-def _with_times(frame: Frame, times: Any) -> Frame:
-    """A frame whose time stamps are these; they are its index if its own were."""
-    indexed = frame.library == "pandas" and frame.column is None
-    return frame._replace(times=times, index=times if indexed else frame.index)
+def _with_times(table: Table, times: Times) -> Table:
+    """A table whose time stamps are these; they are its index if its own were."""
+    indexed = table.library == "pandas" and table.column is None
+    return table._replace(times=times, labels=times if indexed else table.labels)
 
 
-def dress(values: Array, frame: Frame) -> Any:
+def rebuild_table(values: Array, table: Table) -> TableLike:
     """The numbers as the table they came from."""
-    if frame.library is None:
+    if table.library is None:
         return values
-    library = sys.modules[frame.library]
-    if frame.library == "pandas":
-        out = library.DataFrame(values, index=frame.index, columns=list(frame.columns))
-        if frame.column is not None:
-            stamps = frame.times if frame.index is None else library.Series(frame.times, index=frame.index)
-            out.insert(frame.place, frame.column, stamps)
+    library = library_of(table.library)
+    if table.library == "pandas":
+        out = library.DataFrame(values, index=table.labels, columns=table.columns)
+        if table.column is not None:
+            stamps = table.times if table.labels is None else library.Series(table.times, index=table.labels)
+            out.insert(table.place, table.column, stamps)
         return out
-    out = library.DataFrame(values, schema=list(frame.columns), orient="row")
-    return out if frame.column is None else out.insert_column(frame.place, frame.times.alias(frame.column))
+    out = library.DataFrame(values, schema=list(table.columns), orient="row")
+    return out if table.column is None else out.insert_column(table.place, table.times.alias(table.column))
 
 
-def ahead(frame: Frame, steps: int) -> Frame:
-    """The frame of the ``steps`` rows to come: time stamps continue at the inferred step."""
-    frame = frame._replace(index=None)
-    if frame.times is None:
-        return frame
-    if len(frame.times) < 2 and getattr(frame.times, "freq", None) is None:
+def future_times(table: Table, steps: int) -> Table:
+    """What belongs to the ``steps`` rows to come: time stamps continue at the inferred step."""
+    table = table._replace(labels=None)
+    if table.times is None:
+        return table
+    if len(table.times) < 2 and getattr(table.times, "freq", None) is None:
         raise ValueError("One time stamp has no step to continue at; fit more rows, or drop the time stamps.")
-    future = _pandas_ahead if frame.library == "pandas" else _polars_ahead
-    return _with_times(frame, future(frame.times, steps))
+    future = _pandas_future if table.library == "pandas" else _polars_future
+    return _with_times(table, future(table.times, steps))
 
 
-def frequency(times: Any) -> Any:
+def frequency(times: Times) -> Any:
     """Of a DatetimeIndex, given or inferred; None where there is none."""
     if times.freq is not None or len(times) < 3:
         return times.freq
@@ -182,13 +201,13 @@ def frequency(times: Any) -> Any:
         return sys.modules["pandas"].infer_freq(times)
 
 
-def _pandas_ahead(times: Any, steps: int) -> Any:
+def _pandas_future(times: Times, steps: int) -> Times:
     pandas = sys.modules["pandas"]
     if isinstance(times, pandas.PeriodIndex):
         stride = 1 if len(times) < 2 else int(np.median(np.diff(times.asi8))) // times.freq.n
         return pandas.PeriodIndex([times[-1] + k * stride for k in range(1, steps + 1)], name=times.name)
     if not isinstance(times, pandas.DatetimeIndex):  # dates as objects stay such
-        future = _pandas_ahead(datetimes(times), steps)
+        future = _pandas_future(datetimes(times), steps)
         plain = future.to_pydatetime() if isinstance(times[-1], datetime) else future.date
         return pandas.Index(plain, dtype=times.dtype, name=times.name)
     freq = frequency(times)
@@ -198,7 +217,7 @@ def _pandas_ahead(times: Any, steps: int) -> Any:
     return pandas.DatetimeIndex([times[-1] + k * step for k in range(1, steps + 1)], name=times.name)
 
 
-def _polars_ahead(times: Any, steps: int) -> Any:
+def _polars_future(times: Times, steps: int) -> Times:
     polars = sys.modules["polars"]
     numbers = ticks(times)
     gaps = np.diff(numbers)

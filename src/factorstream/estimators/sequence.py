@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.dynamics.choose import ROWS, Choice, choose, forecast_stretch
-from ..core.dynamics.fit import CHOSEN, WALKS, fit, steps
-from ..core.dynamics.stream import ENOUGH, Options, new_stream, resumed, standards
+from ..core.dynamics.choose import COMPARED_ROWS, Choice, choose, forecast_stretch
+from ..core.dynamics.fit import LEVELS, WALKS, Kind, fit
+from ..core.dynamics.learning import MIN_ROWS_TO_CHOOSE
+from ..core.dynamics.noise import GaussianSpec
+from ..core.dynamics.scale import standards
+from ..core.dynamics.stream import StreamOptions, followed, new_stream, resumed
 from ..core.linalg import Array
 from ..tall.threads import limited
 from ._columns import listed
-from ._sequence import begin, options, same, take_in
+from ._sequence import check_unchanged, options, plain_parameters
 from ._sequence_answers import SequenceAnswers
-from ._times import TAIL, tail
+from ._sequence_state import SequenceState, take_rows
+from ._stored_times import StoredTable, restore_table, store_table
+from ._times import KEPT_TIMES, Table, TableLike, last_rows
 from ._validation import unchanged_on_error, warn_caller
+
+MatrixLike = Any
+"""Something that NumPy makes an array of numbers of."""
 
 
 class SequenceFilter(SequenceAnswers):
@@ -148,36 +156,28 @@ class SequenceFilter(SequenceAnswers):
         "smooth": ["boolean"],
         "lag": [None, Interval(Integral, 0, None, closed="left")],
         "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
-        "level": [StrOptions({"auto"}), "boolean"],
-        "dictionary_drift": [Interval(Real, 0, None, closed="left")],
+        "drift": [StrOptions({"auto", "level", "none"}), Interval(Real, 0, None, closed="neither")],
         "calibrate": ["boolean"],
         "alarm_rate": [Interval(Real, 0, 1, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
-
-    history_: list[dict[str, float]]
-    n_iter_: int
-    _options: Options
 
     def __init__(
         self,
         n_components: int = 10,
         *,
-        dynamics: Any = "auto",
-        process_noise: Any = "auto",
+        dynamics: str | float | MatrixLike = "auto",
+        process_noise: str | float | MatrixLike = "auto",
         smooth: bool = True,
         lag: int | None = None,
-        robust: Any = False,
-        level: Any = "auto",
-        dictionary_drift: float = 0.0,
+        robust: bool | float = False,
+        drift: str | float = "auto",
         calibrate: bool = True,
         alarm_rate: float = 1e-4,
         max_iter: int = 30,
         tol: float = 1e-3,
-        random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -186,92 +186,79 @@ class SequenceFilter(SequenceAnswers):
         self.smooth = smooth
         self.lag = lag
         self.robust = robust
-        self.level = level
-        self.dictionary_drift = dictionary_drift
+        self.drift = drift
         self.calibrate = calibrate
         self.alarm_rate = alarm_rate
         self.max_iter = max_iter
         self.tol = tol
-        self.random_state = random_state
         self.verbose = verbose
 
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: TableLike, y: object = None) -> Self:
         """Learn everything from X (n_steps, n_features), NaN = missing, rows in the order of time."""
         with unchanged_on_error(self), limited():
-            Y, frame = self._read(X, reset=True)
-            opt = options(self, Y.shape[1])
+            given = plain_parameters(self)
+            Y, table = self._read(X, reset=True)
+            opt = options(given, Y.shape[1])
             _check_enough(Y, opt.r)
             shift, scale = standards(Y, opt.noise)
             Z = (Y - shift) / scale
-            kind, stretch = self._choose(Z, opt)
-            given: dict[str, Any] = {"law": opt.law, "noise": opt.noise}
-            found = fit(Z, opt.r, sweeps=self.max_iter, tol=self.tol, **given, **kind._asdict())
-            stream = resumed(found, shift, scale, Y.astype(np.float64), opt)
-            self.interval_scale_ = self.forecast_scale_ = stretch
-            if self.calibrate and len(Y) > ENOUGH and not opt.drift:
-                self.forecast_scale_ = forecast_stretch(Z, opt.r, kind, **given)
-            self._before_drift = None
-            if opt.drift:
-                *_, (model, end, _) = steps(found.model, Z, opt.drift)
-                stream = stream._replace(model=model, state=end, anchor=None if stream.anchor is None else end)
-                self._before_drift = found.model
-            self._progress = begin(stream, stream.state, Y[-1:].copy(), len(Y))
-            self._frame = tail(frame, max(TAIL, 1 + (self.lag or 0)))
-            self._options = opt
-            self.history_ = [{"bound": bound} for bound in found.history]
-            self.n_iter_ = len(found.history)
+            kind, interval_scale, forecast_scale = self._choose(Z, opt)
+            found = fit(Z, opt.r, kind, dynamics=opt.dynamics, noise=opt.noise, sweeps=self.max_iter, tol=self.tol)
+            state = SequenceState(
+                parameters=given,
+                options=opt,
+                stream=followed(resumed(found, shift, scale, Y.astype(np.float64), opt), Z),
+                table=self._last_times(table),
+                rows=Y[-1:].copy(),
+                n_rows=len(Y),
+                interval_scale=interval_scale,
+                forecast_scale=forecast_scale,
+                history=tuple(found.history),
+                n_iter=len(found.history),
+            )
+            self.state_ = state._replace(beliefs=(state.fitted.belief,))
             if self.verbose:
-                print(f"[SequenceFilter] {self.n_iter_} sweeps, bound {found.history[-1]:.6g}, levels {kind.level}")
-            unseen = np.asarray(np.isnan(Y).all(axis=0))
-            if unseen.any():
-                which = listed(unseen, getattr(self, "feature_names_in_", None))
-                warn_caller(
-                    "Features without any observed value keep the prior's interval, "
-                    f"the usual mean and spread of the others: {which}."
-                )
+                print(f"[SequenceFilter] {state.n_iter} sweeps, bound {found.history[-1]:.6g}, kind: {kind}")
+            _warn_of_unseen(Y, getattr(self, "feature_names_in_", None))
         return self
 
-    def _choose(self, Z: Array, opt: Options) -> Choice:
-        """Levels, number of components and the width of the intervals, on hidden observed runs of standardised rows."""
-        given: dict[str, Any] = {"law": opt.law, "noise": opt.noise}
+    def _choose(self, Z: Array, opt: StreamOptions) -> tuple[Kind, float, float]:
+        """The kind of model, and the factors on intervals and forecasts, on hidden runs of standardised rows."""
         best, candidates = Choice(opt.candidates[0]), opt.candidates
-        if len(Z) <= ENOUGH or opt.drift:  # a static model's errors say nothing about a drifting one
-            return best
+        if len(Z) <= MIN_ROWS_TO_CHOOSE:
+            return best.kind, 1.0, 1.0
+        given: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift}
         if len(candidates) > 1:
-            if CHOSEN in candidates and np.isinf(opt.noise.nu):
+            if LEVELS in candidates and isinstance(opt.noise, GaussianSpec):
                 candidates = (*candidates, WALKS)
             best = choose(Z, opt.r, candidates, **given)
-        if self.calibrate and (len(candidates) == 1 or len(Z) > ROWS):  # what few rows teach is less certain
+        if not self.calibrate:
+            return best.kind, 1.0, 1.0
+        if len(candidates) == 1 or len(Z) > COMPARED_ROWS:  # what few rows teach is less certain
             best = choose(Z, opt.r, [best.kind], rows=len(Z), **given)
-        return best if self.calibrate else best._replace(stretch=1.0)
+        return best.kind, best.stretch, forecast_stretch(Z, opt.r, best.kind, **given)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None) -> Any:
+    def partial_fit(self, X: TableLike, y: object = None) -> Self:
         """Take in the next row or rows, NaN = missing, and go on from where the last call ended."""
-        first = not hasattr(self, "_progress")
+        state: SequenceState | None = vars(self).get("state_")
         with unchanged_on_error(self), limited():
-            Y, frame = self._read(X, reset=first, after=None if first else self._frame)
-            opt = options(self, Y.shape[1])
-            if first:
-                self._progress = begin(new_stream(Y.shape[1]), None, Y[:0].copy(), 0)
-                self._options = opt
-                self.history_, self.n_iter_ = [], 1
-                self.interval_scale_ = self.forecast_scale_ = 1.0
-            elif not same(opt, self._options):
-                raise ValueError(
-                    "partial_fit cannot go on with other parameters than it began with "
-                    f"(n_components={self._options.r} and the rest); set them back, or call fit to start again."
-                )
-            epoch = self._progress.stream.epoch
-            self._before_drift = None
-            self._progress = take_in(self._progress, Y, opt, self.lag or 0, self.alarm_rate)
-            if self._progress.stream.epoch > epoch:  # what a short fit had found was fitted anew
-                self.interval_scale_ = self.forecast_scale_ = 1.0
-            self._frame = tail(frame, max(TAIL, 1 + (self.lag or 0)))
+            given = plain_parameters(self)
+            if state is None:
+                Y, table = self._read(X, reset=True)
+                opt = options(given, Y.shape[1])
+                state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0].copy())
+            else:
+                check_unchanged(state.parameters, given)
+                Y, table = self._read(X, reset=False, after=restore_table(state.table))
+            self.state_ = take_rows(state, Y)._replace(table=self._last_times(table))
         return self
+
+    def _last_times(self, table: Table) -> StoredTable:
+        return store_table(last_rows(table, max(KEPT_TIMES, 1 + (self.lag or 0))))
 
 
 def _check_enough(Y: Array, r: int) -> None:
@@ -282,3 +269,12 @@ def _check_enough(Y: Array, r: int) -> None:
         )
     if np.isnan(Y).all():
         raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
+
+
+def _warn_of_unseen(Y: Array, names: Array | None) -> None:
+    unseen = np.asarray(np.isnan(Y).all(axis=0))
+    if unseen.any():
+        warn_caller(
+            "Features without any observed value keep the prior's interval, "
+            f"the usual mean and spread of the others: {listed(unseen, names)}."
+        )

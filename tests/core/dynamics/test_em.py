@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from factorstream.core.dynamics.level import smooth_levels
 
 import reference_sequences as ref
 from dynamics_problems import draw, make
@@ -18,7 +19,6 @@ from factorstream.core.dynamics.em import (
     relevance,
 )
 from factorstream.core.dynamics.fit import STUDENT, Noise, fit
-from factorstream.core.dynamics.level import smooth_levels
 from factorstream.core.dynamics.model import (
     smooth,
 )

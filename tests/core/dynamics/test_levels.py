@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from factorstream.core.dynamics.level import forward, smooth_levels, smooth_recent
 
 import reference_sequences as ref
 from dynamics_problems import GAPS, draw, make
-from factorstream.core.dynamics.level import forward, smooth_levels, smooth_recent
 from factorstream.core.dynamics.model import (
     augment,
     entry,

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
-from scipy.stats import gamma, norm, t
-
-from dynamics_problems import draw, make
-from factorstream.core.dynamics.fit import EARLY, STUDENT, expect, fit, weights
-from factorstream.core.dynamics.model import initial, predict, smooth, update
 from factorstream.core.dynamics.robust import (
     evident_weights,
     expected_squares,
@@ -20,6 +14,12 @@ from factorstream.core.dynamics.robust import (
     weights_bound,
     without_spikes,
 )
+from scipy.integrate import quad
+from scipy.stats import gamma, norm, t
+
+from dynamics_problems import draw, make
+from factorstream.core.dynamics.fit import EARLY, STUDENT, expect, fit, weights
+from factorstream.core.dynamics.model import initial, predict, smooth, update
 
 
 @pytest.mark.parametrize("nu", [3.0, 10.0, 200.0])

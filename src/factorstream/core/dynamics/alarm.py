@@ -7,12 +7,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from .model import StepInfo
+from .model import Innovation
 
 ALLOWANCE = 0.5
 """k: a lasting shift of the normal score by 2 k = 1 standard deviation is what the sums detect fastest."""
 MEMORY = 500
-"""Rows over which the score's own mean and variance are followed."""
+"""Rows over which the score's own mean and variance are followed. Not tuned: a round number."""
+CLAIM_ROWS = 20
+"""Rows that the model's own claim, a score of N(0, 1), counts as when they begin. Not tuned: a round number."""
+CUT = 4.0
+"""Scores are cut here, so that a single row, however far off, raises no alarm. Not tuned: a round number."""
+OVERSHOOT = 1.166
+"""2 · 0.583, the mean overshoot of a Gaussian random walk over a boundary (Siegmund 1985, Sequential Analysis)."""
+LEAST_VAR = 1e-6
+"""Least variance of the score; keeps a division by zero away."""
 
 
 class Alarm(NamedTuple):
@@ -28,21 +36,21 @@ class Alarm(NamedTuple):
 def threshold(rate: float, k: float = ALLOWANCE) -> float:
     """h at which a two-sided CUSUM of independent N(0, 1) scores fires `rate` times per row on average.
 
-    One side fires every (exp(2kb) - 2kb - 1) / (2k^2) rows, b = h + 1.166 (Siegmund's approximation); both
+    One side fires every (exp(2kb) - 2kb - 1) / (2k²) rows, b = h + OVERSHOOT (Siegmund's approximation); both
     together twice as often.
     """
 
     def excess(b: float) -> float:
         return float((np.expm1(2 * k * b) - 2 * k * b) / (2 * k * k) - 2.0 / rate)
 
-    return max(float(brentq(excess, 1e-6, 700.0 / (2 * k))) - 1.166, 0.0)
+    return max(float(brentq(excess, 1e-6, 700.0 / (2 * k))) - OVERSHOOT, 0.0)
 
 
-def watch(a: Alarm, info: StepInfo, h: float, k: float = ALLOWANCE) -> tuple[Alarm, bool, float]:
+def watch(a: Alarm, info: Innovation, h: float, k: float = ALLOWANCE) -> tuple[Alarm, bool, float]:
     """One step of the rule; the sums start again after an alarm. O(1). Returns the score too.
 
     u = normal score of chi2 (Wilson-Hilferty), standardised by its own slow mean and variance, which
-    absorb a constant misfit (heavy tails), and cut at +-4; up <- max(0, up + u - k), down <- max(0, down - u - k);
+    absorb a constant misfit (heavy tails), and cut at ±4; up <- max(0, up + u - k), down <- max(0, down - u - k);
     alarm when either exceeds h. Rows without data leave everything as it is.
     """
     if info.n_obs == 0:
@@ -50,10 +58,10 @@ def watch(a: Alarm, info: StepInfo, h: float, k: float = ALLOWANCE) -> tuple[Ala
     n = info.n_obs
     c = 2.0 / (9.0 * n)
     u = ((max(info.chi2, 0.0) / n) ** (1.0 / 3.0) - (1.0 - c)) / float(np.sqrt(c))
-    v = float(np.clip((u - a.mean) / np.sqrt(a.var), -4.0, 4.0))
-    step = 1.0 / min(a.rows + 20, MEMORY)  # 20: the model's own claim, N(0, 1), counts as 20 rows
+    v = float(np.clip((u - a.mean) / np.sqrt(a.var), -CUT, CUT))
+    step = 1.0 / min(a.rows + CLAIM_ROWS, MEMORY)
     mean = a.mean + step * v * float(np.sqrt(a.var))
-    var = max(a.var * (1.0 + step * (v * v - 1.0)), 1e-6)
+    var = max(a.var * (1.0 + step * (v * v - 1.0)), LEAST_VAR)
     up, down = max(0.0, a.up + v - k), max(0.0, a.down - v - k)
     fired = max(up, down) > h
     return Alarm(mean, var, 0.0 if fired else up, 0.0 if fired else down, a.rows + 1), fired, v

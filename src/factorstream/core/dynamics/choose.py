@@ -9,32 +9,38 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..linalg import Array
-from .em import LEARNED, Law
-from .fit import GAUSSIAN, Kind, Noise, fit
-from .model import Model, entry, filter_rows, forecast, noise_variance
-from .robust import normal_size
+from .drift import with_drift
+from .em import LEARNED, DynamicsSpec
+from .filter import filter_rows, forecast
+from .fit import WALKS, Kind, filtered, fit, steps
+from .model import SequenceModel
+from .noise import GaussianSpec, Noise, NoiseSpec
 
-ROWS = 1024
-"""Rows on which kinds of models are compared."""
+COMPARED_ROWS = 1024
+"""Rows on which kinds of models are compared, to bound the cost. Not tuned: a round number."""
 HORIZON = 10
-"""Steps ahead over which forecasts are judged."""
-BY = 1.5
-"""Standard errors by which straight lines must be beaten."""
-LEAST = 0.9
-"""Calibration may widen intervals without limit, but narrow them by no more than this."""
-RIGHT = 100.0
-"""Entries that count as having been right: few entries must not decide on the width of an interval."""
+"""Steps ahead over which forecasts are judged. Not tuned: a round number."""
+HIDDEN_RUN, HIDDEN_PERIOD, HIDDEN_SHIFT = 10, 50, 17
+"""Rows of a hidden run, rows from one run to the next, and rows by which the runs of the next feature are shifted:
+a fifth of the entries are hidden, and as 17 and 50 have no common divisor the runs of 50 features all differ. Not
+tuned."""
+MIN_Z = 1.5
+"""Standard errors by which straight lines must be beaten. Not tuned: between a coin's toss and a test at 5%."""
+MIN_STRETCH = 0.9
+"""Calibration may widen intervals without limit, but narrow them by no more than this. Not tuned: a round number."""
+PRIOR_COUNT = 100.0
+"""Pseudo-count that shrinks the factor on intervals to 1, so that few entries do not decide. Not tuned."""
 
 
-def held_out(Y: Array, run: int = 10, period: int = 50) -> tuple[Array, Array]:
-    """Observed entries to hide: in feature i a run of `run` rows every `period` rows, shifted with i; nothing random.
+def held_out(Y: Array) -> tuple[Array, Array]:
+    """Observed entries to hide: in each feature a run of rows every HIDDEN_PERIOD rows; nothing random.
 
     Returns (T, m) bool, and the number of the run that each hidden entry belongs to.
     """
     T, m = Y.shape
-    place = np.arange(T)[:, None] + (np.arange(m) * 17) % period
-    hide = np.asarray((place % period < run) & np.isfinite(Y))
-    return hide, (place // period * m + np.arange(m))[hide]
+    place = np.arange(T)[:, None] + (np.arange(m) * HIDDEN_SHIFT) % HIDDEN_PERIOD
+    hide = np.asarray((place % HIDDEN_PERIOD < HIDDEN_RUN) & np.isfinite(Y))
+    return hide, (place // HIDDEN_PERIOD * m + np.arange(m))[hide]
 
 
 class Choice(NamedTuple):
@@ -44,22 +50,29 @@ class Choice(NamedTuple):
     stretch: float = 1.0
 
 
+class _Candidate(NamedTuple):
+    choice: Choice
+    model: SequenceModel
+    errors: Array  # of every hidden run
+
+
 def choose(
     Y: Array,
     r: int,
     candidates: Sequence[Kind],
     *,
-    law: Law = LEARNED,
-    noise: Noise = GAUSSIAN,
+    dynamics: DynamicsSpec = LEARNED,
+    noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
+    drift: float | None = None,
     sweeps: int = 8,
-    rows: int = ROWS,
+    rows: int = COMPARED_ROWS,
     offline: bool = True,
 ) -> Choice:
     """The kind whose fit predicts held-out OBSERVED runs of the last `rows` rows best. One fit each.
 
-    `offline`: judge what a smoother fills in or, for streams, what the filter does in the last
-    third with what the first two thirds taught: common shapes of random walks fit the past, not the future.
-    Errors count squared, or by their size where the noise is Student-t: an outlier must not decide.
+    `offline`: judge what a smoother (with a `drift` of C: the filter) fills in or, for streams, what the filter does in
+    the last third with what the first two thirds taught: common shapes of random walks fit the past, not the future.
+    Errors count by the `loss` of the noise, so that an outlier under Student-t noise does not decide.
     Random walks, where they are a candidate, must be beaten clearly, so that what a straight line fills as well is
     filled by it, unless the first candidate fills no worse and clearly predicts rows better: there is noise then.
     """
@@ -71,25 +84,30 @@ def choose(
     if not judged.any():
         return Choice(candidates[0])
     _, run = np.unique(run[judged], return_inverse=True)
-    found: list[tuple[Choice, Model, Array]] = []
+    found: list[_Candidate] = []
     for kind in candidates:
-        f = fit(learn, r, law=law, noise=noise, sweeps=sweeps, **kind._asdict())
-        guess, var = f.smoothed.signal, f.smoothed.var
-        if not offline:
-            beliefs = [entry(f.model, s) for s in filter_rows(f.model, Z)[0]]
-            guess, var = (np.array(part) for part in zip(*beliefs, strict=True))
-        off = np.abs(guess - Y)[hide][judged]
-        R = np.broadcast_to(f.model.R, Y.shape)
-        size = normal_size(off, var[hide][judged], R[hide][judged], f.model.nu)
-        errors = np.bincount(run, weights=off if np.isfinite(noise.nu) else off**2)
-        found.append((Choice(kind, stretch(size, noise)), f.model, errors))
-    best, _, least = min(found, key=lambda one: float(one[2].sum()))
-    for choice, walk, errors in found:
-        if choice.kind.walk and not clearly(np.sqrt(errors) - np.sqrt(least), BY):
-            plain, model, others = found[0]
-            worse = clearly(np.sqrt(others) - np.sqrt(errors), BY)
-            return plain if not worse and clearly(surprises(walk, Z) - surprises(model, Z), 2 * BY) else choice
-    return best
+        f = fit(learn, r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
+        by_smoother = offline and drift is None
+        answer = f.smoothed if by_smoother else filtered(with_drift(f.model, drift), Z)
+        off = np.abs(answer.signal - Y)[hide][judged]
+        law = f.model.noise
+        R = np.broadcast_to(law.R, Y.shape)
+        size = law.normal_size(off, answer.var[hide][judged], R[hide][judged])
+        errors = np.bincount(run, weights=law.loss(off))
+        found.append(_Candidate(Choice(kind, stretch(size, law)), f.model, errors))
+    return _best(found, Z)
+
+
+def _best(found: Sequence[_Candidate], Z: Array) -> Choice:
+    """The candidate with the least errors; random walks if they are not clearly beaten (see `choose`)."""
+    best = min(found, key=lambda one: float(one.errors.sum()))
+    for walk in found:
+        if walk.choice.kind == WALKS and not clearly(np.sqrt(walk.errors) - np.sqrt(best.errors), MIN_Z):
+            first = found[0]
+            worse = clearly(np.sqrt(first.errors) - np.sqrt(walk.errors), MIN_Z)
+            noisy = not worse and clearly(surprises(walk.model, Z) - surprises(first.model, Z), 2 * MIN_Z)
+            return first.choice if noisy else walk.choice
+    return best.choice
 
 
 def clearly(gain: Array, by: float) -> bool:
@@ -97,41 +115,48 @@ def clearly(gain: Array, by: float) -> bool:
     return len(gain) > 0 and bool(gain.mean() > by * gain.std() / np.sqrt(len(gain)))
 
 
-def surprises(model: Model, Y: Array) -> Array:
+def surprises(model: SequenceModel, Y: Array) -> Array:
     """Squared errors of the observed entries of Y as the rows before them predict them."""
-    infos = filter_rows(model, Y)[1]
-    return (np.array([info.mean for info in infos])[1:] - Y[1:])[np.isfinite(Y[1:])] ** 2
+    innovations = filter_rows(model, Y)[1]
+    return (np.array([one.mean for one in innovations])[1:] - Y[1:])[np.isfinite(Y[1:])] ** 2
 
 
 def stretch(size: Array, noise: Noise) -> float:
-    """The factor on standard deviations at which errors of `size` (as `normal_size`) are as large as they should be.
+    """The factor on standard deviations at which errors of `size` (see `normal_size`) are as large as they should be.
 
-    It is the 95% quantile over that of a Gaussian, drawn towards 1 as if RIGHT more entries had been right; at least
-    LEAST, since gaps shorter or longer than the hidden runs may need the width that those do not.
-    Under Student-t noise it is the 80% quantile where the other is out of all proportion: hidden outliers are not for
-    the intervals to hold.
+    It is the 95% quantile over that of a Gaussian (see `width` of the noise), drawn towards 1 as if PRIOR_COUNT more
+    entries had been right; at least MIN_STRETCH, since gaps shorter or longer than the hidden runs may need the width
+    that those do not.
     """
     wide, usual = (float(np.quantile(size, held) / ndtri((1.0 + held) / 2.0)) for held in (0.95, 0.8))
-    factor = usual if np.isfinite(noise.nu) and wide > 1.5 * usual else wide
-    return float(max(factor, LEAST) ** (len(size) / (len(size) + RIGHT)))
+    factor = noise.width(wide, usual)
+    return float(max(factor, MIN_STRETCH) ** (len(size) / (len(size) + PRIOR_COUNT)))
 
 
 def forecast_stretch(
-    Y: Array, r: int, kind: Kind, *, law: Law = LEARNED, noise: Noise = GAUSSIAN, sweeps: int = 8
+    Y: Array,
+    r: int,
+    kind: Kind,
+    *,
+    dynamics: DynamicsSpec = LEARNED,
+    noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
+    drift: float | None = None,
+    sweeps: int = 8,
 ) -> float:
     """`stretch` of forecasts up to HORIZON steps in the last third of Y, by a fit of the rest; at least 1. One fit.
 
     Beyond the data every error in the dynamics counts, which gaps between data hardly show.
     """
-    Y = Y[-ROWS:]
+    Y = Y[-COMPARED_ROWS:]
     n = 2 * len(Y) // 3
-    f = fit(Y[:n], r, law=law, noise=noise, sweeps=sweeps, **kind._asdict())
-    states = filter_rows(f.model, Y)[0]
+    f = fit(Y[:n], r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
+    passed = list(steps(with_drift(f.model, drift), Y))
     sizes = []
     for now in range(n, len(Y), HORIZON):
         rows = Y[now : now + HORIZON]
-        mean, var = forecast(f.model, states[now - 1], len(rows))
-        signal, R = var - noise_variance(f.model), np.broadcast_to(f.model.R, rows.shape)
-        sizes.append(normal_size(rows - mean, signal, R, f.model.nu)[np.isfinite(rows)])
+        model, belief, _ = passed[now - 1]
+        mean, var = forecast(model, belief, len(rows))
+        signal, R = var - f.model.noise.variance, np.broadcast_to(f.model.noise.R, rows.shape)
+        sizes.append(f.model.noise.normal_size(rows - mean, signal, R)[np.isfinite(rows)])
     size = np.concatenate(sizes)
-    return max(stretch(size, noise), 1.0) if len(size) else 1.0
+    return max(stretch(size, f.model.noise), 1.0) if len(size) else 1.0

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..linalg import Array
-from .model import Model
+from .model import Dynamics, Emission, Levels, SequenceModel
+from .noise import NoiseSpec
 
 LAGS = (1, 2, 4, 8, 16)
+"""Lags of the variograms: doublings, up to where most sequences still have hundreds of pairs. Not tuned."""
+HALF_LIVES = 2.0 ** np.arange(-1, 12)
+"""Decay times tried for a feature, in rows: doublings from half a row to 2048 rows."""
+ABOVE_EDGE = 1.1
+"""How far above the largest eigenvalue of chance one must be to count as a common change. Not tuned: a round number."""
+FACTOR_SWEEPS = 20
+"""Sweeps of iterated principal factors; it is only a start. Not tuned: a round number."""
+DECAY_OF_STATES, DECAY_BESIDE_LEVELS = (0.5, 0.99), (0.5, 0.999)
+"""Range in which the states' first decay per row is kept, without and with levels. Not tuned: EM goes on from there."""
+LEAST_VARIANCE = 1e-3
+"""Least variance of a standardised feature or level; keeps constant features away from zero. Not tuned."""
+LEAST_OWN, LEAST_LEFT = 0.1, 0.05
+"""Least part of a feature's variance, or variogram, that the first factors leave to it. Not tuned: EM goes on."""
+NO_NOISE = 0.01
+"""Noise of a walk that shows none, as a part of its variogram at lag 1. Not tuned: small, and EM goes on from there."""
 
 
 def variograms(Y: Array, lags: tuple[int, ...] = LAGS) -> tuple[Array, Array]:
     """Cross-variograms 0.5 E (y_{t+h,i} - y_ti)(y_{t+h,j} - y_tj) over jointly observed pairs.
 
-    Returns (k, m, m) and the numbers of pairs (k, m, m). O(k T m^2).
+    Returns (k, m, m) and the numbers of pairs (k, m, m). O(k T m²).
     """
     m = Y.shape[1]
     out, count = np.zeros((len(lags), m, m)), np.zeros((len(lags), m, m))
@@ -29,10 +47,10 @@ def variograms(Y: Array, lags: tuple[int, ...] = LAGS) -> tuple[Array, Array]:
 
 
 def scalar_fit(gamma: Array, lags: Array, weight: Array, total: Array) -> tuple[Array, Array, Array]:
-    """Fit R + s (1 - phi^h) to each feature's variogram; returns R, s, phi (m,). Grid over phi, R >= 0, s >= 0."""
+    """Fit R + s (1 - phiʰ) to each feature's variogram; returns R, s, phi (m,). Grid over phi, R >= 0, s >= 0."""
     best = np.full(gamma.shape[1], np.inf)
     R, s, phi = 0.5 * total, 0.5 * total, np.full(gamma.shape[1], 0.9)
-    for tau in 2.0 ** np.arange(-1, 12):
+    for tau in HALF_LIVES:
         p = float(np.exp(-1.0 / tau))
         f = (1.0 - p**lags)[:, None]
         sw = weight.sum(0)
@@ -50,17 +68,17 @@ def scalar_fit(gamma: Array, lags: Array, weight: Array, total: Array) -> tuple[
 
 
 def common_changes(gamma: Array, count: Array, lags: Array) -> tuple[int, int]:
-    """How many factors the changes of the features share, and at which lag they show best. O(k m^3).
+    """How many factors the changes of the features share, and at which lag they show best. O(k m³).
 
     Increments over h steps are correlated only through common factors. Of m independent features, the
-    correlation matrix of n changes has no eigenvalue above (1 + sqrt(m/n))^2 (Marchenko-Pastur);
+    correlation matrix of n changes has no eigenvalue above (1 + √(m/n))² (Marchenko-Pastur);
     changes over h steps overlap, so n = pairs / h. Eigenvalues above 1.1 times that edge count.
     """
     most, where, best = 0, 0, 0.0
     for k, h in enumerate(lags):
         d = np.sqrt(np.maximum(np.diag(gamma[k]), 1e-12))
         n = max(float(np.median(count[k])) / float(h), 1.0)
-        edge = 1.1 * (1.0 + np.sqrt(len(d) / n)) ** 2
+        edge = ABOVE_EDGE * (1.0 + np.sqrt(len(d) / n)) ** 2
         excess = np.linalg.eigvalsh(gamma[k] / np.outer(d, d)) / edge - 1.0
         excess = excess[excess > 0]
         most = max(most, len(excess))
@@ -69,8 +87,8 @@ def common_changes(gamma: Array, count: Array, lags: Array) -> tuple[int, int]:
     return most, where
 
 
-def principal_axes(S: Array, r: int, sweeps: int = 20) -> Array:
-    """Loadings (m, r) with C C' close to S off the diagonal: iterated principal factors. O(sweeps m^3)."""
+def principal_axes(S: Array, r: int, sweeps: int = FACTOR_SWEEPS) -> Array:
+    """Loadings (m, r) with C Cᵀ close to S off the diagonal: iterated principal factors. O(sweeps m³)."""
     S = (S + S.T) / 2
     full = np.diag(S).copy()
     off = S - np.diag(full)
@@ -83,49 +101,68 @@ def principal_axes(S: Array, r: int, sweeps: int = 20) -> Array:
     return C
 
 
-def start(Y: Array, r: int, level: bool, nu: float = np.inf, select: bool = True) -> Model:
-    """A first model for standardised Y (T, m).
+class Variograms(NamedTuple):
+    """What a start needs of standardised rows."""
 
-    Without levels: principal components of the pairwise covariance. With levels: the factors must explain
-    the COMMON CHANGES, not the common shapes: independent random walks have large spurious principal
-    components but uncorrelated increments. The off-diagonal cross-variogram is C C' (1 - a^h) whatever
-    the features' own levels and noise are, so C starts from it and each level from what is left.
-    With `select` the model has at most r components: no more than the changes show (`common_changes`).
-    """
-    T, m = Y.shape
-    r = min(r, m)
-    lags = tuple(h for h in LAGS if h < T) or (1,)
+    lags: Array  # (k,)
+    gamma: Array  # (k, m, m) cross-variograms
+    pairs: Array  # (k, m, m) pairs of rows behind them
+    diag: Array  # (k, m) each feature's own variogram
+    weight: Array  # (k, m) its weight in a fit: pairs that do not overlap
+    S: Array  # (m, m) pairwise covariance
+    total: Array  # (m,) variance of each feature, no less than LEAST_VARIANCE
+
+
+def measure(Y: Array) -> Variograms:
+    """Variograms and covariance of standardised Y (T, m). O(T m²)."""
+    lags = tuple(h for h in LAGS if h < len(Y)) or (1,)
     gamma, count = variograms(Y, lags)
     obs = np.isfinite(Y)
     y = np.where(obs, Y, 0.0)
     pairs = obs.T.astype(float) @ obs
     S = (y.T @ y) / np.maximum(pairs, 1.0)
-    total = np.maximum(np.diag(S), 1e-3)
-    diag = np.einsum("kii->ki", gamma)
     weight = np.einsum("kii->ki", count) / np.asarray(lags)[:, None] + 1e-6
-    h = np.asarray(lags, dtype=float)
-    R, s, phi = scalar_fit(diag, h, weight, total)
-    zero = np.zeros(m)
-    if not level:
-        C = principal_axes(S, r)
-        a = float(np.clip(np.median(phi), 0.5, 0.99))
-        own = np.maximum(total - (C**2).sum(1), 0.1 * total)
-        return _model(C, a, own, zero, zero, zero, nu)
-    found, k = common_changes(gamma, count, h)
-    r = min(r, found) if select else r
-    a = float(np.clip(np.median(phi), 0.5, 0.999))
-    C = principal_axes(gamma[k], r) / np.sqrt(1.0 - a ** h[k])
-    left = np.maximum(diag - (C**2).sum(1) * (1.0 - a**h)[:, None], 0.05 * diag)
-    R, s, phi = scalar_fit(left, h, weight, total)
+    total = np.maximum(np.diag(S), LEAST_VARIANCE)
+    return Variograms(np.asarray(lags, dtype=float), gamma, count, np.einsum("kii->ki", gamma), weight, S, total)
+
+
+def start_states(Y: Array, r: int, noise: NoiseSpec) -> SequenceModel:
+    """A first model without levels for standardised Y (T, m): principal components of the pairwise covariance."""
+    v = measure(Y)
+    _, _, phi = scalar_fit(v.diag, v.lags, v.weight, v.total)
+    C = principal_axes(v.S, min(r, Y.shape[1]))
+    a = float(np.clip(np.median(phi), *DECAY_OF_STATES))
+    return _model(C, a, np.maximum(v.total - (C**2).sum(1), LEAST_OWN * v.total), noise, None)
+
+
+def start_levels(Y: Array, r: int, noise: NoiseSpec, select: bool = True) -> SequenceModel:
+    """A first model with levels for standardised Y (T, m).
+
+    The factors must explain the COMMON CHANGES, not the common shapes: independent random walks have large spurious
+    principal components but uncorrelated increments. The off-diagonal cross-variogram is C Cᵀ (1 - aʰ) whatever
+    the features' own levels and noise are, so C starts from it and each level from what is left.
+    With `select` the model has at most r components: no more than the changes show (`common_changes`).
+    """
+    v = measure(Y)
+    h = v.lags
+    _, _, phi = scalar_fit(v.diag, h, v.weight, v.total)
+    found, k = common_changes(v.gamma, v.pairs, h)
+    r = min(r, Y.shape[1], found) if select else min(r, Y.shape[1])
+    a = float(np.clip(np.median(phi), *DECAY_BESIDE_LEVELS))
+    C = principal_axes(v.gamma[k], r) / np.sqrt(1.0 - a ** h[k])
+    left = np.maximum(v.diag - (C**2).sum(1) * (1.0 - a**h)[:, None], LEAST_LEFT * v.diag)
+    R, s, phi = scalar_fit(left, h, v.weight, v.total)
     # white noise R over a walk gives its changes the lag-one correlation -R / (2 gamma(1)): below two standard
     # errors it is not there, and pretending that it is would make a random walk's bridge miss its ends
-    n = np.maximum(np.einsum("kii->ki", count)[0], 1.0)
+    n = np.maximum(np.einsum("kii->ki", v.pairs)[0], 1.0)
     clear = 4.0 * left[0] / np.sqrt(n) < R
-    R, s = np.where(clear, R, 0.01 * np.maximum(left[0], 1e-3)), np.maximum(s, 1e-3)
-    return _model(C, a, R, phi, s * (1.0 - phi**2), np.maximum(total, s), nu)
+    R = np.where(clear, R, NO_NOISE * np.maximum(left[0], LEAST_VARIANCE))
+    s = np.maximum(s, LEAST_VARIANCE)
+    return _model(C, a, R, noise, Levels(phi, s * (1.0 - phi**2), np.maximum(v.total, s)))
 
 
-def _model(C: Array, a: float, R: Array, phi: Array, q: Array, p0: Array, nu: float) -> Model:
+def _model(C: Array, a: float, R: Array, noise: NoiseSpec, levels: Levels | None) -> SequenceModel:
     m, r = C.shape
     eye = np.eye(r)
-    return Model(a * eye, (1 - a * a) * eye, eye, C, np.zeros((m, r, r)), np.zeros(m), R, phi, q, p0, nu)
+    dynamics = Dynamics(a * eye, (1 - a * a) * eye, eye)
+    return SequenceModel(dynamics, Emission(C, np.zeros(m)), noise.begin(R), levels)

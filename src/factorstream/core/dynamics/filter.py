@@ -1,0 +1,154 @@
+"""The filter: one time step, one measurement, and the rows to come. See `model` for the model and the arrow form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..linalg import Array
+from .drift import grow
+from .model import LOG2PI, Belief, Emission, Innovation, LevelBelief, SequenceModel, inv
+
+JUMP = 0.01
+"""Chance that an outlier of four standard deviations is a level that has moved for good. Not tuned: a round number."""
+LEAST_FREE = 1e-9
+"""Least share of an entry's variance that the other entries leave open; keeps a division by rounding errors away."""
+
+
+def initial(model: SequenceModel) -> Belief:
+    """The prior of the first step, to be given to `update` (not to `predict`)."""
+    m, r = model.emission.C.shape
+    levels = None
+    if model.levels is not None:
+        levels = LevelBelief(np.zeros(m), np.zeros((m, r)), model.levels.p0.copy())
+    return Belief(np.zeros(r), model.dynamics.P0.copy(), levels)
+
+
+def predict(model: SequenceModel, s: Belief) -> Belief:
+    """One time step: P ← A P Aᵀ + Q; levels by moment matching. O(m r² + r³)."""
+    A, Q, _ = model.dynamics
+    AP = A @ s.P
+    P = AP @ A.T + Q
+    P = (P + P.T) / 2
+    x = A @ s.x
+    if model.levels is None or s.levels is None:
+        return Belief(x, P)
+    phi, q, _ = model.levels
+    own, B, d = s.levels
+    cross = phi[:, None] * (B @ AP.T)  # Cov(l_i, x) at the new time
+    new_B = cross @ inv(P)
+    var = phi**2 * (d + ((B @ s.P) * B).sum(1)) + q
+    d = np.maximum(var - (cross * new_B).sum(1), q)
+    return Belief(x, P, LevelBelief(phi * own, new_B, d))
+
+
+def update(model: SequenceModel, s: Belief, y: Array) -> tuple[Belief, Innovation]:
+    """Condition on the observed entries of y (m,). O(m r² + r³).
+
+    Given x, y_i = mean_i + l_i + c_iᵀx + b_iᵀ(x - mean of x) + N(0, d_i + R_i): loading h_i = c_i + b_i, noise s_i.
+
+        P⁻¹ ← P⁻¹ + sum_i (h_i h_iᵀ + V_i) / s_i,   then l_i | x, y_i by one scalar gain k_i = d_i / s_i.
+
+    V_i enters P only without levels (variational Bayes): a level absorbs a slow error of c_iᵀx, and V_i / s_i
+    would count it as noise at every step. It always enters the predictive variance. Under Student-t noise R_i is
+    divided by the entry's weight, and `logp` is a lower bound (see `noise`).
+    """
+    obs = np.isfinite(y)
+    H, d = _given_state(model, s)
+    mu, var = entry(model, s)
+    e = np.where(obs, y - mu, 0.0)
+
+    def others(w: Array) -> tuple[Array, Array]:
+        """As in `outliers.left_out`: x without entry i is off by (e_i - h_iᵀdx) / (1 - k_i), k_i = h_iᵀP h_i / s_i.
+
+        Judged by what the other entries of its row say, an entry that shares a shock with all of them is no outlier.
+        """
+        iw = obs / (d + model.noise.R / w)
+        _, P, dx, _ = _state_step(model, s, H, e, iw)
+        p = np.einsum("ij,ij->i", H @ P, H)
+        free = np.maximum(1.0 - p * iw, LEAST_FREE)
+        return (e - H @ dx) / free, p / free + d
+
+    weights = model.noise.judge_row(others)
+    R, bound = model.noise.R, 0.0
+    if weights is not None:
+        R, bound = R / weights.w, float(weights.bound[obs].sum())
+    noise = d + R
+    iw = obs / noise
+    T, P, dx, chi2 = _state_step(model, s, H, e, iw)
+    levels = None
+    if s.levels is not None:
+        k = d * iw
+        own = s.levels.mean + s.levels.B @ dx + k * (e - H @ dx)
+        d = d * (1.0 - k)
+        if weights is not None:  # after a few such rows the level follows, however far it went
+            d = d + np.where(obs & (s.levels.d > 0) & weights.far, JUMP * weights.off * weights.off, 0.0)
+        levels = LevelBelief(own, s.levels.B - k[:, None] * H, d)
+    logdet = float(np.linalg.slogdet(T)[1])
+    logp = bound - 0.5 * float(np.log(noise[obs]).sum() + obs.sum() * LOG2PI + logdet + chi2)
+    return Belief(s.x + dx, P, levels), Innovation(logp, int(obs.sum()), chi2, obs, mu, var + model.noise.variance)
+
+
+def _given_state(model: SequenceModel, s: Belief) -> tuple[Array, Array]:
+    """Loadings H (m, r) of the entries given x, and the variance d (m,) that levels leave then."""
+    C = model.emission.C
+    return (C, np.zeros(len(C))) if s.levels is None else (C + s.levels.B, s.levels.d)
+
+
+def _state_step(model: SequenceModel, s: Belief, H: Array, e: Array, iw: Array) -> tuple[Array, Array, Array, float]:
+    """I + P J, the new P, the change of x and eᵀS⁻¹e, from the entries' precisions given x. O(m r² + r³)."""
+    Hs = H * iw[:, None]
+    J, h, offset = Hs.T @ H, Hs.T @ e, 0.0
+    V = model.emission.V
+    if V is not None and model.levels is None:
+        U = weighted_V(V, iw)
+        J, h, offset = J + U, h - U @ s.x, float(s.x @ U @ s.x)
+    T = np.eye(len(s.x)) + s.P @ J
+    P = np.linalg.solve(T, s.P)  # (P⁻¹ + J)⁻¹ without P⁻¹: P = 0 is allowed
+    P = (P + P.T) / 2
+    dx = P @ h
+    return T, P, dx, float(iw @ (e * e) + offset - h @ dx)
+
+
+def weighted_V(V: Array, w: Array) -> Array:
+    """sum_i w_i V_i, (r, r); V may be shared. O(m r²)."""
+    if V.shape[0] == 1:
+        return np.asarray(w.sum() * V[0])
+    return (w @ V.reshape(len(w), -1)).reshape(V.shape[1:])
+
+
+def entry(model: SequenceModel, s: Belief) -> tuple[Array, Array]:
+    """Mean and variance of every noise-free entry: hᵀP h + d + tr V_i(x xᵀ + P), h = c + b. O(m r²)."""
+    emission: Emission = model.emission
+    H, d = _given_state(model, s)
+    var = np.einsum("ij,ij->i", H @ s.P, H) + d
+    if emission.V is not None:
+        var = var + np.einsum("ijk,jk->i", emission.V, s.P + np.outer(s.x, s.x))
+    mean = emission.mean + emission.C @ s.x
+    return (mean if s.levels is None else mean + s.levels.mean), var
+
+
+def filter_rows(model: SequenceModel, Y: Array, start: Belief | None = None) -> tuple[list[Belief], list[Innovation]]:
+    """Filter the rows of Y (T, m) with C as it is; `start` is the filtered belief before the first row. O(T m r²).
+
+    Rows one by one, in one call or in any split give the same result.
+    """
+    beliefs: list[Belief] = []
+    innovations: list[Innovation] = []
+    s = start
+    for y in Y:
+        s, innovation = update(model, initial(model) if s is None else predict(model, s), y)
+        beliefs.append(s)
+        innovations.append(innovation)
+    return beliefs, innovations
+
+
+def forecast(model: SequenceModel, s: Belief, steps: int) -> tuple[Array, Array]:
+    """Means and variances (steps, m) of the coming rows, noise and the drift of C included. O(steps m r²)."""
+    means, variances = [], []
+    for _ in range(steps):
+        s = predict(model, s)
+        model = model._replace(emission=grow(model.emission))
+        mu, var = entry(model, s)
+        means.append(mu)
+        variances.append(var + model.noise.variance)
+    return np.array(means).reshape(steps, -1), np.array(variances).reshape(steps, -1)

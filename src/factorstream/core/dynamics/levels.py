@@ -1,0 +1,229 @@
+"""Smoothing with levels in arrow form: whole sequences (for EM and imputation) and fixed lags (for streams)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..linalg import Array
+from .filter import initial, predict
+from .model import LOG2PI, Belief, LevelBelief, Levels, SequenceModel, Smoothed, inv
+from .moments import LevelMoments, Moments, observed_moments
+
+CHUNK = 256
+"""Rows whose kernels are made at once: batched products without O(T m r) more memory. It changes no result."""
+
+
+class Arrow(NamedTuple):
+    """A belief in one flat tuple, so that a time axis can lead every field. Without levels m is 0."""
+
+    x: Array  # (r,)
+    P: Array  # (r, r)
+    own: Array  # (m,) mean of the levels
+    B: Array  # (m, r)
+    d: Array  # (m,)
+
+
+def flat(s: Belief) -> Arrow:
+    """The belief as an arrow."""
+    if s.levels is not None:
+        return Arrow(s.x, s.P, *s.levels)
+    return Arrow(s.x, s.P, np.zeros(0), np.zeros((0, len(s.x))), np.zeros(0))
+
+
+def nested(a: Arrow) -> Belief:
+    """The belief, with levels, that an arrow stands for."""
+    return Belief(a.x, a.P, LevelBelief(a.own, a.B, a.d))
+
+
+def levels_of(model: SequenceModel) -> Levels:
+    """The model's levels; none of them where it has none."""
+    none = np.zeros(0)
+    return Levels(none, none, none) if model.levels is None else model.levels
+
+
+class Kernel(NamedTuple):
+    """p(x_t, l_t | x_{t+1}, l_{t+1}, y_{1:t}): all fields may carry a leading time axis."""
+
+    L: Array  # (r, r) covariance of x_t
+    F: Array  # (r, r) weight of x_{t+1}
+    E: Array  # (m, r) weight of l_{t+1}
+    x0: Array  # (r,)
+    gain: Array  # (m,) weight of l_{t+1,i} in l_ti
+    beta: Array  # (m, r) weight of x_t in l_ti
+    l0: Array  # (m,)
+    v: Array  # (m,) variance of l_ti
+
+
+def kernel(model: SequenceModel, s: Arrow) -> Kernel:
+    """Backward kernel of filtered beliefs (fields with or without a leading time axis). O(m r² + r³) each.
+
+    l_{t+1,i} = phi_i (l_i + b_iᵀ(x_t - mean of x_t)) + N(0, u_i), u_i = phi_i² d_i + q_i, therefore x_t has precision
+    P⁻¹ + AᵀQ⁻¹A + sum_i phi_i² b_i b_iᵀ / u_i, and l_ti is scalar given x_t, with gain phi_i d_i / u_i.
+    """
+    A = model.dynamics.A
+    phi, q, _ = levels_of(model)
+    u = np.maximum(phi**2 * s.d + q, 1e-300)
+    D = (phi / u)[..., None] * s.B
+    QiA = np.linalg.solve(model.dynamics.Q, A)
+    BT = np.swapaxes(phi[:, None] * s.B, -1, -2)
+    J = A.T @ QiA + BT @ D
+    L = np.linalg.solve(np.eye(len(A)) + s.P @ J, s.P)
+    L = (L + np.swapaxes(L, -1, -2)) / 2
+    E, F = D @ L, L @ QiA.T
+    x0 = s.x - _mv(F @ A, s.x) - _mv(np.swapaxes(E, -1, -2), phi * s.own)
+    gain = phi * s.d / u
+    beta = (1.0 - gain * phi)[..., None] * s.B
+    return Kernel(L, F, E, x0, gain, beta, s.own - _mv(beta, s.x) - gain * phi * s.own, s.d * q / u)
+
+
+def _mv(M: Array, v: Array) -> Array:
+    return np.asarray((M @ v[..., None])[..., 0])
+
+
+def back(k: Kernel, n: Arrow) -> tuple[Arrow, Array, Array]:
+    """Average the kernel over the smoothed belief `n` at t+1. O(m r² + r³).
+
+    Returns the smoothed belief at t, N with Cov(x_t, x_{t+1}) = N P_{t+1}, and K with rows Cov(l_{t+1,i}, x_t).
+    The marginals of x_t and every l_ti and their cross covariances are the exact moments of the average.
+    """
+    ET = k.E.T
+    N = k.F + ET @ n.B
+    x = k.x0 + k.F @ n.x + ET @ n.own
+    P = N @ n.P @ N.T + (ET * n.d) @ k.E + k.L
+    nBP = n.B @ n.P
+    K = nBP @ N.T + n.d[:, None] * k.E
+    KPi = K @ inv(P)
+    var = n.d + (nBP * n.B).sum(1)
+    d = k.gain**2 * np.maximum(var - (K * KPi).sum(1), 0.0) + k.v
+    return Arrow(x, P, k.l0 + k.beta @ x + k.gain * n.own, k.beta + k.gain[:, None] * KPi, d), N, K
+
+
+def smooth_recent(model: SequenceModel, beliefs: Sequence[Belief]) -> list[Belief]:
+    """Each of the filtered `beliefs`, in order, given the data of all of them. O(len m r²).
+
+    Works with and without levels (then it is the exact Rauch-Tung-Striebel recursion).
+    """
+    out, n = [beliefs[-1]], flat(beliefs[-1])
+    for s in reversed(beliefs[:-1]):
+        n = back(kernel(model, flat(s)), n)[0]
+        out.append(Belief(n.x, n.P) if s.levels is None else nested(n))
+    return out[::-1]
+
+
+def forward(model: SequenceModel, Y: Array, w: Array | None, start: Belief | None) -> tuple[Arrow, Array]:
+    """Filtered beliefs of all rows, stacked over time, and log-densities (T,). O(T m r²).
+
+    The same recursion as predict/update with Gaussian noise R / w, in the inverse form and with the
+    log-determinants taken for all steps at once. C is taken as known here (see `update`).
+    """
+    T, m = Y.shape
+    C, R = model.emission.C, model.noise.R
+    r = C.shape[1]
+    out = Arrow(np.empty((T, r)), np.empty((T, r, r)), np.empty((T, m)), np.empty((T, m, r)), np.empty((T, m)))
+    prior_P, noise, chi2 = np.empty((T, r, r)), np.empty((T, m)), np.empty(T)
+    obs = np.isfinite(Y)
+    y = np.where(obs, Y, 0.0) - model.emission.mean
+    belief = start
+    for t in range(T):
+        s = flat(initial(model) if belief is None else predict(model, belief))
+        H = C + s.B
+        e = (y[t] - C @ s.x - s.own) * obs[t]
+        noise[t] = s.d + (R if w is None else R / w[t])
+        iw = obs[t] / noise[t]
+        HT = H.T * iw
+        J, h = HT @ H, HT @ e
+        prior_P[t] = s.P
+        P = inv(inv(s.P) + J)
+        dx = P @ h
+        k = s.d * iw
+        chi2[t] = iw @ (e * e) - h @ dx
+        own = s.own + s.B @ dx + k * (e - H @ dx)
+        s = Arrow(s.x + dx, P, own, s.B - k[:, None] * H, s.d * (1.0 - k))
+        belief = nested(s)
+        for a, b in zip(out, s, strict=True):
+            a[t] = b
+    logdet = np.linalg.slogdet(prior_P)[1] - np.linalg.slogdet(out.P)[1]
+    logp = -0.5 * ((obs * (np.log(noise) + LOG2PI)).sum(1) + logdet + chi2)
+    return out, logp
+
+
+def smooth_levels(
+    model: SequenceModel, Y: Array, w: Array | None = None, start: Belief | None = None
+) -> tuple[Smoothed, Moments]:
+    """Filter and smoother with levels, with the sums EM needs. O(T m r²) time, O(T m r) memory.
+
+    `w` (T, m): noise weights of a robust sweep; `start`: filtered belief before the first row.
+    """
+    T, m = Y.shape
+    r = len(model.dynamics.A)
+    s, logp = forward(model, Y, w, start)
+    n = Arrow(*(f[-1] for f in s))
+    lag = np.empty((max(T - 1, 0), r, r))
+    ll10, M10, M01 = np.zeros(m), np.zeros((m, r)), np.zeros((m, r))
+    for hi in range(T - 1, 0, -CHUNK):
+        lo = max(hi - CHUNK, 0)
+        ks = kernel(model, Arrow(*(f[lo:hi] for f in s)))
+        Ns, Ks = np.empty((hi - lo, r, r)), np.empty((hi - lo, m, r))
+        for t in range(hi - 1, lo - 1, -1):
+            n, Ns[t - lo], Ks[t - lo] = back(Kernel(*(f[t - lo] for f in ks)), n)
+            for a, b in zip(s, n, strict=True):
+                a[t] = b
+        # pairs (t, t+1), t in [lo, hi): all smoothed by now
+        now, new = Arrow(*(f[lo:hi] for f in s)), Arrow(*(f[lo + 1 : hi + 1] for f in s))
+        lag[lo:hi] = Ns @ new.P
+        BP = new.B @ new.P
+        var = new.d + (BP * new.B).sum(2)
+        ll10 += (now.own * new.own + (ks.beta * Ks).sum(2) + ks.gain * var).sum(0)
+        M10 += new.own.T @ now.x + Ks.sum(0)
+        M01 += now.own.T @ new.x + (ks.beta @ lag[lo:hi] + ks.gain[:, :, None] * BP).sum(0)
+    return _collect(model, Y, w, s, lag, float(logp.sum()), ll10, M10, M01)
+
+
+def _collect(
+    model: SequenceModel,
+    Y: Array,
+    w: Array | None,
+    s: Arrow,
+    lag: Array,
+    logp: float,
+    ll10: Array,
+    M10: Array,
+    M01: Array,
+) -> tuple[Smoothed, Moments]:
+    """Same-time moments, signal means and variances, in chunks of time."""
+    T, m = Y.shape
+    obs = np.isfinite(Y)
+    W = obs.astype(float) if w is None else obs * w
+    ll = np.empty((T, m))
+    C, mean, V, _ = model.emission
+    r = C.shape[1]
+    WLX, LX = np.zeros((m, r)), np.zeros((m, r))
+    ends = np.zeros((2, m, r))
+    var = np.empty((T, m))
+    doubt = None if V is None else np.broadcast_to(V, (m, r, r)).reshape(m, -1)
+    for lo in range(0, T, CHUNK):
+        c = Arrow(*(f[lo : lo + CHUNK] for f in s))
+        BP = c.B @ c.P
+        ll[lo : lo + CHUNK] = c.own**2 + c.d + (BP * c.B).sum(2)
+        LX += BP.sum(0) + c.own.T @ c.x
+        WLX += np.einsum("ti,tij->ij", W[lo : lo + CHUNK], BP) + (W[lo : lo + CHUNK] * c.own).T @ c.x
+        H = C + c.B
+        var[lo : lo + CHUNK] = ((H @ c.P) * H).sum(2) + c.d
+        if doubt is not None:
+            second = c.P + c.x[:, :, None] * c.x[:, None, :]
+            var[lo : lo + CHUNK] += second.reshape(len(c.x), -1) @ doubt.T
+    for k, t in enumerate((0, -1)):
+        ends[k] = s.B[t] @ s.P[t] + s.own[t][:, None] * s.x[t]
+    signal = mean + s.x @ C.T + s.own
+    out = Smoothed(s.x, s.P, lag, signal, var, logp, nested(Arrow(*(f[-1].copy() for f in s))))
+    y = np.where(obs, Y, 0.0)
+    mom = observed_moments(Y, out, w)
+    g = mom.g - np.hstack([WLX, (W * s.own).sum(0)[:, None]])
+    h = mom.h + (W * (ll - 2 * y * s.own)).sum(0)
+    total = ll.sum(0)
+    L = np.stack([total - ll[0], ll10, total - ll[-1]])
+    M = np.stack([LX - ends[0], M10, M01, LX - ends[1]])
+    return out, mom._replace(g=g, h=h, levels=LevelMoments(L, M, np.full(m, float(T - 1))))

@@ -1,0 +1,110 @@
+"""What a fitted sequence model tells about itself: words and the data's units for what ``state_`` holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from ..core.linalg import Array
+from ._sequence_state import SequenceState
+
+
+class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """The fitted attributes of a :class:`SequenceFilter`, all of them views of ``state_``."""
+
+    state_: SequenceState
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows taken in, those without data included."""
+        return self._fitted().n_rows
+
+    @property
+    def alarms_(self) -> list[int]:
+        """Rows of the stream at which alarms were raised."""
+        return list(self._fitted().alarms)
+
+    @property
+    def history_(self) -> list[dict[str, float]]:
+        """The bound at every sweep of ``fit``."""
+        return [{"bound": bound} for bound in self._fitted().history]
+
+    @property
+    def n_iter_(self) -> int:
+        """Sweeps of ``fit``; 1 in a stream."""
+        return self._fitted().n_iter
+
+    @property
+    def interval_scale_(self) -> float:
+        """Factor on the predictive standard deviations of gaps."""
+        return self._fitted().interval_scale
+
+    @property
+    def forecast_scale_(self) -> float:
+        """Factor on the predictive standard deviations of forecasts."""
+        return self._fitted().forecast_scale
+
+    @property
+    def n_components_(self) -> int:
+        """Components in use."""
+        return len(self._fitted().model.dynamics.A)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    @property
+    def components_(self) -> Array:
+        """The dictionary last learned (n_components_, n_features), in the data's units."""
+        state = self._fitted()
+        return np.asarray((state.stream.scale[:, None] * state.model.emission.C).T)
+
+    @property
+    def mean_(self) -> Array:
+        """The mean of every feature."""
+        state = self._fitted()
+        return np.asarray(state.stream.shift + state.stream.scale * state.model.emission.mean)
+
+    @property
+    def noise_variance_(self) -> Array:
+        """The variance of every feature's noise."""
+        state = self._fitted()
+        return np.asarray(state.stream.scale**2 * state.model.noise.variance)
+
+    @property
+    def level_variance_(self) -> Array:
+        """What every feature's own level gains per time step; zero where there are no levels."""
+        state = self._fitted()
+        levels, scale = state.model.levels, state.stream.scale
+        return np.zeros_like(scale) if levels is None else np.asarray(scale**2 * levels.q)
+
+    @property
+    def dynamics_(self) -> Array:
+        """A, by which the states move."""
+        return self._fitted().model.dynamics.A.copy()
+
+    @property
+    def process_noise_(self) -> Array:
+        """Q, the covariance of the states' steps."""
+        return self._fitted().model.dynamics.Q.copy()
+
+    @property
+    def degrees_of_freedom_(self) -> float:
+        """Of the noise; infinite if Gaussian."""
+        return self._fitted().model.noise.degrees_of_freedom
+
+    def _fitted(self) -> SequenceState:
+        if "state_" not in vars(self):
+            raise AttributeError("This SequenceFilter has not been fitted yet; call fit or partial_fit.")
+        return self.state_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "state_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

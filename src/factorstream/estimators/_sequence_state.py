@@ -1,0 +1,93 @@
+"""Everything that the answers of a sequence estimator, and its next row, depend on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.dynamics.alarm import Alarm, threshold, watch
+from ..core.dynamics.filter import filter_rows
+from ..core.dynamics.learning import advance
+from ..core.dynamics.model import Belief, SequenceModel
+from ..core.dynamics.stream import Event, Fitted, Refresh, Restart, Stream, StreamOptions
+from ..core.linalg import Array
+from ._sequence import Parameter
+from ._stored_times import StoredTable
+
+ALARMS_KEPT = 1000
+"""Alarms that a stream remembers, so that its state stays bounded."""
+
+
+class SequenceState(NamedTuple):
+    """The state of a :class:`SequenceFilter`: plain data only, bounded by O(m r² + (lag + 256) m) numbers.
+
+    It is a tree of NamedTuples, tuples, dicts, arrays, numbers, strings and None, so it can be written to a file.
+    """
+
+    parameters: dict[str, Parameter]  # as they were when ``fit``, or the first ``partial_fit``, was called
+    options: StreamOptions  # the same in the words of the core
+    stream: Stream  # model, belief after the last row, rows that learning still needs
+    table: StoredTable  # columns and time stamps of the last rows
+    rows: Array  # (k, m) the last rows, at most lag + 1
+    beliefs: tuple[Belief, ...] = ()  # filtered, of the last rows, at most lag + 1
+    n_rows: int = 0  # taken in
+    alarm: Alarm = Alarm()
+    alarms: tuple[int, ...] = ()  # numbers of the rows at which alarms were raised
+    interval_scale: float = 1.0
+    forecast_scale: float = 1.0
+    history: tuple[float, ...] = ()  # bound at every sweep of ``fit``
+    n_iter: int = 1
+
+    @property
+    def fitted(self) -> Fitted:
+        """The model and the belief after the last row."""
+        assert self.stream.fitted is not None  # for the type checker: a stream has a model from its first row
+        return self.stream.fitted
+
+    @property
+    def model(self) -> SequenceModel:
+        """The model from which passes over a table start: the one last learned, without what drifted since."""
+        return self.fitted.model
+
+    @property
+    def lag(self) -> int:
+        """Rows that are kept besides the last one."""
+        lag = self.parameters["lag"]
+        return lag if isinstance(lag, int) else 0
+
+    @property
+    def threshold(self) -> float:
+        """Of the alarm rule."""
+        rate = self.parameters["alarm_rate"]
+        assert isinstance(rate, float)  # for the type checker: scikit-learn has checked it
+        return threshold(rate)
+
+
+def take_rows(state: SequenceState, Y: Array) -> SequenceState:
+    """Pass the rows Y through the stream; alarms are watched for once the warm-up is over."""
+    h, keep = state.threshold, state.lag + 1
+    for y in Y:
+        stream, event = advance(state.stream, y, state.options)
+        state = state._replace(stream=stream, rows=np.vstack([state.rows, y])[-keep:], n_rows=state.n_rows + 1)
+        state = state._replace(beliefs=_beliefs_after(state, event)[-keep:])
+        if isinstance(event, Restart):  # widths that were found for the model before
+            state = state._replace(interval_scale=1.0, forecast_scale=1.0)
+        if event.innovation is not None and stream.rows > state.options.warmup:
+            alarm, fired, _ = watch(state.alarm, event.innovation, h)
+            state = state._replace(alarm=alarm)
+            if fired:
+                state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
+    return state
+
+
+def _beliefs_after(state: SequenceState, event: Event) -> tuple[Belief, ...]:
+    """Filtered beliefs of the last rows, the one just taken in included, as the model after the event has them."""
+    now = state.fitted.belief
+    if isinstance(event, Restart):
+        if state.lag == 0:
+            return (now,)
+        return tuple(filter_rows(state.model, (event.rows - state.stream.shift) / state.stream.scale)[0])
+    if isinstance(event, Refresh) and event.change is not None:
+        return (*map(event.change.apply, state.beliefs), now)
+    return (*state.beliefs, now)
