@@ -83,7 +83,7 @@ def make_method(name, value, start):
     if name == "forgetting factor":
         return ForgettingFilter(value, start)
     return DictionaryFilter(
-        R, noise_variance=NOISE**2, prior_covariance=1.0, process_noise=value, fit_mean=False, init=start
+        R, noise_variance=NOISE**2, prior_covariance=1.0, drift=value, fit_mean=False, init=start
     )
 
 

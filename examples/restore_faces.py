@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from factorstream import DictionaryFilter
+from factorstream import BayesianFactorization, DictionaryFilter
 from factorstream.datasets import load_olivetti
 from factorstream.masks import block_mask, random_mask
 from factorstream.metrics import snr
@@ -27,7 +27,7 @@ def restore(Y, gone, model):
     X = np.where(gone, np.nan, Y)
     filled, std = model.fit(X).impute(X, return_std=True)
     restored = snr(Y, filled, where=gone)
-    print(f"{gone.mean():.0%} removed, covariance {model.covariance}: {restored:.2f} dB over the removed pixels")
+    print(f"{gone.mean():.0%} removed, {type(model).__name__}: {restored:.2f} dB over the removed pixels")
     return X, filled, np.where(gone, std, np.nan)
 
 
@@ -62,7 +62,7 @@ def main(folder="."):
         "a square\nremoved": restore(
             Y,
             block_mask(len(Y), (64, 64), rng=0),
-            DictionaryFilter(R, covariance="featurewise", calibrate=True, n_passes=30, random_state=0),
+            BayesianFactorization(R, calibrate=True, random_state=0),
         ),
     }
     path = Path(folder) / "restore_faces.png"

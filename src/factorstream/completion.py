@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .estimators.imputer import FilterImputer
+from .core.variational.conformal import CalibrationError
+from .estimators.low_rank_imputer import LowRankImputer
 from .sources.table import Array
 from .sources.tables import Bounds, Table, TableError, encode, read_table
 
@@ -118,23 +119,21 @@ def _complete(X: Array, settings: Settings, progress: Progress) -> _Filled:
     return _Filled(values, bounds, imputer.n_components_, calibrated)
 
 
-def _fitted(X: Array, settings: Settings, *, calibrate: bool) -> FilterImputer:
-    imputer = FilterImputer(
+def _fitted(X: Array, settings: Settings, *, calibrate: bool) -> LowRankImputer:
+    imputer = LowRankImputer(
         settings.components, robust=settings.robust, calibrate=calibrate, random_state=settings.seed
     )
     try:
-        return imputer.fit(X)  # type: ignore[no-any-return]
+        return imputer.fit(X)
     except (ValueError, MemoryError) as problem:  # more components than memory has room for
         raise _UnfitError(str(problem)) from None
 
 
-def _bounds(imputer: FilterImputer, X: Array, level: float, progress: Progress) -> Bounds | None:
+def _bounds(imputer: LowRankImputer, X: Array, level: float, progress: Progress) -> Bounds | None:
     """The interval of every entry; None where the fit has too few hidden entries to calibrate one of this level."""
     try:
         return Bounds(*_by_blocks(lambda rows: imputer.predict_interval(rows, level), X, progress, "bounding", 0.75))
-    except ValueError:
-        if not imputer.calibrate:
-            raise
+    except CalibrationError:
         return None
 
 

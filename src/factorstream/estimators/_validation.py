@@ -27,10 +27,6 @@ AT_ONCE = 2**20
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-class CalibrationError(ValueError):
-    """Too few entries were hidden while fitting to calibrate an interval of the level asked for."""
-
-
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
     """Give the estimator its attributes back if anything goes wrong, so a failed call changes nothing."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..baselines.broyden import BroydenFactorization
 from ..baselines.masked_nmf import MaskedNMF
 from ..baselines.sgd import SGDFactorization
+from ..estimators.bayesian_factorization import BayesianFactorization
 from ..estimators.dictionary_filter import DictionaryFilter
 
 __all__ = ["Estimator", "Method", "Settings", "Streaming", "paper_methods"]
@@ -125,7 +126,7 @@ def paper_methods(settings: Settings) -> list[Method]:
     """
     r, passes = settings.n_components, settings.passes
 
-    def rlf(seed: int, init: str = "uniform", process_noise: float = 0.0) -> DictionaryFilter:
+    def rlf(seed: int, init: str = "uniform", drift: float = 0.0) -> DictionaryFilter:
         return DictionaryFilter(
             r,
             noise_variance=settings.noise_variance,
@@ -133,7 +134,7 @@ def paper_methods(settings: Settings) -> list[Method]:
             coefficients="least_squares",
             fit_mean=False,
             init=init,
-            process_noise=process_noise,
+            drift=drift,
             random_state=seed,
         )
 
@@ -159,10 +160,10 @@ def paper_methods(settings: Settings) -> list[Method]:
     def recommended(seed: int) -> DictionaryFilter:
         return DictionaryFilter(r, random_state=seed)
 
-    def sweeps(seed: int) -> DictionaryFilter:
-        return DictionaryFilter(r, covariance="featurewise", n_passes=30, random_state=seed)
+    def sweeps(seed: int) -> BayesianFactorization:
+        return BayesianFactorization(r, random_state=seed)
 
-    drifts = [{"process_noise": q} for q in settings.drifts]
+    drifts = [{"drift": q} for q in settings.drifts]
     steps = [{"step_size": s, "decay": d} for d in settings.decays for s in settings.step_sizes]
     tuning, iterations = settings.tuning_passes, settings.nmf_iterations
     return [

@@ -200,7 +200,7 @@ def _evaluate(
         filled=snr(Y, filled),
         seconds=seconds,
         setting=setting,
-        passes=getattr(estimator, "n_passes_", 1) if method.passes == 1 else method.passes,
+        passes=getattr(estimator, "n_iter_", 1) if method.passes == 1 else method.passes,
     )
     return score, filled, [*curve, (score.passes, score.missing)]
 
