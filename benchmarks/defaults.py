@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from factorstream import DictionaryFilter
-from factorstream.estimators import _start
+from factorstream.tall import starting
 
 NOISE_SHARES = (0.01, 0.03, 0.1, 0.3)
 START_SHARES = (0.25, 0.5, 1.0)
@@ -54,7 +54,7 @@ def main():
     results = {}
     for noise in NOISE_SHARES:
         for start in START_SHARES:
-            _start.NOISE_SHARE, _start.START_SHARE = noise, start
+            starting.NOISE_SHARE, starting.START_SHARE = noise, start
             results[noise, start] = np.array([held_out_error(X, r) for X, r in sets.values()])
     best = np.min(list(results.values()), axis=0)
     print("error relative to the best setting of each data set\n")

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.filter.covariance import broyden_gain
-from ..core.filter.state import Gain
+from ..core.filter.gains import BroydenGain
 from ..estimators._streaming import StreamingFactorizer
 
 
@@ -61,5 +60,5 @@ class BroydenFactorization(StreamingFactorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _gain(self) -> Gain:
-        return broyden_gain
+    def _gain(self) -> BroydenGain:
+        return BroydenGain()

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.filter.covariance import sgd_gain
-from ..core.filter.state import Gain
+from ..core.filter.gains import SGDGain
 from ..estimators._streaming import StreamingFactorizer
 
 
@@ -70,11 +69,5 @@ class SGDFactorization(StreamingFactorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _gain(self) -> Gain:
-        def schedule(k: int, xx: float, typical: float) -> float:
-            if callable(self.step_size):
-                return float(self.step_size(k, xx))
-            scale = 1.0 / typical if self.step_size == "auto" else float(self.step_size)
-            return float(scale / k**self.decay)
-
-        return sgd_gain(schedule)
+    def _gain(self) -> SGDGain:
+        return SGDGain(self.step_size, self.decay)

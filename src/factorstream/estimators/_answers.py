@@ -9,9 +9,10 @@ from scipy.special import ndtri
 
 from ..core.linalg import Array
 from ..core.filter.recursion import belief
-from ..core.filter.state import FilterState, Model
+from ..core.filter.model import FilterModel
+from ..core.filter.state import FilterState
 from ..tall import projecting
-from ._rows import Rows
+from ..tall.rows import Rows
 
 
 class Answers(Protocol):
@@ -53,12 +54,12 @@ class SharedAnswers(NamedTuple):
     """Answers from the filter of the paper."""
 
     state: FilterState
-    model: Model
+    model: FilterModel
     block_size: int
 
     @property
     def components(self) -> Array:
-        return self.state.C[:, : self.model.r].T
+        return projecting.components(self.state, self.model)
 
     @property
     def mean(self) -> Array:
@@ -70,9 +71,9 @@ class SharedAnswers(NamedTuple):
 
     @property
     def covariance(self) -> Array:
-        known = belief(self.state.small, self.model)
-        S = known.S[: self.model.r]
-        return known.doubt * (S @ S.T)
+        prior = belief(self.state.small, self.model)
+        S = prior.S[: self.model.r]
+        return prior.dictionary_scale * (S @ S.T)
 
     def coefficients(self, X: Rows) -> Array:
         return projecting.coefficients(self.state, self.model, X, self.block_size)

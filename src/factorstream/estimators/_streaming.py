@@ -13,14 +13,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.filter.coefficients import COEFFICIENT_STEPS
+from ..core.filter.gains import Gain
+from ..core.filter.model import FilterModel
+from ..core.filter.state import FilterRecord, FilterState
 from ..core.linalg import Array, is_sparse
-from ..core.filter.state import FilterState, Gain, Model, StepInfo
-from ..tall.local import square_sum
+from ..tall.filtering import filter_rows
+from ..tall.products import square_sum
+from ..tall.rows import Rows, dense, rows_with_data, stack, with_data
+from ..tall.starting import measure, start, warm_up
 from ..tall.threads import limited
 from ._answers import Answers, SharedAnswers
-from ._rows import Rows, dense, rows_with_data, run_filter, stack, with_data
-from ._start import measure, start, warm_up
-from ._validation import check_data, check_every_feature_observed, unchanged_on_error
+from ._validation import as_covariance, check_data, check_every_feature_observed, check_init, unchanged_on_error
 
 HISTORY = 1000
 """Records kept in ``history_``; older ones are dropped so that an endless stream stays bounded."""
@@ -59,7 +62,6 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     noise_variance: Any = "auto"
     prior_covariance: Any = "auto"
     tol: float = 0.0
-    _has_posterior: ClassVar[bool] = False
 
     # What fitting sets.
     history_: list[dict[str, float]]
@@ -134,7 +136,7 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def _check_sizes(self) -> None:
         """A stream goes on with the sizes it began with."""
-        r, q = len(self.state_.small.xbar), self.state_.C.shape[1]
+        r, q = len(self.state_.small.xbar), len(self.state_.small.S)
         if self.n_components != r or bool(self.fit_mean) != (q > r):
             raise ValueError(
                 f"partial_fit cannot go on: the stream began with n_components={r} and fit_mean={q > r}; "
@@ -161,40 +163,39 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         wanted = warm_up(self.n_components) if self.fit_mean or self._is_auto() else 0
         more = seen[: max(wanted - kept.shape[0], 0)]
         rows = stack(kept, X[more].astype(self._dtype, copy=False))
-        self.state_, _ = run_filter(self._start(rows), self._model(), kept, self._block_size())
+        self.state_, _ = filter_rows(self._start(rows), self._model(), kept, self._block_size())
         self._warm_rows = rows if rows.shape[0] < wanted else None
 
     def _is_auto(self) -> bool:
         return isinstance(self.noise_variance, str) or isinstance(self.prior_covariance, str)
 
     def _start(self, rows: Rows) -> FilterState:
+        r, prior, init, noise = self.n_components, self.prior_covariance, self._init, self.noise_variance
         return start(
             measure(rows, self.fit_mean),
-            r=self.n_components,
+            r=r,
             fit_mean=self.fit_mean,
-            noise_variance=self.noise_variance,
-            prior_covariance=self.prior_covariance,
-            init=self._init,
+            noise_variance=None if isinstance(noise, str) else float(noise),
+            V0=None if isinstance(prior, str) else as_covariance(prior, r, "prior_covariance", definite=True),
+            C0=init if isinstance(init, str) else check_init(init, r, rows.shape[1]),
             seed=self._seed,
             dtype=rows.dtype,
         )
 
-    def _model(self) -> Model:
+    def _model(self) -> FilterModel:
         """The fixed part of the filter; its sizes are those of the fit, whatever the parameters say now."""
         state = getattr(self, "state_", None)
         r = self._n_fitted()
         learn_noise = isinstance(self.noise_variance, str)
-        return Model(
+        return FilterModel(
             r=r,
-            q=r + bool(self.fit_mean) if state is None else state.C.shape[1],
-            coefficients=COEFFICIENT_STEPS[self.coefficients],
+            q=r + bool(self.fit_mean) if state is None else len(state.small.S),
+            step=COEFFICIENT_STEPS[self.coefficients],
             gain=self._gain(),
-            Q=self._process_noise(),
-            posterior=self._has_posterior,
+            drift=self._process_noise(),
             learn_noise=learn_noise,
-            learn_prior=self.coefficients != "map",
             track_noise=learn_noise and not isinstance(self.prior_covariance, str),
-            enough=ENOUGH * r if learn_noise else r,
+            min_observed=ENOUGH * r if learn_noise else r,
             rcond=float(r * np.finfo(np.float64).eps),
         )
 
@@ -216,19 +217,19 @@ class StreamingFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         infos = []
         for first in range(0, X.shape[0], at_once):
             rows = X if order is None else X[order[first : first + at_once]]
-            state, info = run_filter(state, model, rows, size, part_of=X.shape[0])
+            state, info = filter_rows(state, model, rows, size, part_of=X.shape[0])
             infos.append(info)
         self.state_ = state
-        return self._record(StepInfo.join(infos))
+        return self._record(FilterRecord.join(infos))
 
-    def _record(self, info: StepInfo) -> float:
+    def _record(self, info: FilterRecord) -> float:
         small = self.state_.small
         V_scale = small.noise / small.lam
         record = {
             "n_samples": float(len(info.innovation)),
             "innovation": float(info.innovation.sum() / info.n_observed.sum()),
             "noise": small.noise,
-            "trace": square_sum(small.S) * V_scale if self._has_posterior else 0.0,
+            "trace": square_sum(small.S) * V_scale if self._gain().posterior else 0.0,
             "dictionary_share": float(info.dictionary_share.sum() / len(info.dictionary_share)),
         }
         self._note(**record)

@@ -14,9 +14,9 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from ..core.linalg import Array, is_sparse
-from ..tall.local import square_sum
+from ..tall.products import square_sum
+from ..tall.rows import Rows, observed_by_feature
 from ..tall.threads import limited
-from ._rows import Rows, observed_by_feature
 
 AT_ONCE = 2**20
 """Entries looked at together where a mask is needed, so that it is never as large as the data."""

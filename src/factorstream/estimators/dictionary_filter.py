@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.filter.covariance import kalman_gain
+from ..core.filter.gains import KalmanGain
 from ..core.linalg import Array, is_sparse
-from ..core.filter.state import Gain
 from ..core.variational.sweep import Options
+from ..tall.rows import Rows, observed_by_feature, stack, with_data
+from ..tall.starting import warm_up
 from . import _featurewise as featurewise
 from ._answers import Answers
-from ._rows import Rows, observed_by_feature, stack, with_data
-from ._start import warm_up
 from ._streaming import StreamingFactorizer, _frozen
 from ._validation import as_covariance
 
@@ -157,7 +156,6 @@ class DictionaryFilter(StreamingFactorizer):
         "calibrate": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
     }
-    _has_posterior: ClassVar[bool] = True
     _most_sweeps: int | None = None  # a strict bound on the sweeps, for FilterImputer's max_iter
 
     def __init__(
@@ -197,8 +195,8 @@ class DictionaryFilter(StreamingFactorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _gain(self) -> Gain:
-        return kalman_gain
+    def _gain(self) -> KalmanGain:
+        return KalmanGain()
 
     def _process_noise(self) -> Array | None:
         r = self.n_components

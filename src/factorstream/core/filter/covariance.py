@@ -1,4 +1,4 @@
-"""The dictionary's covariance in square-root form, and the three ways to turn it into a gain.
+"""The dictionary's covariance in square-root form: conditioned on a sample, and grown by a drift.
 
 Carrying S with V = SSᵀ instead of V makes loss of symmetry or definiteness impossible: whatever
 rounding does to S, SSᵀ is symmetric and positive semi-definite.
@@ -6,13 +6,12 @@ rounding does to S, SSᵀ is symmetric and positive semi-definite.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
 
 from ..linalg import Array, cholesky, rank_one
-from .state import Gain, SmallState
+from .state import SmallState
 
 
 def potter_update(S: Array, x: Array, lam: float) -> tuple[Array, float]:
@@ -45,35 +44,10 @@ def matrix_root(V: Array) -> Array:
     return np.asfortranarray(L)
 
 
-def drift(state: SmallState, Q: Array) -> None:
+def add_drift(state: SmallState, Q: Array) -> None:
     """V_{k|k−1} = V_{k−1} + Q_V in place: the paper's variation, before everything else that a sample does.
 
     Q is in the data's units while V is carried relative to λ, so Q is rescaled by λ/σ²; with a given
     noise variance the two are equal and Q is added as it is.
     """
     state.S[...] = predict(state.S, Q * (state.lam / state.noise))
-
-
-def kalman_gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
-    """Algorithm 1's gain."""
-    return potter_update(S, x, state.lam)
-
-
-def broyden_gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
-    """Broyden's rule: the same gain with a V = SSᵀ that never changes (V = I in the paper)."""
-    f = x @ S
-    return (S @ f) / (state.lam + float(f @ f)), 0.0
-
-
-def sgd_gain(step_size: Callable[[int, float, float], float]) -> Gain:
-    """Stochastic gradient: g = γ x with γ = step_size(k, xᵀx, E‖x‖²), k counting from 1.
-
-    γ = 1/(λ + xᵀx) is Broyden's rule with V = I.
-    """
-
-    def gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
-        typical = float(np.trace(state.T) + state.xbar @ state.xbar)
-        typical += len(x) - len(state.T)  # a mean's coefficient is always 1
-        return step_size(state.k + 1, float(x @ x), typical) * x, 0.0
-
-    return gain

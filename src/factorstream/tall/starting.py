@@ -1,0 +1,197 @@
+"""Where the filter starts: the data's scale, and the prior that follows from it.
+
+A few rows say how large the data are. Everything that is "auto" is a fixed multiple of that scale,
+so multiplying the data by a constant changes nothing but the units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ..core.filter.covariance import matrix_root
+from ..core.filter.state import FilterState, SmallState
+from ..core.linalg import Array, gram
+from ..core.place import Place, Tall
+from .places import place_for
+from .products import clear_gaps, square_sum
+from .rows import Rows, dense
+
+NOISE_SHARE = 0.1
+"""λ of the recursion as a share of the data's variance; σ² itself is learned.
+
+Measured by ``benchmarks/defaults.py``: only V0/λ matters to the dictionary, and the error on held-out entries is flat
+in it over a decade."""
+
+START_SHARE = 0.25
+"""Size of the random start as a share of the prior's deviation: small, so that it is soon outweighed.
+
+Measured by ``benchmarks/defaults.py``."""
+
+MIN_WARM_UP = 10
+"""Rows that set the scale, at least. Not tuned: a round number."""
+
+BLOCK = 2**18
+"""Entries looked at together when the scale is measured: two megabytes. Not tuned; memory and speed only."""
+
+
+class Scale(NamedTuple):
+    """How large the data are."""
+
+    place: Place
+    """Where the rows are, and where the filter will be."""
+    origin: Tall
+    """Feature means (m), or zeros when no mean is fitted."""
+    variance: float
+    """Variance of the observed entries around the origin."""
+    per_feature: float
+    """Observed entries per feature that went into it."""
+    seen: Tall
+    """Features of which something was observed (m, boolean); all of them when no mean is fitted."""
+
+
+def warm_up(n_components: int) -> int:
+    """How many rows set the scale."""
+    return max(n_components, MIN_WARM_UP)
+
+
+class _Sums(NamedTuple):
+    """Of every feature: how many values, their sum, and the largest of them."""
+
+    count: Tall
+    total: Tall
+    largest: Tall
+
+
+def measure(rows: Rows, fit_mean: bool) -> Scale:
+    """The scale of some rows (NaN = missing, or sparse); cruder measures stand in where they say too little.
+
+    Two passes in blocks of rows, so that no temporary is as large as the data.
+    """
+    place, m = place_for(rows), rows.shape[1]
+    zeros = place.put(np.zeros(m), 0)
+    sums, square = _Sums(zeros, zeros, zeros), 0.0
+    for values, missing in _blocks(place, rows, zeros):
+        sums = place.each(_add, sums, values, missing)
+        check_range(float(place.get(sums.largest, 0).max(initial=0.0)), rows.dtype)
+        square += place.total(square_sum, values)
+    count = sums.count
+    n = float(place.total(np.sum, count))
+    if n == 0:
+        return Scale(place, zeros, 1.0, 1.0, place.put(np.full(m, not fit_mean), 0))
+    square /= n
+    if not fit_mean:
+        return Scale(place, zeros, square or 1.0, n / m, place.put(np.ones(m, dtype=bool), 0))
+    overall = float(place.total(np.sum, sums.total)) / n
+    origin = place.each(_mean, sums, overall)
+    free = n - place.total(np.count_nonzero, count)
+    within = 0.0
+    for values, _ in _blocks(place, rows, origin):
+        within += place.total(square_sum, values)
+    around = within + place.total(_between, count, origin, overall)
+    rounding = (8.0 * np.finfo(rows.dtype).eps) ** 2 * square
+    choices = (within / free if free > 0 else 0.0, around / n, square)  # one row, or constant features
+    variance = next((v for v in choices if v > rounding), 1.0)
+    return Scale(place, origin, variance, n / m, place.each(_positive, count))
+
+
+def _blocks(place: Place, rows: Rows, origin: Tall) -> Iterator[tuple[Tall, Tall]]:
+    """Values less the origin (zero where missing) and mask of the missing entries, a few rows at a time."""
+    step = max(1, BLOCK // rows.shape[1])
+    for first in range(0, rows.shape[0], step):
+        yield place.each(_values, place.put(rows[first : first + step], 1), origin)
+
+
+def _values(rows: Rows, origin: Array) -> tuple[Array, Array]:
+    values = np.subtract(dense(rows), origin, dtype=np.float64, order="C")
+    return values, clear_gaps(values)
+
+
+def _add(sums: _Sums, values: Array, missing: Array) -> _Sums:
+    size = np.maximum(values.max(axis=0, initial=0.0), -values.min(axis=0, initial=0.0))
+    return _Sums(
+        sums.count + (len(values) - missing.sum(axis=0)),
+        sums.total + values.sum(axis=0),
+        np.maximum(sums.largest, size),
+    )
+
+
+def _mean(sums: _Sums, overall: float) -> Array:
+    return np.where(sums.count > 0, sums.total / np.maximum(sums.count, 1.0), overall)
+
+
+def _between(count: Array, origin: Array, overall: float) -> float:
+    return float(count @ (origin - overall) ** 2)
+
+
+def _positive(count: Array) -> Array:
+    return count > 0
+
+
+def _not(mask: Array) -> Array:
+    return ~mask
+
+
+def _converted(values: Array, dtype: np.dtype[Any]) -> Array:
+    return values.astype(dtype)
+
+
+def check_range(largest: float, dtype: np.dtype[Any]) -> None:
+    """Refuse data whose fourth powers leave the floating-point range: nothing after would mean anything."""
+    limits = np.finfo(dtype)
+    if largest and not float(limits.tiny) ** 0.25 < largest < float(limits.max) ** 0.25:
+        remedy = "multiply the data by a constant" + (", or pass float64." if dtype == np.float32 else ".")
+        raise ValueError(f"X has values of size {largest:.3g}, which {dtype} arithmetic cannot square safely; {remedy}")
+
+
+def start(
+    scale: Scale,
+    *,
+    r: int,
+    fit_mean: bool,
+    noise_variance: float | None,
+    V0: Array | None,
+    C0: Array | Literal["random", "uniform"],
+    seed: int,
+    dtype: np.dtype[Any],
+) -> FilterState:
+    """The state before the first sample; ``noise_variance`` and V0 (r × r) follow from the scale where they are None.
+
+    C0 is (m × r). The random start is a draw from the prior, C0 ~ N(0, V0 ⊗ I), made smaller by START_SHARE where V0
+    is None; "uniform" is the paper's, in [0, 1). The mean starts at the origin, a mean of ``per_feature`` values, and
+    with the variance that such a mean has.
+    """
+    place = scale.place
+    m = place.total(len, scale.origin)
+    lam = NOISE_SHARE * scale.variance if noise_variance is None else float(noise_variance)
+    share = START_SHARE if V0 is None else 1.0
+    if V0 is None:
+        V0 = scale.variance / r * np.eye(r)
+    rng = np.random.default_rng(seed)
+    if not isinstance(C0, str):
+        C = C0
+    elif C0 == "uniform":
+        C = rng.random((m, r))
+    else:
+        C = share * rng.standard_normal((m, r)) @ np.linalg.cholesky(V0).T
+    if fit_mean:
+        C = np.column_stack([C, np.zeros(m)])
+        mean_variance = scale.variance / max(scale.per_feature, 1.0)
+        V0 = np.block([[V0, np.zeros((r, 1))], [np.zeros((1, r)), mean_variance]])
+    tall_C = place.put(np.array(C, dtype=dtype, order="C"), 0)
+    small = SmallState(
+        G=np.asfortranarray(place.total(gram, tall_C)),
+        S=matrix_root(V0),
+        T=np.eye(r, order="F"),
+        xbar=np.zeros(r),
+        lam=lam,
+        noise_sum=lam,
+        noise_dof=1.0,
+        k=0,
+        age=0,
+    )
+    unseen = place.each(_not, scale.seen)
+    origin = place.each(_converted, scale.origin, dtype)
+    return FilterState(tall_C, origin, unseen if place.total(np.count_nonzero, unseen) else None, small)
