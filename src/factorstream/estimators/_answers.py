@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.special import ndtri
 
-from ..core.linalg import Array
-from ..core.filter.recursion import belief
 from ..core.filter.model import FilterModel
+from ..core.filter.recursion import belief
 from ..core.filter.state import FilterState
+from ..core.linalg import Array
 from ..tall import projecting
 from ..tall.rows import Rows
 

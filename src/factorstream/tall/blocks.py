@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -23,15 +23,16 @@ class Blocks(NamedTuple):
     singles: Callable[[], Engine]
     """Asked for when the first such row comes: to load compiled code takes a while, and many streams have no gaps."""
 
-    def run(self, small: SmallState, C: Tall, rows: RowBlock) -> Filtered:
+    def run(self, small: SmallState, C: Tall, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
         records = []
-        for part, complete in runs(self.place, rows):
-            if complete and part.n > 1:
-                small, C, new = self._complete(refreshed(self.place, small, C), C, part.Y)
-            else:
-                small, C, new = self.singles().run(small, C, part)
-            records += new
+        for rows in blocks:
+            for part, complete in runs(self.place, rows):
+                if complete and part.n > 1:
+                    small, C, new = self._complete(refreshed(self.place, small, C), C, part.Y)
+                else:
+                    small, C, new = self.singles().run(small, C, [part])
+                records += new
         return Filtered(small, C, records)
 
     def _complete(self, small: SmallState, C: Tall, Y: Tall) -> Filtered:
@@ -44,15 +45,15 @@ class Blocks(NamedTuple):
 
 def runs(place: Place, rows: RowBlock) -> Iterator[tuple[RowBlock, bool]]:
     """Cut a block into runs of complete rows (True) and runs of others."""
-    if not has_gaps(place, rows.Y):
-        yield rows, True
+    if rows.n == 1 or not has_gaps(place, rows.Y):
+        yield rows, rows.n > 1  # a single row goes to ``singles`` anyway, which will look
         return
     missing = place.each(is_missing, rows.Y)
     complete = place.total(count_missing, missing) == 0
     ends = [*(np.flatnonzero(complete[1:] != complete[:-1]) + 1).tolist(), rows.n]
+    if len(ends) > 1:
+        missing = None  # of use to few of these rows; it would be kept until the last of them is done
     start = 0
     for stop in ends:
-        Y = place.each(some_rows, rows.Y, start, stop)
-        gaps = None if complete[start] else place.each(some_rows, missing, start, stop)
-        yield RowBlock(Y, stop - start, gaps), bool(complete[start])
+        yield RowBlock(place.each(some_rows, rows.Y, start, stop), stop - start, missing), bool(complete[start])
         start = stop

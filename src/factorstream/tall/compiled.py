@@ -9,7 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled_steps import EPS, coefficients, drifted, gain, learn_prior, look_at, normal_equations, sample_weight, space
+from .compiled_steps import (
+    EPS,
+    coefficients,
+    drifted,
+    gain,
+    learn_prior,
+    look_at,
+    normal_equations,
+    sample_weight,
+    space,
+)
 from .loops import dot, loops
 
 

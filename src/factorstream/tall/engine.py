@@ -1,6 +1,6 @@
 """What an engine is: one way in which a run of rows goes through the filter.
 
-``filtering`` chooses an engine once per call and then hands it block after block. There are:
+``filtering`` chooses an engine once per call, and the engine then takes block after block. There are:
 
 =====================  ==========================================================================
 ``blocks``             runs of complete rows at once, by BLAS; the rows between them by another engine
@@ -15,7 +15,7 @@ Compiled loops leave rare rows to NumPy. :func:`compiled_or_numpy` is the one wa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -54,10 +54,11 @@ class Filtered(NamedTuple):
 class Engine(Protocol):
     """One way for dense rows through the filter."""
 
-    def run(self, small: SmallState, C: Tall, rows: RowBlock) -> Filtered:
-        """Filter the rows; those with nothing observed change nothing.
+    def run(self, small: SmallState, C: Tall, blocks: Iterable[RowBlock]) -> Filtered:
+        """Filter the rows of all blocks; those with nothing observed change nothing.
 
-        The matrices of ``small`` are changed in place, and so may be C: see :func:`writable`.
+        The matrices of ``small`` are changed in place, and so may be C: see :func:`writable`. All blocks in one call,
+        so that no caller holds on to a C that is out of date.
         """
 
 

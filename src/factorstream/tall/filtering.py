@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -64,7 +65,9 @@ def filter_rows(
 def _first_row_with_news(place: Place, state: FilterState, X: Rows, start: int, block_size: int) -> int:
     """The first row from ``start`` on in which a feature has its first value; the number of rows if there is none."""
     n = int(X.shape[0])
-    for first in range(start, n if state.unseen is not None else start, block_size):
+    if state.unseen is None:
+        return n
+    for first in range(start, n, block_size):
         Y = place.put(X[first : first + block_size], 1)
         news = np.flatnonzero(place.total(first_values, Y, state.unseen))
         if len(news):
@@ -84,15 +87,17 @@ def _filter_dense(
     if n == 0:
         return state, []
     engine, block_size = _engine(place, state.C, model, part_of, block_size)
-    C, origin, small = state.C, state.origin, copy_arrays(state.small)
-    space = place.each(room, C, origin, place.put(X[:1], 1), min(block_size, n))
-    records: list[FilterRecord] = []
+    small, C, records = engine.run(copy_arrays(state.small), state.C, _blocks(place, state, X, block_size))
+    return FilterState(C, state.origin, state.unseen, small), records
+
+
+def _blocks(place: Place, state: FilterState, X: Rows, block_size: int) -> Iterator[RowBlock]:
+    """The rows less the origin, one block after another in the same memory."""
+    n, origin = int(X.shape[0]), state.origin
+    space = place.each(room, state.C, origin, place.put(X[:1], 1), min(block_size, n))
     for start in range(0, n, block_size):
-        rows = X[start : start + block_size]
-        Y = place.each(centred, place.put(rows, 1), origin, space)
-        small, C, new = engine.run(small, C, RowBlock(Y, len(rows)))
-        records += new
-    return FilterState(C, origin, state.unseen, small), records
+        stop = min(start + block_size, n)
+        yield RowBlock(place.each(centred, place.put(X[start:stop], 1), origin, space), stop - start)
 
 
 def _engine(place: Place, C: Tall, model: FilterModel, n: int, block_size: int) -> tuple[Engine, int]:

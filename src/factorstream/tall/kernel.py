@@ -110,8 +110,10 @@ def filter_rows(state: SmallState, model: FilterModel, C: Array, Y: Array) -> Ta
     return _filter(state, model, len(Y), compiled.filter_rows, C, Y)
 
 
-def filter_sparse_rows(state: SmallState, model: FilterModel, C: Array, Y: SparseRows, origin: Array, unseen: Array) -> Taken:
-    """The same for rows whose stored entries are the observed ones; first values of ``unseen`` features in place."""
+def filter_sparse_rows(
+    state: SmallState, model: FilterModel, C: Array, Y: SparseRows, origin: Array, unseen: Array
+) -> Taken:
+    """The same for rows whose stored entries are the observed ones; ``origin`` and ``unseen`` change too."""
     from . import compiled
 
     data = (Y.indptr, Y.indices, Y.data, origin, unseen)

@@ -83,7 +83,7 @@ def count_missing(missing: Array) -> Array:
 
 def first_values(Y: Array, unseen: Array) -> Array:
     """How many features that are ``unseen`` have a value, row by row (B)."""
-    return np.count_nonzero(~np.isnan(Y[:, unseen]), axis=1)
+    return np.asarray(np.count_nonzero(~np.isnan(Y[:, unseen]), axis=1))
 
 
 # ------------------------------------------------------------------ feature by feature

@@ -51,9 +51,7 @@ def each_row(state: FilterState, model: FilterModel, X: Rows, block_size: int) -
             yield from rows
 
 
-def _blocks(
-    state: FilterState, model: FilterModel, X: Array, block_size: int
-) -> Iterator[tuple[slice, Iterator[Row]]]:
+def _blocks(state: FilterState, model: FilterModel, X: Array, block_size: int) -> Iterator[tuple[slice, Iterator[Row]]]:
     """Dense rows, block by block: which ones they are, and the rows themselves."""
     place = place_of(state.C)
     C = place.each(products.as_float64, state.C)  # float32 loses digits in the differences that follow

@@ -1,7 +1,8 @@
-"""The engine that takes one row after another, in compiled loops: a sample of twenty features takes two microseconds."""
+"""The engine that takes one row after another, in compiled loops: twenty features take two microseconds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..core.filter.model import FilterModel
@@ -20,18 +21,25 @@ class CompiledRows(NamedTuple):
     given: Array
     """The caller's C, which stays as it is."""
 
-    def run(self, small: SmallState, C: Array, rows: RowBlock) -> Filtered:
+    def run(self, small: SmallState, C: Array, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
-        model, by_numpy = self.model, NumpyRows(HERE, self.model, self.given)
+        done = Filtered(small, writable(HERE, C, self.given), [])
+        for rows in blocks:
+            done = self._block(done, rows)
+        return done
+
+    def _block(self, before: Filtered, rows: RowBlock) -> Filtered:
+        by_numpy = NumpyRows(HERE, self.model, self.given)
 
         def compiled(carry: Filtered, some: slice) -> tuple[Filtered, int]:
-            small, record, done = kernel.filter_rows(refreshed(HERE, carry.small, carry.C), model, carry.C, rows.Y[some])
+            small = refreshed(HERE, carry.small, carry.C)
+            small, record, done = kernel.filter_rows(small, self.model, carry.C, rows.Y[some])
             carry.records.append(record)
             return carry._replace(small=small), done
 
         def numpy(carry: Filtered, k: int) -> Filtered:
-            small, C, records = by_numpy.run(carry.small, carry.C, RowBlock(rows.Y[k : k + 1], 1))
+            small, C, records = by_numpy.run(carry.small, carry.C, [RowBlock(rows.Y[k : k + 1], 1)])
             carry.records.extend(records)
             return Filtered(small, C, carry.records)
 
-        return compiled_or_numpy(rows.n, Filtered(small, writable(HERE, C, self.given), []), compiled, numpy)
+        return compiled_or_numpy(rows.n, before, compiled, numpy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..core.filter.masked import observed_gram
@@ -21,24 +22,30 @@ class NumpyRows(NamedTuple):
     given: Tall
     """The caller's C, which stays as it is."""
 
-    def run(self, small: SmallState, C: Tall, rows: RowBlock) -> Filtered:
+    def run(self, small: SmallState, C: Tall, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
-        place, missing, m = self.place, rows.missing, self.place.total(len, C)
-        C = writable(place, C, self.given)
-        if missing is None and has_gaps(place, rows.Y):
-            missing = place.each(is_missing, rows.Y)
-        n_missing = None if missing is None else place.total(count_missing, missing)
-        records = []
-        for j in range(rows.n):
-            if n_missing is None:
-                n, (y, missing_idx) = m, place.each(complete_row, rows.Y, j)
-            elif (n := m - int(n_missing[j])) > 0:
-                y, missing_idx = place.each(row_without_gaps, rows.Y, missing, j)
-            else:
-                continue
-            small, C, record = filter_row(place, refreshed(place, small, C), self.model, C, y, missing_idx, n)
-            records.append(record)
+        C = writable(self.place, C, self.given)
+        m, records = self.place.total(len, C), []
+        for rows in blocks:
+            for y, missing_idx, n in observed_rows(self.place, rows, m):
+                small = refreshed(self.place, small, C)
+                small, C, record = filter_row(self.place, small, self.model, C, y, missing_idx, n)
+                records.append(record)
         return Filtered(small, C, records)
+
+
+def observed_rows(place: Place, rows: RowBlock, m: int) -> Iterator[tuple[Tall, Tall, int]]:
+    """Row after row with zeros at its gaps, the indices of these, and how many of its m entries are observed."""
+    missing = rows.missing
+    if missing is None and has_gaps(place, rows.Y):
+        missing = place.each(is_missing, rows.Y)
+    if missing is None:
+        for j in range(rows.n):
+            yield *place.each(complete_row, rows.Y, j), m
+        return
+    for j, n_missing in enumerate(place.total(count_missing, missing).tolist()):
+        if n_missing < m:
+            yield *place.each(row_without_gaps, rows.Y, missing, j), m - n_missing
 
 
 def filter_row(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterState
-from ..core.linalg import SparseRows
+from ..core.linalg import Array, SparseRows
 from ..core.place import HERE
 from . import kernel
 from .engine import compiled_or_numpy, refreshed
@@ -23,15 +23,15 @@ class CompiledSparseRows(NamedTuple):
     def run(self, state: FilterState, Y: SparseRows, n: int) -> SparseFiltered:
         """As in ``sparse_numpy``."""
         by_numpy = NumpySparseRows(HERE, self.model)
-        if state.unseen is None:  # the loops look at a mask for every entry
-            state = state._replace(unseen=np.zeros(len(state.C), dtype=bool))
+        unseen: Array = np.zeros(len(state.C), dtype=bool) if state.unseen is None else state.unseen
+        start: SparseFiltered = (state._replace(unseen=unseen), [])  # the loops look at the mask for every entry
 
         def compiled(carry: SparseFiltered, some: slice) -> tuple[SparseFiltered, int]:
-            (C, origin, unseen, small), records = carry
-            small = refreshed(HERE, small, C)
-            small, record, done = kernel.filter_sparse_rows(small, self.model, C, Y[some], origin, unseen)
+            state, records = carry
+            small = refreshed(HERE, state.small, state.C)
+            small, record, done = kernel.filter_sparse_rows(small, self.model, state.C, Y[some], state.origin, unseen)
             records.append(record)
-            return (FilterState(C, origin, unseen, small), records), done
+            return (state._replace(small=small), records), done
 
         def numpy(carry: SparseFiltered, k: int) -> SparseFiltered:
             state, records = carry
@@ -39,4 +39,4 @@ class CompiledSparseRows(NamedTuple):
             records.extend(new)
             return state, records
 
-        return compiled_or_numpy(n, (state, []), compiled, numpy)
+        return compiled_or_numpy(n, start, compiled, numpy)

@@ -7,7 +7,7 @@ so multiplying the data by a constant changes nothing but the units.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -153,15 +153,15 @@ def start(
     fit_mean: bool,
     noise_variance: float | None,
     V0: Array | None,
-    C0: Array | Literal["random", "uniform"],
+    C0: Array | str,
     seed: int,
     dtype: np.dtype[Any],
 ) -> FilterState:
     """The state before the first sample; ``noise_variance`` and V0 (r × r) follow from the scale where they are None.
 
-    C0 is (m × r). The random start is a draw from the prior, C0 ~ N(0, V0 ⊗ I), made smaller by START_SHARE where V0
-    is None; "uniform" is the paper's, in [0, 1). The mean starts at the origin, a mean of ``per_feature`` values, and
-    with the variance that such a mean has.
+    C0 is (m × r), "random" or "uniform". The random start is a draw from the prior, C0 ~ N(0, V0 ⊗ I), made smaller
+    by START_SHARE where V0 is None; "uniform" is the paper's, in [0, 1). The mean starts at the origin, a mean of
+    ``per_feature`` values, and with the variance that such a mean has.
     """
     place = scale.place
     m = place.total(len, scale.origin)
