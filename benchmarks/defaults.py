@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from factorstream import DictionaryFilter
-from factorstream.estimators import _start
+from factorstream.tall import starting
 
 Array = NDArray[np.float64]
 
@@ -61,7 +61,7 @@ def main() -> None:
     results = {}
     for noise in NOISE_SHARES:
         for start in START_SHARES:
-            _start.NOISE_SHARE, _start.START_SHARE = noise, start
+            starting.NOISE_SHARE, starting.START_SHARE = noise, start
             results[noise, start] = np.array([held_out_error(X, r) for X, r in sets.values()])
     best = np.min(list(results.values()), axis=0)
     print("error relative to the best setting of each data set\n")

@@ -60,7 +60,7 @@ def masked_stream(machine: Machine, quick: bool) -> Found:
         FIT_AND_FILL: Contestant(ours, work=floors.both(fit, fill)),
         FIT: Contestant(lambda: DictionaryFilter(r, random_state=0).fit(problem.X), work=fit),
     }
-    if kernel.why_not() is None:
+    if kernel.import_failure() is None:
         contestants |= {name + COMPILED: c._replace(call=compiled(c.call)) for name, c in contestants.items()}
     trials = [_trial(case, peer, problem) for peer in peers.PEERS]
     slow = 2.0 if quick else 20.0

@@ -42,7 +42,7 @@ def small_table(machine: Machine, quick: bool) -> Found:
     filled = peers.mean_filled(X)
     fit, work = partial(DictionaryFilter(r, random_state=0).fit, X), floors.masked_stream(n, m, r + 1, 0.1)
     contestants = {TABLE: Contestant(fit, work=work)}
-    if kernel.why_not() is None:
+    if kernel.import_failure() is None:
         contestants[TABLE_COMPILED] = Contestant(compiled(fit), work=work)
     pca = partial(IncrementalPCA(r, batch_size=200).fit, filled)
     contestants["IncrementalPCA, batches of 200, filled before"] = Contestant(pca, "peer")
@@ -65,7 +65,7 @@ def one_row(machine: Machine, quick: bool) -> Found:
         ONE_ROW: Contestant(many(mine.partial_fit), work=work, scale=1.0 / k),
         ONE_ROW_PCA: Contestant(many(pca.partial_fit), "peer", scale=1.0 / k),
     }
-    if kernel.why_not() is None:
+    if kernel.import_failure() is None:
         other = DictionaryFilter(r, random_state=0).partial_fit(S)
         contestants[ONE_ROW_COMPILED] = Contestant(compiled(many(other.partial_fit)), work=work, scale=1.0 / k)
     rows = compete(f"One more row, m={m}, r={r}", contestants, machine, repeats=15)

@@ -14,6 +14,40 @@ from sklearn.utils import check_random_state
 from factorstream.estimators import _filter_run
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--place",
+        choices=["here", "split"],
+        default="here",
+        help="where the features of NumPy and SciPy rows are kept; split is tests/split_place.py",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "here(reason): only for features kept in one array of this process")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("place") == "here":
+        return
+    for item in items:
+        for marker in item.iter_markers("here"):
+            item.add_marker(pytest.mark.skip(reason=f"--place: {marker.kwargs['reason']}"))
+
+
+@pytest.fixture(autouse=True)
+def _place(request: pytest.FixtureRequest):
+    """With ``--place split``, every filter of NumPy or SciPy rows starts there."""
+    if request.config.getoption("place") == "here":
+        yield
+        return
+    from factorstream.tall.places import using
+    from split_place import SPLIT
+
+    with using(SPLIT):
+        yield
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20240)

@@ -11,6 +11,7 @@ from conftest import first_state, low_rank
 from factorstream import BayesianFactorization, DictionaryFilter
 from factorstream.datasets import load_olivetti
 from factorstream.metrics import snr
+from split_place import fetched
 
 
 def gaps(rng, X, fraction):
@@ -43,14 +44,14 @@ def test_imputation_variance_and_density_are_the_written_out_gaussians(rng):
     model = DictionaryFilter(3, random_state=0).fit(X)
     small = model.state_.filter.small
     V = small.S @ small.S.T * small.noise / small.lam
-    origin = model.state_.filter.origin + model.state_.filter.C[:, 3]
+    origin = fetched(model.state_.filter.origin) + fetched(model.state_.filter.C)[:, 3]
     np.testing.assert_allclose(model.mean_, origin + small.xbar @ model.components_, rtol=1e-12)
     filled, std = model.impute(X, return_std=True)
     density = model.score_samples(X)
     for i in range(20):
         seen = ~np.isnan(X[i])
         mean, var, log_p = reference.predictive(
-            model.state_.filter.C[:, :3], origin, V, small.xbar, small.T, model.noise_variance_, X[i], seen
+            fetched(model.state_.filter.C)[:, :3], origin, V, small.xbar, small.T, model.noise_variance_, X[i], seen
         )
         np.testing.assert_allclose(filled[i, ~seen], mean[~seen], rtol=1e-8)
         np.testing.assert_allclose(std[i, ~seen], np.sqrt(var[~seen]), rtol=1e-8)

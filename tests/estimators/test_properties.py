@@ -8,9 +8,12 @@ from hypothesis import strategies as st
 
 from conftest import first_state
 from factorstream import DictionaryFilter
-from factorstream.core.filter.recursion import own
-from factorstream.tall.filtering import _masked
+from factorstream.core.filter.state import copy_arrays
+from factorstream.tall.engine import RowBlock
+from factorstream.tall.places import place_of
+from factorstream.tall.rows_numpy import NumpyRows
 from reference import mf_rlf_masked
+from split_place import fetched
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.tuples(st.integers(12, 40), st.integers(6, 12), st.integers(1, 4))
@@ -100,11 +103,11 @@ def test_values_under_the_mask_never_matter(seed, size, fraction, poison):
     clean = np.where(gone, np.nan, X)
     model = DictionaryFilter(size[2], **settings).fit(clean)
     start = first_state(model, clean)
-    C, small = start.C.copy(), own(start.small)
-    for y, missing in zip(np.where(gone, poison, X), gone, strict=True):
-        if not missing.all():
-            small, _ = _masked(small, model.state_.settings.model, C, y, missing)
-    close(C, model.state_.filter.C, rtol=1e-7)
+    place = place_of(start.C)
+    rows = RowBlock(place.put(np.where(gone, poison, X), 1), len(X), place.put(gone, 1))
+    engine = NumpyRows(place, model.state_.settings.model, start.C)
+    _, C, _ = engine.run(copy_arrays(start.small), start.C, [rows])
+    close(fetched(C), fetched(model.state_.filter.C), rtol=1e-7)
     if (~gone).sum(axis=1).min() > size[2]:
         C, _ = mf_rlf_masked(np.where(gone, 7.0, X).T, (~gone).T.astype(float), init.T, np.eye(size[2]), 0.5)
         close(model.components_, C.T, rtol=1e-5)

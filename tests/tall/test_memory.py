@@ -33,7 +33,7 @@ def rows(missing=0.0, dtype=np.float64):
 def assert_flat(X, blocks=1):
     """Three copies of C and the blocks; all that grows with the rows is a record of each, under 0.5% of a row."""
     model = DictionaryFilter(R, random_state=0, batch_size=B).partial_fit(rows()[1:41])
-    dictionary, block = model.state_.C.nbytes, B * M * 8
+    dictionary, block = model.state_.filter.C.nbytes, B * M * 8
     model.partial_fit(X[: ROWS[0]])  # with FACTORSTREAM_COMPILED=1 the first call loads the code
     peaks = [peak(model, X[:n]) for n in ROWS]
     assert max(peaks) <= 3 * dictionary + blocks * block + 300_000, [p / 1e6 for p in peaks]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.filter.covariance import broyden_gain
+from ..core.filter.gains import BroydenGain
 from ..estimators._filter_run import FilterSettings, filter_settings
 from ..estimators._streaming import RecursiveFactorizer
 from ..estimators._types import Seed
@@ -66,8 +66,7 @@ class BroydenFactorization(RecursiveFactorizer):
     def _settings(self, **common: Any) -> FilterSettings:
         return filter_settings(
             **common,
-            gain=broyden_gain,
-            posterior=False,
+            gain=BroydenGain(),
             noise_variance=self.noise_variance,
             prior_covariance=self.prior_covariance,
         )

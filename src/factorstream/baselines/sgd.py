@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.filter.covariance import SGDGain
+from ..core.filter.gains import SGDGain
 from ..estimators._filter_run import FilterSettings, filter_settings
 from ..estimators._streaming import RecursiveFactorizer
 from ..estimators._types import Seed
@@ -75,4 +75,4 @@ class SGDFactorization(RecursiveFactorizer):
         self.verbose = verbose
 
     def _settings(self, **common: Any) -> FilterSettings:
-        return filter_settings(**common, gain=SGDGain(self.step_size, self.decay), posterior=False)
+        return filter_settings(**common, gain=SGDGain(self.step_size, self.decay))

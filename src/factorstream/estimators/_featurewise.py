@@ -24,9 +24,9 @@ from ..core.variational.predictive import draw_entries, log_density, predict, pr
 from ..core.variational.relevance import noise
 from ..core.variational.robust import noise_variance, robust_coefficients
 from ..core.variational.sweep import LEAST, Model, Options, SweepInfo, fit, rescale
+from ..tall.rows import Rows
+from ..tall.starting import check_range
 from ..tall.threads import limited
-from ._rows import Rows
-from ._start import check_range
 
 CHUNK = 256
 """Rows predicted together."""

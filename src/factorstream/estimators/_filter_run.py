@@ -10,19 +10,22 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from ..core.filter.coefficients import COEFFICIENT_STEPS
+from ..core.filter.gains import Gain
+from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief
-from ..core.filter.state import FilterState, Gain, Model, StepInfo
+from ..core.filter.state import FilterRecord, FilterState
 from ..core.linalg import Array, is_sparse
 from ..tall import projecting
-from ..tall.local import square_sum
-from ..tall.rows import Rows, run_filter, stack
+from ..tall.filtering import filter_rows
+from ..tall.products import square_sum
+from ..tall.rows import Rows, stack
 from ..tall.starting import measure, start, warm_up
 from ._validation import as_covariance, check_init
 
 HISTORY = 1000
 """Records kept in ``history_``; older ones are dropped so that an endless stream stays bounded."""
 
-ENOUGH = 5
+MIN_OBSERVED = 5
 """Observed entries per component below which, where the noise is learned, a row's coefficients get the learned prior.
 
 Least squares is defined from one on, and that is what given numbers mean, but it follows the noise there: on small
@@ -39,7 +42,7 @@ Tell = Callable[[Record], None]
 class FilterSettings(NamedTuple):
     """What a run was begun with, checked and in the core's words; it never changes."""
 
-    model: Model
+    model: FilterModel
     """Sizes and rules of the recursion."""
     noise_variance: float | None
     """λ, or None: it follows from the data's scale, and σ² is learned."""
@@ -70,7 +73,6 @@ def filter_settings(
     n_components: int,
     n_features: int,
     gain: Gain,
-    posterior: bool,
     coefficients: str,
     fit_mean: bool,
     init: str | ArrayLike,
@@ -87,18 +89,16 @@ def filter_settings(
     prior: Array | None = None
     if not isinstance(prior_covariance, str):
         prior = as_covariance(prior_covariance, r, "prior_covariance", definite=True)
-    model = Model(
+    model = FilterModel(
         r=r,
         q=r + bool(fit_mean),
-        coefficients=COEFFICIENT_STEPS[coefficients],
+        step=COEFFICIENT_STEPS[coefficients],
         gain=gain,
-        Q=_drift(drift, r, bool(fit_mean)),
-        posterior=posterior,
         learn_noise=noise is None,
-        learn_prior=coefficients != "map",
         track_noise=noise is None and prior is not None,
-        enough=ENOUGH * r if noise is None else r,
+        min_observed=MIN_OBSERVED * r if noise is None else r,
         rcond=float(r * np.finfo(np.float64).eps),
+        drift=_drift(drift, r, bool(fit_mean)),
     )
     start = init if isinstance(init, str) else check_init(init, r, n_features)
     size = min(max(2 * r, 32), 256) if isinstance(batch_size, str) else int(batch_size)
@@ -132,9 +132,10 @@ class FilterRun(NamedTuple):
     history: tuple[Record, ...]
 
 
-def begin(parameters: dict[str, Any], settings: FilterSettings, X: Rows) -> FilterRun:
-    """A stream of rows like X before its first row."""
-    return FilterRun(parameters, settings, _start(settings, X[:0]), X[:0].copy(), 0, 0, ())
+def begin(parameters: dict[str, Any], settings: FilterSettings, X: Rows, with_data: Array, tell: Tell) -> FilterRun:
+    """A stream after its first rows, X, of which those numbered ``with_data`` have observed entries."""
+    state, kept = _warm_up(settings, X[:0].copy(), X, with_data)
+    return _take_in(FilterRun(parameters, settings, state, kept, 0, 0, ()), X, with_data, tell)
 
 
 def fit(
@@ -164,26 +165,30 @@ def fit(
 
 
 def go_on(run: FilterRun, X: Rows, with_data: Array, tell: Tell) -> FilterRun:
-    """Take in the rows of X, of which those numbered ``with_data`` have observed entries.
+    """The stream after the next rows.
 
     Until enough rows have arrived to measure the scale they are kept, and each call starts over from them, so that
     the division of a stream into calls does not matter.
     """
     if run.warm_rows is not None:
-        run = _warm_up(run, run.warm_rows, X, with_data)
-    if len(with_data):
-        run, _ = _pass(run, X, None, tell)
-    return run._replace(n_samples=run.n_samples + len(with_data))
+        state, kept = _warm_up(run.settings, run.warm_rows, X, with_data)
+        run = run._replace(filter=state, warm_rows=kept)
+    return _take_in(run, X, with_data, tell)
 
 
-def _warm_up(run: FilterRun, kept: Rows, X: Rows, with_data: Array) -> FilterRun:
-    """Start again from the rows kept so far, now that X says more about the scale."""
-    settings = run.settings
+def _warm_up(settings: FilterSettings, kept: Rows, X: Rows, with_data: Array) -> tuple[FilterState, Rows | None]:
+    """The filter after the rows kept so far, its scale measured on X as well; and the rows to keep, if any."""
     wanted = warm_up(settings.model.r) if settings.fit_mean or settings.measures else 0
     more = with_data[: max(wanted - kept.shape[0], 0)]
     rows = stack(kept, X[more].astype(settings.dtype, copy=False))
-    state, _ = run_filter(_start(settings, rows), settings.model, kept, settings.block_size)
-    return run._replace(filter=state, warm_rows=rows if rows.shape[0] < wanted else None)
+    state, _ = filter_rows(_start(settings, rows), settings.model, kept, settings.block_size)
+    return state, rows if rows.shape[0] < wanted else None
+
+
+def _take_in(run: FilterRun, X: Rows, with_data: Array, tell: Tell) -> FilterRun:
+    if len(with_data):
+        run, _ = _pass(run, X, None, tell)
+    return run._replace(n_samples=run.n_samples + len(with_data))
 
 
 def _start(settings: FilterSettings, rows: Rows) -> FilterState:
@@ -192,8 +197,8 @@ def _start(settings: FilterSettings, rows: Rows) -> FilterState:
         r=settings.model.r,
         fit_mean=settings.fit_mean,
         noise_variance=settings.noise_variance,
-        prior_covariance=settings.prior_covariance,
-        init=settings.init,
+        V0=settings.prior_covariance,
+        C0=settings.init if isinstance(settings.init, str) else settings.init.T,
         seed=settings.seed,
         dtype=rows.dtype,
     )
@@ -206,22 +211,22 @@ def _pass(run: FilterRun, X: Rows, order: Array | None, tell: Tell) -> tuple[Fil
     infos = []
     for first in range(0, X.shape[0], at_once):
         rows = X if order is None else X[order[first : first + at_once]]
-        state, info = run_filter(state, model, rows, size, part_of=X.shape[0])
+        state, info = filter_rows(state, model, rows, size, part_of=X.shape[0])
         infos.append(info)
-    record = _record(state, model, StepInfo.join(infos))
+    record = _record(state, model, FilterRecord.join(infos))
     tell(record)
     run = run._replace(filter=state, history=(*run.history[-HISTORY + 1 :], record))
     return run, record["dictionary_share"]
 
 
-def _record(state: FilterState, model: Model, info: StepInfo) -> Record:
+def _record(state: FilterState, model: FilterModel, info: FilterRecord) -> Record:
     """What a pass, or a call of ``partial_fit``, was like."""
     small = state.small
     return {
         "n_samples": float(len(info.innovation)),
         "innovation": float(info.innovation.sum() / info.n_observed.sum()),
         "noise": small.noise,
-        "trace": square_sum(small.S) * small.noise / small.lam if model.posterior else 0.0,
+        "trace": square_sum(small.S) * small.noise / small.lam if model.gain.posterior else 0.0,
         "dictionary_share": float(info.dictionary_share.sum() / len(info.dictionary_share)),
     }
 
@@ -233,11 +238,11 @@ class FilterDictionary(NamedTuple):
 
     @property
     def components(self) -> Array:
-        return self.run.filter.C[:, : self.run.settings.model.r].T
+        return projecting.components(*self._asked)
 
     @property
     def mean(self) -> Array:
-        return projecting.mean(self.run.filter, self.run.settings.model)
+        return projecting.mean(*self._asked)
 
     @property
     def noise(self) -> float:
@@ -245,9 +250,9 @@ class FilterDictionary(NamedTuple):
 
     @property
     def covariance(self) -> Array:
-        known = belief(self.run.filter.small, self.run.settings.model)
-        S = known.S[: self.run.settings.model.r]
-        return known.doubt * (S @ S.T)
+        prior = belief(self.run.filter.small, self.run.settings.model)
+        S = prior.S[: self.run.settings.model.r]
+        return prior.dictionary_scale * (S @ S.T)
 
     def coefficients(self, X: Rows) -> Array:
         return projecting.coefficients(*self._asked, X, self.run.settings.block_size)
@@ -268,5 +273,5 @@ class FilterDictionary(NamedTuple):
         return projecting.log_density(*self._asked, X, self.run.settings.block_size)
 
     @property
-    def _asked(self) -> tuple[FilterState, Model]:
+    def _asked(self) -> tuple[FilterState, FilterModel]:
         return self.run.filter, self.run.settings.model

@@ -13,7 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.filter.coefficients import COEFFICIENT_STEPS
-from ..core.filter.state import FilterState, Model, SmallState
+from ..core.filter.gains import BroydenGain, KalmanGain
+from ..core.filter.model import FilterModel
+from ..core.filter.state import FilterState, SmallState
 from ..tall.rows import Rows, rows_with_data, with_data
 from ..tall.threads import limited
 from . import _filter_run
@@ -48,7 +50,9 @@ class RecursiveFactorizer(Factorizer):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
-    _state_types: ClassVar[tuple[type, ...]] = (FilterRun, FilterSettings, Model, FilterState, SmallState)
+    _state_types: ClassVar[tuple[type, ...]] = (
+        FilterRun, FilterSettings, FilterModel, FilterState, SmallState, KalmanGain, BroydenGain,
+    )  # fmt: skip
 
     n_components: int
     coefficients: str
@@ -98,10 +102,12 @@ class RecursiveFactorizer(Factorizer):
             else:
                 check_same_parameters(self, run.parameters)
             rows = check_data(self, X, reset=run is None, accept_sparse=True)
+            seen = rows_with_data(rows)
             if run is None:
                 settings = self._begin(rows, check_random_state(self.random_state))
-                run = _filter_run.begin(current_parameters(self), settings, rows)
-            self.state_ = _filter_run.go_on(run, rows, rows_with_data(rows), self._tell)
+                self.state_ = _filter_run.begin(current_parameters(self), settings, rows, seen, self._tell)
+            else:
+                self.state_ = _filter_run.go_on(run, rows, seen, self._tell)
         return self
 
     def _begin(self, rows: Rows, rng: np.random.RandomState) -> FilterSettings:

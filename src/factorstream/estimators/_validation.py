@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ..core.linalg import Array, is_sparse
-from ..tall.local import square_sum
+from ..tall.products import square_sum
 from ..tall.threads import limited
 from ..tall.rows import Rows, observed_by_feature
 

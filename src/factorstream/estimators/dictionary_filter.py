@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.filter.covariance import kalman_gain
+from ..core.filter.gains import KalmanGain
 from ._factorizer import PosteriorFactorizer
 from ._filter_run import FilterSettings, filter_settings
 from ._streaming import RecursiveFactorizer
@@ -155,8 +155,7 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     def _settings(self, **common: Any) -> FilterSettings:
         return filter_settings(
             **common,
-            gain=kalman_gain,
-            posterior=True,
+            gain=KalmanGain(),
             noise_variance=self.noise_variance,
             prior_covariance=self.prior_covariance,
             drift=self.drift,

@@ -1,4 +1,4 @@
-"""Whether rows go through compiled loops (``compiled``) or through NumPy, and the way to the former.
+"""Choose compiled loops or NumPy, and call the compiled ones.
 
 Compiled code is used where ``numba`` works (the extra ``fast``) and a call has enough rows to pay for loading it,
 which takes a third of a second once per process, and ten seconds once per installation. The size of the call alone
@@ -14,44 +14,47 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.filter.coefficients import least_squares, maximum_a_posteriori
-from ..core.filter.covariance import broyden_gain, kalman_gain
-from ..core.linalg import Array, SparseRows
+from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief
-from ..core.filter.state import Model, SmallState, StepInfo
+from ..core.filter.state import FilterRecord, SmallState
+from ..core.linalg import Array, SparseRows
 
 if TYPE_CHECKING:
-    from .compiled import Rules
+    from .compiled_steps import Rules
 
 CALLS = 500
-"""Features that NumPy could work on in the time that its calls take per sample."""
+"""Features that NumPy could work on in the time that its calls take per sample. Measured on one machine; speed only."""
 WORTH_LOADING = 4_000_000
-"""Rows times (features + CALLS) of a call from which on compiled code is worth loading: NumPy takes as long as that."""
+"""Rows times (features + CALLS) of a call from which on NumPy takes longer than loading compiled code does.
+
+Measured on one machine; speed only."""
 WIDE = 32
-"""Components beyond which LAPACK is quicker at the coefficients of a row than loops are."""
+"""Components beyond which LAPACK is quicker at the coefficients of a row than loops are.
+
+Measured on one machine; speed only."""
 
 
-def applies(model: Model, n: int, m: int) -> bool:
+def applies(model: FilterModel, n: int, m: int) -> bool:
     """Whether n rows of m features go through compiled code."""
     wanted = os.environ.get("FACTORSTREAM_COMPILED") or "auto"
     if wanted not in ("0", "1", "auto"):
         raise ValueError(f"FACTORSTREAM_COMPILED must be 0, 1 or auto; it is {wanted!r}.")
-    by_prior = m < model.enough  # three matrices of r × r to factorise and invert for every sample, not one
-    if wanted == "0" or not _knows(model) or (by_prior and model.r > 2 * WIDE):
+    by_prior = m < model.min_observed  # three matrices of r × r to factorise and invert for every sample, not one
+    if wanted == "0" or not known(model) or (by_prior and model.r > 2 * WIDE):
         return False
     if wanted == "auto":
-        return n * (m + CALLS) >= WORTH_LOADING and why_not() is None
-    if (failure := why_not()) is not None:
+        return n * (m + CALLS) >= WORTH_LOADING and import_failure() is None
+    if (failure := import_failure()) is not None:
         raise ImportError(f"FACTORSTREAM_COMPILED=1, but {_reason(failure)}") from failure
     return True
 
 
-def why_not() -> Exception | None:
-    """Why compiled code cannot be used; None where it can. What is wrong with a numba that is there is said once."""
+def import_failure() -> Exception | None:
+    """Why compiled code cannot be used; None where it can. Warns once if numba is installed but fails to import."""
     global _failure
     if _failure is None:
         try:
-            from . import compiled  # noqa: F401
+            from . import compiled, compiled_projecting  # noqa: F401
         except Exception as failure:  # a numba that does not know this NumPy, or finds no place for its cache
             _give_up(failure)
     return _failure
@@ -89,75 +92,76 @@ def _call(function: Callable[..., int], *args: Any) -> int:
         return 0
 
 
-def _knows(model: Model) -> bool:
-    step, gain = model.coefficients, model.gain
-    known = step is least_squares or (step is maximum_a_posteriori and not model.learn_prior)
-    return known and (gain is kalman_gain or gain is broyden_gain)
+def known(model: FilterModel) -> bool:
+    """Whether the loops have this model's coefficient step and gain."""
+    return model.step.compiled is not None and model.gain.compiled is not None
 
 
-Taken = tuple[SmallState, StepInfo, int]
-"""The state, the facts, and how many rows were taken in: where not all, the next one is for NumPy to do."""
+Taken = tuple[SmallState, FilterRecord, int]
+"""The state, the record, and how many rows were done: where not all, the next one is handed back to NumPy."""
 
 
-def filter_rows(state: SmallState, model: Model, C: Array, Y: Array) -> Taken:
-    """Take in the rows of Y (NaN = missing); C and the matrices of ``state`` change in place (``recursion.own``)."""
+def filter_rows(state: SmallState, model: FilterModel, C: Array, Y: Array) -> Taken:
+    """Filter the rows of Y (NaN = missing); C and the matrices of ``state`` change in place."""
     from . import compiled
 
     if not (Y.flags.c_contiguous and Y.flags.writeable):
         Y = Y.copy()  # every other kind of array would be compiled for once more
-    return _take_in(state, model, len(Y), compiled.filter_rows, C, Y)
+    return _filter(state, model, len(Y), compiled.filter_rows, C, Y)
 
 
-def filter_sparse_rows(state: SmallState, model: Model, C: Array, Y: SparseRows, origin: Array, unseen: Array) -> Taken:
-    """The same for rows whose stored entries are the observed ones; features that are ``unseen`` settle in place."""
+def filter_sparse_rows(
+    state: SmallState, model: FilterModel, C: Array, Y: SparseRows, origin: Array, unseen: Array
+) -> Taken:
+    """The same for rows whose stored entries are the observed ones; ``origin`` and ``unseen`` change too."""
     from . import compiled
 
     data = (Y.indptr, Y.indices, Y.data, origin, unseen)
-    return _take_in(state, model, Y.shape[0], compiled.filter_sparse_rows, C, *data)
+    return _filter(state, model, Y.shape[0], compiled.filter_sparse_rows, C, *data)
 
 
 def project_rows(
-    state: SmallState, model: Model, C: Array, Y: Array, X: Array, variance: Array, everywhere: bool
+    state: SmallState, model: FilterModel, C: Array, Y: Array, X: Array, variance: Array, everywhere: bool
 ) -> int:
     """Coefficients of the rows of Y under a fixed C into X (n × r); how many rows were done.
 
     G in ``state`` must be CᵀC. Into ``variance`` (n × m, or without rows) the predictive variance of the missing
     entries, or of all of them.
     """
-    from . import compiled
+    from . import compiled_projecting
 
-    known = belief(state, model)
+    prior = belief(state, model)
     small, xbar = _matrices(state, model), state.xbar.copy()
-    numbers = known.noise, known.doubt
-    return _call(compiled.project_rows, C, Y, small, xbar, *numbers, _rules(model), X, variance, everywhere)
+    numbers = prior.noise, prior.dictionary_scale
+    return _call(compiled_projecting.project_rows, C, Y, small, xbar, *numbers, _rules(model), X, variance, everywhere)
 
 
-def _rules(model: Model) -> Rules:
-    from .compiled import Rules
+def _rules(model: FilterModel) -> Rules:
+    from .compiled_steps import Rules
 
     return Rules(
         r=model.r,
-        ridge=model.coefficients is maximum_a_posteriori,
-        kalman=model.gain is kalman_gain,
-        drifts=model.Q is not None,
+        ridge=model.step.compiled == "ridge",
+        kalman=model.gain.compiled == "kalman",
+        drifts=model.drift is not None,
         learn_noise=model.learn_noise,
-        learn_prior=model.learn_prior,
+        learn_prior=model.step.learns_prior,
         track_noise=model.track_noise,
-        enough=model.enough,
+        min_observed=model.min_observed,
         rcond=model.rcond,
     )
 
 
-def _matrices(state: SmallState, model: Model) -> Array:
+def _matrices(state: SmallState, model: FilterModel) -> Array:
     r, q = model.r, model.q
     small = np.zeros((4, q, q))
     small[0], small[1], small[2, :r, :r] = state.G, state.S.T, state.T
-    if model.Q is not None:
-        small[3] = model.Q
+    if model.drift is not None:
+        small[3] = model.drift
     return small
 
 
-def _take_in(state: SmallState, model: Model, n: int, samples: Callable[..., int], *data: Array) -> Taken:
+def _filter(state: SmallState, model: FilterModel, n: int, samples: Callable[..., int], *data: Array) -> Taken:
     r, small = model.r, _matrices(state, model)
     numbers = np.array([state.lam, state.noise_sum, state.noise_dof, state.k], dtype=np.float64)
     innovation, n_observed, share = np.empty(n), np.empty(n), np.empty(n)
@@ -167,4 +171,4 @@ def _take_in(state: SmallState, model: Model, n: int, samples: Callable[..., int
     age = state.age + int(k) - state.k
     state = state._replace(lam=lam, noise_sum=noise_sum, noise_dof=noise_dof, k=int(k), age=age)
     taken = np.flatnonzero(n_observed[:done])
-    return state, StepInfo(innovation[taken], n_observed[taken], share[taken]), done
+    return state, FilterRecord(innovation[taken], n_observed[taken], share[taken]), done

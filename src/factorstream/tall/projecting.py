@@ -1,4 +1,7 @@
-"""Rows of data under a fixed dictionary: coefficients, predictions with their variances, densities."""
+"""Rows of data under a fixed dictionary: coefficients, predictions with their variances, densities.
+
+Answers are arrays of this process, wherever the dictionary is.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,25 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.filter.coefficients import Belief, Coefficients, Sample, covariance_root
-from ..core.linalg import Array, SparseRows, cholesky, is_sparse, lifted_cholesky, triangular_solve
+from ..core.filter.masked import observed_gram
+from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief, normal_equations, with_mean
-from ..core.filter.state import FilterState, Model
-from . import kernel, local
-from .filtering import ONE_BY_ONE, REFRESH
+from ..core.filter.state import FilterState
+from ..core.linalg import Array, cholesky, is_sparse, lifted_cholesky, triangular_solve
+from ..core.place import HERE, Place, Tall
+from . import kernel, sparse_products
+from . import projecting_products as products
+from .engine import REFRESH, compiled_or_numpy
+from .filtering import ONE_BY_ONE
+from .places import place_of
+from .products import count_missing, cross, gram, row_products
+from .rows import Rows
 from .threads import within_limit
 
 NARROW = 500_000
-"""m r² up to which compiled loops add up the variances of a row more quickly than BLAS."""
+"""m r² up to which compiled loops add up the variances of a row more quickly than BLAS.
+
+Measured on one machine; speed only."""
 
 
 class Row(NamedTuple):
@@ -24,177 +37,219 @@ class Row(NamedTuple):
 
     position: int
     sample: Sample
-    gone: Array
+    missing_idx: Tall | None
     """Indices of the missing features; not made for sparse rows."""
+    n_missing: int
 
 
-def each_row(state: FilterState, model: Model, Y: Array | SparseRows, block_size: int) -> Iterator[Row]:
-    """The rows of Y (n × m, NaN = missing, or sparse) as a coefficient step sees them."""
-    if is_sparse(Y):
-        yield from _each_sparse_row(state, model, Y)
-        return
-    C = state.C.astype(np.float64, copy=False)  # float32 loses digits in the differences that follow
-    G = local.gram(C)
-    for start in range(0, len(Y), block_size):
-        block = np.subtract(Y[start : start + block_size], state.origin, dtype=np.float64, order="C")
-        missing = local.clear_gaps(block)
-        K = local.cross(C, block)
-        yy = np.einsum("ij,ij->i", block, block, dtype=np.float64)
-        for j in range(len(block)):
-            gone = np.flatnonzero(missing[j])
-            yield Row(start + j, _sample(model, C, G, gone, K[:, j], float(yy[j])), gone)
+def each_row(state: FilterState, model: FilterModel, X: Rows, block_size: int) -> Iterator[Row]:
+    """The rows of X (n × m, NaN = missing, or sparse) as a coefficient step sees them."""
+    if is_sparse(X):
+        yield from _sparse_rows(state, model, X)
+    else:
+        for _, rows in _blocks(state, model, X, block_size):
+            yield from rows
 
 
-def _sample(model: Model, C: Array, G: Array, gone: Array, b: Array, yy: float) -> Sample:
-    """The normal equations of a row that lacks the features ``gone``, given G = CᵀC, C_Ωᵀy_Ω and ‖y_Ω‖²."""
-    return normal_equations(model, local.observed_gram(C, G, gone), b, yy, len(C) - len(gone))
+def _blocks(state: FilterState, model: FilterModel, X: Array, block_size: int) -> Iterator[tuple[slice, Iterator[Row]]]:
+    """Dense rows, block by block: which ones they are, and the rows themselves."""
+    place = place_of(state.C)
+    C = place.each(products.as_float64, state.C)  # float32 loses digits in the differences that follow
+    G = place.total(gram, C)
+    for start in range(0, len(X), block_size):
+        some = slice(start, min(start + block_size, len(X)))
+        yield some, _rows_of_block(place, C, G, state.origin, model, X[some], start)
 
 
-def _each_sparse_row(state: FilterState, model: Model, Y: SparseRows) -> Iterator[Row]:
-    """The same for rows whose stored entries are the observed ones; their mask is not made."""
-    unknown = np.empty(0, dtype=np.intp)
-    for k in range(Y.shape[0]):
-        stored = slice(Y.indptr[k], Y.indptr[k + 1])
-        seen = Y.indices[stored]
-        rows, y = state.C[seen], Y.data[stored] - state.origin[seen]
-        b = local.cross(rows, y[None, :])[:, 0]
-        yield Row(k, normal_equations(model, local.gram(rows), b, float(y @ y), len(seen)), unknown)
+def _rows_of_block(
+    place: Place, C: Tall, G: Array, origin: Tall, model: FilterModel, X: Array, start: int
+) -> Iterator[Row]:
+    block, missing = place.each(products.block_without_gaps, place.put(X, 1), origin)
+    K, yy = place.total(cross, C, block), place.total(products.row_squares, block)
+    m, n_missing = place.total(len, C), place.total(count_missing, missing)
+    for j in range(len(X)):
+        missing_idx, n = place.each(products.indices, missing, j), int(n_missing[j])
+        G_row = observed_gram(place, C, G, missing_idx)
+        yield Row(start + j, normal_equations(model, G_row, K[:, j], float(yy[j]), m - n), missing_idx, n)
+
+
+def _sparse_rows(state: FilterState, model: FilterModel, X: Rows) -> Iterator[Row]:
+    """Rows whose stored entries are the observed ones; their mask is not made."""
+    place, m = place_of(state.C), X.shape[1]
+    Y = place.put(X, 1)
+    for k in range(X.shape[0]):
+        _, rows, y = place.each(sparse_products.gather, state.C, state.origin, Y, k)
+        G, b, yy = place.total(sparse_products.normal_equations, rows, y)
+        n = place.total(len, y)
+        yield Row(k, normal_equations(model, G, b, yy, n), None, m - n)
 
 
 @within_limit
-def coefficients(state: FilterState, model: Model, Y: Array | SparseRows, block_size: int) -> Array:
-    """X (n × r), each row by the model's coefficient step, around the coefficients' mean."""
-    known = belief(state.small, model)
-    if not is_sparse(Y) and model.r <= kernel.WIDE and kernel.applies(model, *Y.shape):
-        return _compiled(state, model, Y, block_size, everywhere=True) - known.mean
-    X = np.zeros((Y.shape[0], model.r))
-    for row in each_row(state, model, Y, block_size):
-        X[row.position] = model.coefficients(row.sample, known).x - known.mean
-    return X
+def coefficients(state: FilterState, model: FilterModel, X: Rows, block_size: int) -> Array:
+    """The coefficients of the rows (n × r), each by the model's step, counted from the coefficients' mean."""
+    prior = belief(state.small, model)
+    if not is_sparse(X) and _compile(state, model, X):
+        return _compiled(state, model, X, block_size, np.empty((0, 0), X.dtype), everywhere=True) - prior.mean
+    found = np.zeros((X.shape[0], model.r))
+    for row in each_row(state, model, X, block_size):
+        found[row.position] = model.step.find(row.sample, prior).x - prior.mean
+    return found
+
+
+def _compile(state: FilterState, model: FilterModel, X: Array) -> bool:
+    """Whether compiled loops find the coefficients of these rows."""
+    return place_of(state.C) is HERE and model.r <= kernel.WIDE and kernel.applies(model, *X.shape)
 
 
 def _compiled(
-    state: FilterState, model: Model, Y: Array, block_size: int, variance: Array | None = None, everywhere: bool = False
+    state: FilterState, model: FilterModel, Y: Array, block_size: int, variance: Array, everywhere: bool
 ) -> Array:
-    """X (n × r) of all rows, or of those with gaps, by compiled code; into ``variance`` that of their entries."""
+    """X (n × r) of all rows, or of those with gaps, by compiled code.
+
+    Into ``variance`` (n × m, or without rows if it is not wanted) that of their entries.
+    """
     C = state.C.astype(np.float64)  # a copy: writable and in one piece, whatever the state's is
-    known, small = belief(state.small, model), state.small._replace(G=local.gram(C))
-    X, nothing = np.zeros((len(Y), model.r)), np.empty((0, 0), Y.dtype)
+    prior, small = belief(state.small, model), state.small._replace(G=gram(C))
+    X = np.zeros((len(Y), model.r))
     block_size = max(block_size, min(REFRESH, ONE_BY_ONE // len(C)))
     for start in range(0, len(Y), block_size):
         block = np.subtract(Y[start : start + block_size], state.origin, dtype=np.float64, order="C")
-        at = 0
-        while at < len(block):
-            rows = slice(start + at, start + len(block))
-            room = nothing if variance is None else variance[rows]
-            at += kernel.project_rows(small, model, C, block[at:], X[rows], room, everywhere)
-            if at < len(block):  # handed back
-                gone = np.flatnonzero(np.isnan(block[at]))
-                y = np.nan_to_num(block[at], nan=0.0)
-                b = local.cross(C, y[None, :])[:, 0]
-                found = model.coefficients(_sample(model, C, small.G, gone, b, float(y @ y)), known)
-                X[start + at] = found.x
-                if variance is not None:
-                    where = np.arange(len(C)) if everywhere else gone
-                    variance[start + at, where] = _variance(state, model, known, found, where)
-                at += 1
+        X_block, variances = X[start : start + block_size], variance[start : start + block_size]
+
+        def compiled(_: None, some: slice, block=block, X=X_block, out=variances) -> tuple[None, int]:  # type: ignore[no-untyped-def]
+            return None, kernel.project_rows(small, model, C, block[some], X[some], out[some], everywhere)
+
+        def numpy(_: None, k: int, block=block, X=X_block, out=variances) -> None:  # type: ignore[no-untyped-def]
+            missing_idx = np.flatnonzero(np.isnan(block[k]))
+            b, yy = row_products(C, np.nan_to_num(block[k], nan=0.0))
+            G = observed_gram(HERE, C, small.G, missing_idx)
+            found = model.step.find(normal_equations(model, G, b, yy, len(C) - len(missing_idx)), prior)
+            X[k] = found.x
+            if len(out):
+                F, common = _spread(model, prior, found)
+                products.set_variances(out, k, state.C, None if everywhere else missing_idx, F, common)
+
+        compiled_or_numpy(len(block), None, compiled, numpy)
     return X
 
 
-def _variance(state: FilterState, model: Model, known: Belief, found: Coefficients, where: Array) -> Array:
-    """Predictive variance of the entries ``where`` of a row with the coefficients ``found``: see :func:`predict`."""
+def _spread(model: FilterModel, prior: Belief, found: Coefficients) -> tuple[Array, float]:
+    """F with Σ = FFᵀ, and the part of a row's predictive variances that all its entries share: see :func:`predict`."""
     r, F, z = model.r, found.root(), with_mean(model, found.x)
-    doubt = known.doubt * (np.sum((z @ known.S) ** 2) + np.sum((F.T @ known.S[:r]) ** 2))
-    variance: Array = known.noise + doubt + np.sum((state.C[where, :r] @ F) ** 2, axis=1)
-    return variance
+    dictionary = prior.dictionary_scale * (np.sum((z @ prior.S) ** 2) + np.sum((F.T @ prior.S[:r]) ** 2))
+    return F, prior.noise + dictionary
 
 
-def mean(state: FilterState, model: Model) -> Array:
+def components(state: FilterState, model: FilterModel) -> Array:
+    """The dictionary without its mean, one component per row (r × m)."""
+    C = place_of(state.C).get(state.C, 0)
+    return C[:, : model.r].T
+
+
+def mean(state: FilterState, model: FilterModel) -> Array:
     """What is predicted of a sample before anything of it is seen (m)."""
-    if model.q == model.r:
-        return state.origin
-    center = with_mean(model, state.small.xbar).astype(state.C.dtype)
-    mu: Array = state.origin + state.C @ center
-    return mu
+    place = place_of(state.C)
+    return place.get(_mean(place, state, model), 0)
+
+
+def _mean(place: Place, state: FilterState, model: FilterModel) -> Tall:
+    center = None if model.q == model.r else with_mean(model, state.small.xbar)
+    return place.each(products.mean, state.C, state.origin, center)
 
 
 @within_limit
 def predict(
-    state: FilterState, model: Model, Y: Array, block_size: int, want_variance: bool, only_missing: bool
+    state: FilterState, model: FilterModel, Y: Array, block_size: int, want_variance: bool, only_missing: bool
 ) -> tuple[Array, Array]:
     """Predictive mean and variance of every entry, or Y with its gaps filled (variance zero where observed).
 
     Variance of entry i    σ² + zᵀVz + c_iᵀΣc_i + tr(ṼΣ),  z = x or (x, 1) with a mean,
     with Σ the covariance of x. Cost O(r²) per entry; no array larger than Y is made.
     """
-    known, r = belief(state.small, model), model.r
-    X, variance = np.zeros((len(Y), r)), np.zeros(Y.shape, Y.dtype)
-    narrow = r <= kernel.WIDE and (not want_variance or len(state.C) * r * r <= NARROW)
-    if narrow and kernel.applies(model, *Y.shape):
-        room = variance if want_variance else None
-        X = _compiled(state, model, Y, block_size, room, not only_missing) - known.mean
+    prior, r = belief(state.small, model), model.r
+    variance = np.zeros(Y.shape, Y.dtype)
+    narrow = not want_variance or Y.shape[1] * r * r <= NARROW
+    if narrow and _compile(state, model, Y):
+        room = variance if want_variance else variance[:0]
+        X = _compiled(state, model, Y, block_size, room, not only_missing) - prior.mean
     else:
-        for row in each_row(state, model, Y, block_size):
-            where = row.gone if only_missing else np.arange(len(state.C))
-            if len(where) == 0:
-                continue
-            found = model.coefficients(row.sample, known)
-            X[row.position] = found.x - known.mean
-            if want_variance:
-                variance[row.position, where] = _variance(state, model, known, found, where)
-    filled, mu = Y.copy(), mean(state, model)
-    X = X.astype(state.C.dtype, copy=False)
+        X = _projected(state, model, Y, block_size, variance if want_variance else None, only_missing)
+    place, filled = place_of(state.C), Y.copy()
+    mu = _mean(place, state, model)
     for start in range(0, len(Y), block_size):
-        rows = slice(start, start + block_size)
-        predicted = X[rows] @ state.C[:, :r].T
-        predicted += mu
-        if only_missing:
-            gone = np.flatnonzero(np.isnan(filled[rows]))
-            filled[rows].reshape(-1)[gone] = predicted.reshape(-1)[gone]
-        else:
-            filled[rows] = predicted
+        some = slice(start, start + block_size)
+        fill = products.set_gaps if only_missing else products.set_all
+        _write(place, filled[some], place.each(fill, place.put(filled[some], 1), state.C, mu, X[some]))
     return filled, variance
 
 
+def _projected(
+    state: FilterState, model: FilterModel, Y: Array, block_size: int, variance: Array | None, only_missing: bool
+) -> Array:
+    """The coefficients (n × r) that :func:`predict` needs, counted from their mean; variances into ``variance``."""
+    place, prior = place_of(state.C), belief(state.small, model)
+    X = np.zeros((len(Y), model.r))
+    for some, rows in _blocks(state, model, Y, block_size):
+        out = None if variance is None else place.put(variance[some], 1)
+        for row in rows:
+            if only_missing and row.n_missing == 0:
+                continue
+            found = model.step.find(row.sample, prior)
+            X[row.position] = found.x - prior.mean
+            if out is not None:
+                idx, j = row.missing_idx if only_missing else None, row.position - some.start
+                out = place.each(products.set_variances, out, j, state.C, idx, *_spread(model, prior, found))
+        if variance is not None:
+            _write(place, variance[some], out)
+    return X
+
+
+def _write(place: Place, target: Array, values: Tall) -> None:
+    """Bring ``values`` (B × m) back into ``target``; where the features are here that has happened already."""
+    if place is not HERE:
+        target[...] = place.get(values, 1)
+
+
 @within_limit
-def draw(state: FilterState, model: Model, Y: Array, block_size: int, n_draws: int, rng: np.random.Generator) -> Array:
+def draw(
+    state: FilterState, model: FilterModel, Y: Array, block_size: int, n_draws: int, rng: np.random.Generator
+) -> Array:
     """Joint draws of the missing entries (n_draws × n × m): one dictionary per draw, x and noise per row."""
-    known, r = belief(state.small, model), model.r
+    place, prior = place_of(state.C), belief(state.small, model)
     out = np.repeat(Y[None], n_draws, axis=0)
-    V_root = np.sqrt(known.doubt) * known.S
-    C = state.C + rng.standard_normal((n_draws, *state.C.shape)) @ V_root.T
+    V_root = np.sqrt(prior.dictionary_scale) * prior.S
+    normal = place.put(rng.standard_normal((n_draws, Y.shape[1], model.q)), 1)
+    C = place.each(products.drawn_dictionaries, state.C, normal, V_root)
     for row in each_row(state, model, Y, block_size):
-        where = row.gone
-        if len(where) == 0:
+        if row.n_missing == 0:
             continue
-        found = model.coefficients(row.sample, known)
-        x = found.x + rng.standard_normal((n_draws, r)) @ found.root().T
-        drawn = np.einsum("dmq,dq->dm", C[:, where, :r], x) + state.origin[where]
-        if model.q > r:
-            drawn += C[:, where, r]
-        out[:, row.position, where] = drawn + np.sqrt(known.noise) * rng.standard_normal(drawn.shape)
+        found = model.step.find(row.sample, prior)
+        x = found.x + rng.standard_normal((n_draws, model.r)) @ found.root().T
+        drawn = place.get(place.each(products.drawn_entries, C, state.origin, row.missing_idx, x), 1)
+        where = np.flatnonzero(np.isnan(Y[row.position]))
+        out[:, row.position, where] = drawn + np.sqrt(prior.noise) * rng.standard_normal(drawn.shape)
     return out
 
 
 @within_limit
-def log_density(state: FilterState, model: Model, Y: Array | SparseRows, block_size: int) -> Array:
+def log_density(state: FilterState, model: FilterModel, X: Rows, block_size: int) -> Array:
     """log p(y_Ω) of every row with the coefficients integrated out (n); zero where nothing is observed.
 
     Density      y_Ω ~ N(mean, C_Ω T C_Ωᵀ + s I) with N(x̄, T) the coefficients' prior and
-                 s = σ² + E[zᵀVz], the noise plus the expected doubt about the dictionary
+                 s = σ² + E[zᵀVz], the noise plus what is expected from not knowing the dictionary
     As computed  T = BBᵀ, M = I + BᵀGB/s = LLᵀ; no matrix has a dimension |Ω|. Cost O(r³) per row.
     """
-    known, r = belief(state.small, model), model.r
-    B = covariance_root(known.T)
-    center = with_mean(model, known.mean) @ known.S
-    s = known.noise + known.doubt * float(np.sum((B.T @ known.S[:r]) ** 2) + np.sum(center**2))
-    out = np.zeros(Y.shape[0])
-    for row in each_row(state, model, Y, block_size):
+    prior, r = belief(state.small, model), model.r
+    B = covariance_root(prior.T)
+    center = with_mean(model, prior.mean) @ prior.S
+    s = prior.noise + prior.dictionary_scale * float(np.sum((B.T @ prior.S[:r]) ** 2) + np.sum(center**2))
+    out = np.zeros(X.shape[0])
+    for row in each_row(state, model, X, block_size):
         n, G = row.sample.n, row.sample.G
         if n == 0:
             continue
-        b = row.sample.b - G @ known.mean
-        yy = max(row.sample.yy - float(known.mean @ (row.sample.b + b)), 0.0)
+        b = row.sample.b - G @ prior.mean
+        yy = max(row.sample.yy - float(prior.mean @ (row.sample.b + b)), 0.0)
         M = B.T @ G @ B / s
         M.flat[:: r + 1] += 1.0
         L = cholesky(M, 0.0)

@@ -1,20 +1,22 @@
-"""Rows of data, dense (NaN = missing) or sparse (stored = observed), behind the same few functions."""
+"""Rows of data of this process, dense (NaN = missing) or sparse (stored = observed), behind the same few functions."""
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..core.linalg import Array, is_sparse
-from ..core.filter.state import FilterState, Model, StepInfo
-from .filtering import filter_rows, filter_sparse_rows
-from .local import has_gaps
+from .products import square_sum
 from .threads import limited
 
 Rows = Any
-"""A dense array or sparse rows."""
+"""A dense array or sparse rows: whatever has ``shape`` and ``dtype`` and can be sliced by rows."""
+
+FEW_FEATURES = 8
+"""Features that tell rows without data from others; not tuned, it decides about speed only."""
 
 
 def rows_with_data(X: Rows) -> Array:
@@ -23,10 +25,10 @@ def rows_with_data(X: Rows) -> Array:
         return np.flatnonzero(np.diff(X.indptr))
     everything = np.arange(len(X))
     with limited(X.size):
-        if not has_gaps(X):
+        if not isnan(square_sum(X)):
             return everything
     empty = everything
-    for j in range(min(X.shape[1], 8)):  # a few features tell almost all rows apart, without a mask of all of X
+    for j in range(min(X.shape[1], FEW_FEATURES)):  # they tell almost all rows apart, without a mask of all of X
         empty = empty[np.isnan(X[empty, j])]
         if len(empty) == 0:
             return everything
@@ -63,22 +65,3 @@ def observed_by_feature(X: Rows) -> Array:
     if is_sparse(X):
         return np.bincount(X.indices, minlength=X.shape[1])
     return np.asarray(len(X) - np.isnan(X).sum(axis=0))
-
-
-def run_filter(
-    state: FilterState, model: Model, X: Rows, block_size: int, part_of: int = 0
-) -> tuple[FilterState, StepInfo]:
-    """Pass the rows, all or a part of a call of so many, through the shared-covariance filter.
-
-    Those of another dtype are converted block by block.
-    """
-    dtype, n = state.C.dtype, max(X.shape[0], part_of)
-    if is_sparse(X):
-        return filter_sparse_rows(state, model, X.astype(dtype, copy=False), n)
-    if X.dtype == dtype:
-        return filter_rows(state, model, X, block_size, n)
-    infos = []
-    for first in range(0, len(X), block_size):
-        state, info = filter_rows(state, model, X[first : first + block_size].astype(dtype), block_size, n)
-        infos.append(info)
-    return state, StepInfo.join(infos)

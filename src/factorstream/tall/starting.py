@@ -12,40 +12,57 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.filter.covariance import matrix_root
-from ..core.linalg import Array, gram
 from ..core.filter.state import FilterState, SmallState
-from .local import clear_gaps, square_sum
+from ..core.linalg import Array, gram
+from ..core.place import Place, Tall
+from .places import place_for
+from .products import clear_gaps, square_sum
 from .rows import Rows, dense
 
-
 NOISE_SHARE = 0.1
-"""λ of the recursion as a share of the data's variance; σ² itself is learned. To the dictionary only V0/λ
-matters, and the error on held-out entries is flat in it over a decade (``benchmarks/defaults.py``)."""
+"""λ of the recursion as a share of the data's variance; σ² itself is learned.
+
+Measured by ``benchmarks/defaults.py``: only V0/λ matters to the dictionary, and the error on held-out entries is flat
+in it over a decade."""
 
 START_SHARE = 0.25
-"""Size of the random start as a share of the prior's deviation: small, so that it is soon outweighed."""
+"""Size of the random start as a share of the prior's deviation: small, so that it is soon outweighed.
 
+Measured by ``benchmarks/defaults.py``."""
+
+MIN_WARM_UP = 10
+"""Rows that set the scale, at least. Not tuned: a round number."""
 
 BLOCK = 2**18
-"""Entries looked at together when the scale is measured."""
+"""Entries looked at together when the scale is measured: two megabytes. Not tuned; memory and speed only."""
 
 
 class Scale(NamedTuple):
     """How large the data are."""
 
-    origin: Array
+    place: Place
+    """Where the rows are, and where the filter will be."""
+    origin: Tall
     """Feature means (m), or zeros when no mean is fitted."""
     variance: float
     """Variance of the observed entries around the origin."""
     per_feature: float
     """Observed entries per feature that went into it."""
-    seen: Array
+    seen: Tall
     """Features of which something was observed (m, boolean); all of them when no mean is fitted."""
 
 
 def warm_up(n_components: int) -> int:
     """How many rows set the scale."""
-    return max(n_components, 10)
+    return max(n_components, MIN_WARM_UP)
+
+
+class _Sums(NamedTuple):
+    """Of every feature: how many values, their sum, and the largest of them."""
+
+    count: Tall
+    total: Tall
+    largest: Tall
 
 
 def measure(rows: Rows, fit_mean: bool) -> Scale:
@@ -53,39 +70,72 @@ def measure(rows: Rows, fit_mean: bool) -> Scale:
 
     Two passes in blocks of rows, so that no temporary is as large as the data.
     """
-    m = rows.shape[1]
-    count, total, square, largest = np.zeros(m), np.zeros(m), 0.0, 0.0
-    for values, missing in _blocks(rows):
-        count += len(values) - missing.sum(axis=0)
-        total += values.sum(axis=0)
-        largest = max(largest, float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-        check_range(largest, rows.dtype)
-        square += square_sum(values)
-    n = float(count.sum())
+    place, m = place_for(rows), rows.shape[1]
+    zeros = place.put(np.zeros(m), 0)
+    sums, square = _Sums(zeros, zeros, zeros), 0.0
+    for values, missing in _blocks(place, rows, zeros):
+        sums = place.each(_add, sums, values, missing)
+        check_range(float(place.get(sums.largest, 0).max(initial=0.0)), rows.dtype)
+        square += place.total(square_sum, values)
+    count = sums.count
+    n = float(place.total(np.sum, count))
     if n == 0:
-        return Scale(np.zeros(m), 1.0, 1.0, np.full(m, not fit_mean))
+        return Scale(place, zeros, 1.0, 1.0, place.put(np.full(m, not fit_mean), 0))
     square /= n
     if not fit_mean:
-        return Scale(np.zeros(m), square or 1.0, n / m, np.ones(m, dtype=bool))
-    overall = float(total.sum()) / n
-    origin = np.where(count > 0, total / np.maximum(count, 1.0), overall)
-    free = n - np.count_nonzero(count)
+        return Scale(place, zeros, square or 1.0, n / m, place.put(np.ones(m, dtype=bool), 0))
+    overall = float(place.total(np.sum, sums.total)) / n
+    origin = place.each(_mean, sums, overall)
+    free = n - place.total(np.count_nonzero, count)
     within = 0.0
-    for values, _ in _blocks(rows, origin):
-        within += square_sum(values)
-    around = within + float(count @ (origin - overall) ** 2)
+    for values, _ in _blocks(place, rows, origin):
+        within += place.total(square_sum, values)
+    around = within + place.total(_between, count, origin, overall)
     rounding = (8.0 * np.finfo(rows.dtype).eps) ** 2 * square
     choices = (within / free if free > 0 else 0.0, around / n, square)  # one row, or constant features
     variance = next((v for v in choices if v > rounding), 1.0)
-    return Scale(origin, variance, n / m, count > 0)
+    return Scale(place, origin, variance, n / m, place.each(_positive, count))
 
 
-def _blocks(rows: Rows, origin: Array | float = 0.0) -> Iterator[tuple[Array, Array]]:
+def _blocks(place: Place, rows: Rows, origin: Tall) -> Iterator[tuple[Tall, Tall]]:
     """Values less the origin (zero where missing) and mask of the missing entries, a few rows at a time."""
     step = max(1, BLOCK // rows.shape[1])
     for first in range(0, rows.shape[0], step):
-        values = np.subtract(dense(rows[first : first + step]), origin, dtype=np.float64, order="C")
-        yield values, clear_gaps(values)
+        yield place.each(_values, place.put(rows[first : first + step], 1), origin)
+
+
+def _values(rows: Rows, origin: Array) -> tuple[Array, Array]:
+    values = np.subtract(dense(rows), origin, dtype=np.float64, order="C")
+    return values, clear_gaps(values)
+
+
+def _add(sums: _Sums, values: Array, missing: Array) -> _Sums:
+    size = np.maximum(values.max(axis=0, initial=0.0), -values.min(axis=0, initial=0.0))
+    return _Sums(
+        sums.count + (len(values) - missing.sum(axis=0)),
+        sums.total + values.sum(axis=0),
+        np.maximum(sums.largest, size),
+    )
+
+
+def _mean(sums: _Sums, overall: float) -> Array:
+    return np.where(sums.count > 0, sums.total / np.maximum(sums.count, 1.0), overall)
+
+
+def _between(count: Array, origin: Array, overall: float) -> float:
+    return float(count @ (origin - overall) ** 2)
+
+
+def _positive(count: Array) -> Array:
+    return count > 0
+
+
+def _not(mask: Array) -> Array:
+    return ~mask
+
+
+def _converted(values: Array, dtype: np.dtype[Any]) -> Array:
+    return values.astype(dtype)
 
 
 def check_range(largest: float, dtype: np.dtype[Any]) -> None:
@@ -102,35 +152,37 @@ def start(
     r: int,
     fit_mean: bool,
     noise_variance: float | None,
-    prior_covariance: Array | None,
-    init: str | Array,
+    V0: Array | None,
+    C0: Array | str,
     seed: int,
     dtype: np.dtype[Any],
 ) -> FilterState:
-    """The state before the first sample.
+    """The state before the first sample; ``noise_variance`` and V0 (r × r) follow from the scale where they are None.
 
-    The random start is a draw from the prior, C0 ~ N(0, V0 ⊗ I), made smaller by START_SHARE where V0 is
-    automatic; "uniform" is the paper's, in [0, 1). The mean starts at the origin, a mean of ``per_feature``
-    values, and with the variance that such a mean has.
+    C0 is (m × r), "random" or "uniform". The random start is a draw from the prior, C0 ~ N(0, V0 ⊗ I), made smaller
+    by START_SHARE where V0 is None; "uniform" is the paper's, in [0, 1). The mean starts at the origin, a mean of
+    ``per_feature`` values, and with the variance that such a mean has.
     """
-    m = len(scale.origin)
-    lam = NOISE_SHARE * scale.variance if noise_variance is None else noise_variance
-    auto = prior_covariance is None
-    V0 = scale.variance / r * np.eye(r) if prior_covariance is None else prior_covariance
+    place = scale.place
+    m = place.total(len, scale.origin)
+    lam = NOISE_SHARE * scale.variance if noise_variance is None else float(noise_variance)
+    share = START_SHARE if V0 is None else 1.0
+    if V0 is None:
+        V0 = scale.variance / r * np.eye(r)
     rng = np.random.default_rng(seed)
-    if not isinstance(init, str):
-        C = init.T
-    elif init == "uniform":
+    if not isinstance(C0, str):
+        C = C0
+    elif C0 == "uniform":
         C = rng.random((m, r))
     else:
-        C = (START_SHARE if auto else 1.0) * rng.standard_normal((m, r)) @ np.linalg.cholesky(V0).T
+        C = share * rng.standard_normal((m, r)) @ np.linalg.cholesky(V0).T
     if fit_mean:
         C = np.column_stack([C, np.zeros(m)])
         mean_variance = scale.variance / max(scale.per_feature, 1.0)
         V0 = np.block([[V0, np.zeros((r, 1))], [np.zeros((1, r)), mean_variance]])
-    C = np.array(C, dtype=dtype, order="C")
+    tall_C = place.put(np.array(C, dtype=dtype, order="C"), 0)
     small = SmallState(
-        G=np.asfortranarray(gram(C)),
+        G=np.asfortranarray(place.total(gram, tall_C)),
         S=matrix_root(V0),
         T=np.eye(r, order="F"),
         xbar=np.zeros(r),
@@ -140,5 +192,6 @@ def start(
         k=0,
         age=0,
     )
-    unseen = None if scale.seen.all() else ~scale.seen
-    return FilterState(C, scale.origin.astype(dtype), unseen, small)
+    unseen = place.each(_not, scale.seen)
+    origin = place.each(_converted, scale.origin, dtype)
+    return FilterState(tall_C, origin, unseen if place.total(np.count_nonzero, unseen) else None, small)

@@ -18,12 +18,16 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import threadpoolctl  # a dependency of scikit-learn
 
 from ..core.filter.state import FilterState
+from ..core.linalg import Array
+from .places import place_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 SMALL = 4096
-"""Below this many entries of C times rows, BLAS works on one thread anyway and setting the limit costs more."""
+"""Below this many entries of C times rows, BLAS works on one thread anyway and setting the limit costs more.
+
+Not tuned: OpenBLAS starts threads at some ten thousand multiplications; speed only."""
 
 
 @cache
@@ -82,7 +86,11 @@ def within_limit(
     def wrapper(state: FilterState, /, *args: P.args, **kwargs: P.kwargs) -> R:
         sizes: list[tuple[int, ...]] = [getattr(a, "shape", ()) for a in args]
         rows = next((shape[0] for shape in sizes if len(shape) == 2), 1)
-        with limited(state.C.size * rows):
+        with limited(place_of(state.C).total(_size, state.C) * rows):
             return function(state, *args, **kwargs)
 
     return wrapper
+
+
+def _size(C: Array) -> int:
+    return C.size

@@ -50,7 +50,7 @@ def test_fewer_entries_than_components_use_the_learned_prior(rng, n):
     r = 6
     C, t, _, sample, belief = problem(rng, n, r, False)
     for name in ("least_squares", "marginal"):
-        found = COEFFICIENT_STEPS[name](sample, belief)
+        found = COEFFICIENT_STEPS[name].find(sample, belief)
         precision = C.T @ C / 0.7 + np.linalg.inv(belief.T)
         x = np.linalg.solve(precision, C.T @ t / 0.7 + np.linalg.solve(belief.T, belief.mean))
         np.testing.assert_allclose(found.x, x, atol=1e-10)

@@ -47,7 +47,7 @@ def test_float32_stream_keeps_v_positive_definite(rng):
         block[rng.random(block.shape) < 0.02] = np.nan
         model.partial_fit(block.astype(np.float32))
     assert model.components_.dtype == np.float32
-    assert model.state_.small.G.dtype == np.float64
+    assert model.state_.filter.small.G.dtype == np.float64
     V = model.covariance_
     np.testing.assert_array_equal(V, V.T)
     assert np.linalg.eigvalsh(V)[0] > 0

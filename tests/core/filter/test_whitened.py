@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conftest import low_rank
+from conftest import first_state, settings_of, low_rank
 from factorstream import DictionaryFilter
 from factorstream.core.filter import whitened
-from factorstream.core.linalg import cholesky
 from factorstream.core.filter.recursion import run_block
+from factorstream.core.linalg import cholesky
+from split_place import fetched
 
 LEARNING = {
     "given": {"noise_variance": 0.3, "prior_covariance": 0.5},
@@ -23,10 +24,10 @@ def block_of(seed, r, fit_mean, learning, B=50, m=60, noise=0.3):
     rng = np.random.default_rng(seed)
     Y = low_rank(rng, 40 + B, m, r, noise=noise) + 2.0 * rng.standard_normal(m)
     model = DictionaryFilter(r, fit_mean=fit_mean, random_state=seed, **LEARNING[learning]).fit(Y[:40])
-    C, small = model.state_.C, model.state_.small
-    Z = Y[40:] - model.state_.origin
+    C, small = fetched(model.state_.filter.C), model.state_.filter.small
+    Z = Y[40:] - fetched(model.state_.filter.origin)
     small = small._replace(G=np.asfortranarray(C.T @ C))
-    return small, model._model(), C.T @ Z.T, Z @ Z.T, m
+    return small, model.state_.settings.model, C.T @ Z.T, Z @ Z.T, m
 
 
 def both(monkeypatch, problem):
@@ -45,7 +46,7 @@ def assert_same(fast, slow, rtol=1e-10):
     np.testing.assert_allclose(V, V_2, rtol=rtol, atol=rtol * np.abs(V_2).max())
     for a, b in ((block.A, block_2.A), (block.D, block_2.D)):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
-    for a, b in zip(block.info, block_2.info, strict=True):
+    for a, b in zip(block.record, block_2.record, strict=True):
         np.testing.assert_allclose(a, b, rtol=rtol)
     assert (state.k, state.age) == (state_2.k, state_2.age)
 
@@ -123,17 +124,16 @@ def test_ill_conditioned_gram_matrix_costs_no_more_than_its_condition(seed, rcon
     C = 5.0 * U * np.geomspace(1.0, np.sqrt(rcond), r) @ W.T
     given = {"noise_variance": 0.3, "prior_covariance": 0.5, "fit_mean": False}
     model = DictionaryFilter(r, init=C.T, random_state=0, **given)
-    model._begin(Y)
-    start = model._start(Y).small
-    assert cholesky(start.G, whitened.WELL) is not None  # not left to the slow twin
+    start = first_state(model, Y).small
+    assert cholesky(start.G, whitened.MIN_RCOND) is not None  # not left to the slow twin
 
-    end, block = run_block(start, model._model(), C.T @ Y.T, Y @ Y.T, m)
+    end, block = run_block(start, settings_of(model, Y).model, C.T @ Y.T, Y @ Y.T, m)
     expected = sample_loop(Y, C, start.S @ start.S.T, start.lam)
 
     # Every number of the block comes from G, K and N in double precision, G with an error of about ε‖G‖. In
     # x = G⁻¹b it becomes, relative to x, ε‖G‖‖G⁻¹‖ = ε / rcond, to first order and whatever the method; x enters
     # g, and with it C and V, as a factor. Each of the B samples may add as much: G only grows from its start.
-    found = C @ block.A + Y.T @ block.D, end.S @ end.S.T, block.info.innovation
+    found = C @ block.A + Y.T @ block.D, end.S @ end.S.T, block.record.innovation
     for name, a, b in zip(("C", "V", "innovation"), found, expected, strict=True):
         error = float(np.abs(a - b).max() / np.abs(b).max())
         assert error <= B * np.finfo(float).eps / rcond, (name, error)

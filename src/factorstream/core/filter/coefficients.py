@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import sqrt
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -41,10 +41,10 @@ class Belief(NamedTuple):
     """Prior covariance of x (r × r)."""
     S: Array
     """Square root of the dictionary's relative covariance (q × q), a mean last."""
-    doubt: float
-    """Multiplies it: V = doubt · SSᵀ, zero where there is no posterior."""
-    enough: int
-    """Observed entries from which on least squares can do without the prior."""
+    dictionary_scale: float
+    """V = dictionary_scale · SSᵀ; zero where V is no posterior covariance."""
+    min_observed: int
+    """Observed entries from which on a step can do without the prior."""
     rcond: float
     """Gram matrices with a smaller reciprocal condition number are treated as singular."""
 
@@ -71,7 +71,23 @@ class Coefficients(NamedTuple):
         return F if self.B is None else self.B @ F
 
 
-CoefficientStep = Callable[[Sample, Belief], Coefficients]
+CompiledStep = Literal["least_squares", "ridge"]
+"""The steps that the compiled loops have; "ridge" is x ~ N(0, I)."""
+
+
+class CoefficientStep(NamedTuple):
+    """A way to find x, and all that the rest of the package has to know of it."""
+
+    name: str
+    """Its public name, also in a saved model."""
+    find: Callable[[Sample, Belief], Coefficients]
+    """From one sample to its coefficients."""
+    learns_prior: bool = True
+    """Whether x̄ and T, the prior of a sample that says too little, follow the coefficients; else x ~ N(0, I)."""
+    whitened: bool = False
+    """Whether ``whitened`` gives what ``find`` gives for complete samples."""
+    compiled: CompiledStep | None = None
+    """What the compiled loops call it; None if they don't have it."""
 
 
 def least_squares(sample: Sample, belief: Belief) -> Coefficients:
@@ -81,7 +97,7 @@ def least_squares(sample: Sample, belief: Belief) -> Coefficients:
     singular Gram matrix) the learned prior takes over: see :func:`from_learned_prior`.
     """
     r = len(sample.b)
-    if sample.n >= belief.enough:
+    if sample.n >= belief.min_observed:
         L = cholesky(sample.G, belief.rcond)
         if L is not None:
             return Coefficients(cholesky_solve(L, sample.b), L, belief.noise, None, r, False)
@@ -130,17 +146,17 @@ def marginal_likelihood(sample: Sample, belief: Belief) -> Coefficients:
     Covariance   Σ = s (G + αṼ)⁻¹, a Gaussian approximation at the maximum.
     """
     r, n = len(sample.b), sample.n
-    L = cholesky(sample.G, belief.rcond) if n >= belief.enough else None
+    L = cholesky(sample.G, belief.rcond) if n >= belief.min_observed else None
     if L is None:
         return from_learned_prior(sample, belief)
-    V = belief.doubt * (belief.S @ belief.S.T)
+    V = belief.dictionary_scale * (belief.S @ belief.S.T)
     v = V[:r, r] if len(V) > r else np.zeros(r)
     half = triangular_solve(L, V[:r, :r])
     d, U = np.linalg.eigh(triangular_solve(L, half.T))
     p = U.T @ triangular_solve(L, sample.b)
     w = U.T @ triangular_solve(L, v)
 
-    R, base = belief.S * np.sqrt(belief.doubt), triangular_solve(L, U, trans=True)
+    R, base = belief.S * np.sqrt(belief.dictionary_scale), triangular_solve(L, U, trans=True)
     least = max(sample.yy - float(p @ p), 0.0)  # ‖e‖² of least squares
 
     def at(alpha: Array) -> tuple[Array, Array, Array]:
@@ -175,8 +191,11 @@ def marginal_likelihood(sample: Sample, belief: Belief) -> Coefficients:
 
 
 COEFFICIENT_STEPS: dict[str, CoefficientStep] = {
-    "least_squares": least_squares,
-    "map": maximum_a_posteriori,
-    "marginal": marginal_likelihood,
+    step.name: step
+    for step in (
+        CoefficientStep("least_squares", least_squares, whitened=True, compiled="least_squares"),
+        CoefficientStep("map", maximum_a_posteriori, learns_prior=False, compiled="ridge"),
+        CoefficientStep("marginal", marginal_likelihood),
+    )
 }
-"""The steps by their public names."""
+"""The steps by their public names. A new one is a function in this file and a line here."""

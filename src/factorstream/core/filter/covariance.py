@@ -1,4 +1,4 @@
-"""The dictionary's covariance in square-root form, and the three ways to turn it into a gain.
+"""The dictionary's covariance in square-root form: conditioned on a sample, and grown by a drift.
 
 Carrying S with V = SSᵀ instead of V makes loss of symmetry or definiteness impossible: whatever
 rounding does to S, SSᵀ is symmetric and positive semi-definite.
@@ -6,14 +6,12 @@ rounding does to S, SSᵀ is symmetric and positive semi-definite.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import sqrt
-from typing import NamedTuple
 
 import numpy as np
 
 from ..linalg import Array, cholesky, rank_one
-from .state import Gain, SmallState
+from .state import SmallState
 
 
 def potter_update(S: Array, x: Array, lam: float) -> tuple[Array, float]:
@@ -46,43 +44,10 @@ def matrix_root(V: Array) -> Array:
     return np.asfortranarray(L)
 
 
-def drift(state: SmallState, Q: Array) -> None:
+def add_drift(state: SmallState, Q: Array) -> None:
     """V_{k|k−1} = V_{k−1} + Q_V in place: the paper's variation, before everything else that a sample does.
 
     Q is in the data's units while V is carried relative to λ, so Q is rescaled by λ/σ²; with a given
     noise variance the two are equal and Q is added as it is.
     """
     state.S[...] = predict(state.S, Q * (state.lam / state.noise))
-
-
-def kalman_gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
-    """Algorithm 1's gain."""
-    return potter_update(S, x, state.lam)
-
-
-def broyden_gain(state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
-    """Broyden's rule: the same gain with a V = SSᵀ that never changes (V = I in the paper)."""
-    f = x @ S
-    return (S @ f) / (state.lam + float(f @ f)), 0.0
-
-
-class SGDGain(NamedTuple):
-    """Stochastic gradient: g = γ x with γ = step_size / k**decay, k counting samples from 1.
-
-    ``step_size`` "auto" stands for 1 / E‖x‖², the running mean; a function gives γ itself from (k, ‖x‖²), and
-    1/(λ + ‖x‖²) is Broyden's rule with V = I.
-    """
-
-    step_size: str | float | Callable[[int, float], float]
-    decay: float
-
-    def __call__(self, state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
-        """(g, 0)."""
-        k, xx = state.k + 1, float(x @ x)
-        if callable(self.step_size):
-            return float(self.step_size(k, xx)) * x, 0.0
-        if isinstance(self.step_size, str):
-            typical = float(np.trace(state.T) + state.xbar @ state.xbar)
-            typical += len(x) - len(state.T)  # a mean's coefficient is always 1
-            return float(1.0 / typical / k**self.decay) * x, 0.0
-        return float(self.step_size / k**self.decay) * x, 0.0

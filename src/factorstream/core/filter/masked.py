@@ -9,20 +9,36 @@ from __future__ import annotations
 import numpy as np
 
 from ..linalg import Array, gram
+from ..place import Place, Tall
 
 CANCELLATION = 1e-6
-"""Below this share of a diagonal entry the subtraction G − (missing part) has lost too many digits."""
+"""Below this share of a diagonal entry the subtraction G − (missing part) has lost too many digits.
+
+Derived: six of the sixteen digits of float64 are lost at this share, so that ten remain."""
 
 
-def observed_gram(C: Array, G: Array, gone: Array) -> Array:
+def observed_gram(place: Place, C: Tall, G: Array, missing_idx: Tall) -> Array:
     """C_ΩᵀC_Ω from the observed rows, or as G minus the missing rows' part: the cheaper of the two.
 
-    Shapes  C (m × q), G = CᵀC (q × q), gone the indices of the missing rows. Cost O(min(|Ω|, m − |Ω|) q²).
+    Shapes  C (m × q), G = CᵀC (q × q), missing_idx the indices of the missing rows. Cost O(min(|Ω|, m − |Ω|) q²).
     """
-    if len(gone) == 0:
+    n_missing = place.total(len, missing_idx)
+    if n_missing == 0:
         return G
-    if 2 * len(gone) < len(C):
-        rest = G - gram(C.take(gone, axis=0))
-        if (rest.diagonal() > CANCELLATION * G.diagonal()).all():
-            return rest
-    return gram(np.delete(C, gone, axis=0))
+    out: Array
+    if 2 * n_missing < place.total(len, C):
+        out = G - place.total(gram_of, C, missing_idx)
+        if (out.diagonal() > CANCELLATION * G.diagonal()).all():
+            return out
+    out = place.total(gram_without, C, missing_idx)
+    return out
+
+
+def gram_of(C: Array, idx: Array) -> Array:
+    """The Gram matrix of the rows ``idx`` of C."""
+    return gram(C.take(idx, axis=0))
+
+
+def gram_without(C: Array, idx: Array) -> Array:
+    """The Gram matrix of all the other rows of C."""
+    return gram(np.delete(C, idx, axis=0))

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..linalg import Array, rank_one
 from . import whitened
 from .coefficients import Belief, Coefficients, Sample
-from .covariance import drift
-from ..linalg import Array, rank_one
-from .state import EPS, Model, SmallState, StepInfo
+from .covariance import add_drift
+from .model import FilterModel
+from .state import EPS, FilterRecord, SmallState, copy_arrays, sample_weight
 from .whitened import Records
 
 
@@ -32,24 +33,14 @@ class Absorbed(NamedTuple):
     """xᵀVx / (λ + xᵀVx)."""
 
 
-def own(state: SmallState) -> SmallState:
-    """A copy whose matrices may be updated in place."""
-    return state._replace(
-        G=np.array(state.G, order="F"),
-        S=np.array(state.S, order="F"),
-        T=np.array(state.T, order="F"),
-        xbar=state.xbar.copy(),
-    )
-
-
-def belief(state: SmallState, model: Model) -> Belief:
+def belief(state: SmallState, model: FilterModel) -> Belief:
     """What the state says before a sample arrives, in the units of the learned noise."""
     noise = state.noise
-    doubt = noise / state.lam if model.posterior else 0.0
-    return Belief(noise, state.xbar, state.T, state.S, doubt, model.enough, model.rcond)
+    scale = noise / state.lam if model.gain.posterior else 0.0
+    return Belief(noise, state.xbar, state.T, state.S, scale, model.min_observed, model.rcond)
 
 
-def normal_equations(model: Model, G: Array, b: Array, yy: float, n: int) -> Sample:
+def normal_equations(model: FilterModel, G: Array, b: Array, yy: float, n: int) -> Sample:
     """The sample as a coefficient step sees it: a mean, the last column, is subtracted from y."""
     r = model.r
     if model.q == r:
@@ -57,7 +48,7 @@ def normal_equations(model: Model, G: Array, b: Array, yy: float, n: int) -> Sam
     return Sample(G[:r, :r], b[:r] - G[:r, r], yy - 2.0 * b[r] + G[r, r], n)
 
 
-def with_mean(model: Model, x: Array) -> Array:
+def with_mean(model: FilterModel, x: Array) -> Array:
     """x as a coefficient of all q columns of C."""
     if model.q == model.r:
         return x
@@ -66,19 +57,19 @@ def with_mean(model: Model, x: Array) -> Array:
     return z
 
 
-def absorb(state: SmallState, model: Model, G: Array, b: Array, yy: float, n: int) -> tuple[SmallState, Absorbed]:
+def absorb(state: SmallState, model: FilterModel, G: Array, b: Array, yy: float, n: int) -> tuple[SmallState, Absorbed]:
     """Take in one sample, given G = C_ΩᵀC_Ω, b = C_Ωᵀy_Ω, yy = ‖y_Ω‖² and n = |Ω|.
 
-    Owns and updates the matrices of ``state`` in place (see :func:`own`). The change of the FULL Gram
+    Updates the matrices of ``state`` in place (see ``state.copy_arrays``). The change of the FULL Gram
     matrix is known without m, because Cᵀe = C_Ωᵀe_Ω = h = b − Gx (zero for least squares):
 
         CᵀC ← CᵀC + h gᵀ + g hᵀ + ‖e‖² g gᵀ
 
     Cost O(r³) for the coefficients, O(q²) for the rest.
     """
-    if model.Q is not None:
-        drift(state, model.Q)
-    found = model.coefficients(normal_equations(model, G, b, yy, n), belief(state, model))
+    if model.drift is not None:
+        add_drift(state, model.drift)
+    found = model.step.find(normal_equations(model, G, b, yy, n), belief(state, model))
     x = with_mean(model, found.x)
     h = b - G @ x
     ee = max(yy - float(x @ (b + h)), 0.0)
@@ -89,20 +80,18 @@ def absorb(state: SmallState, model: Model, G: Array, b: Array, yy: float, n: in
     return _learn(state, model, found, n, ee, xVx), Absorbed(x, g, ee, xVx / (state.lam + xVx))
 
 
-def _learn(state: SmallState, model: Model, found: Coefficients, n: int, ee: float, xVx: float) -> SmallState:
-    """Running noise variance and coefficient moments, sample k weighted in proportion to k.
+def _learn(state: SmallState, model: FilterModel, found: Coefficients, n: int, ee: float, xVx: float) -> SmallState:
+    """Running noise variance and coefficient moments, weighted as ``state.sample_weight`` says.
 
-    The innovation obeys E‖e‖² = (|Ω| − fitted)(σ² + xᵀVx σ²/λ). The early samples meet a dictionary
-    that is still a random guess, so the weights grow linearly: the estimate at k leans on the samples
-    since k/2, depends on no setting, and is the same however the stream is cut.
+    The innovation obeys E‖e‖² = (|Ω| − fitted)(σ² + xᵀVx σ²/λ).
     """
-    weight = 2.0 / (state.k + 3.0)
+    weight = sample_weight(state.k)
     noise_sum, noise_dof = state.noise_sum, state.noise_dof
     free = n - found.fitted
     if model.learn_noise and free > 0:
         noise_sum += weight * (ee / (1.0 + xVx / state.lam) - noise_sum)
         noise_dof += weight * (free - noise_dof)
-    if model.learn_prior:
+    if model.step.learns_prior:
         T, xbar = state.T, state.xbar
         d = found.x - xbar
         if model.q > model.r:  # without a mean in the model x is spread around zero
@@ -126,10 +115,10 @@ class Block(NamedTuple):
     """(q × q)."""
     D: Array
     """(B × q)."""
-    info: StepInfo
+    record: FilterRecord
 
 
-def run_block(state: SmallState, model: Model, K: Array, N: Array, m: int) -> tuple[SmallState, Block]:
+def run_block(state: SmallState, model: FilterModel, K: Array, N: Array, m: int) -> tuple[SmallState, Block]:
     """Algorithm 1 over a block of B complete samples, exactly, from inner products alone.
 
     Given      G = C₀ᵀC₀ in ``state``, K = C₀ᵀYᵀ (q × B), N = YYᵀ (B × B); samples are rows of Y (B × m)
@@ -141,7 +130,7 @@ def run_block(state: SmallState, model: Model, K: Array, N: Array, m: int) -> tu
     Least squares takes the faster way of ``whitened`` where G allows it; the loop here is its slow twin.
     """
     B, q = len(N), model.q
-    state = own(state)
+    state = copy_arrays(state)
     M = np.zeros((2 * q + B, q))
     M[:q], M[q : 2 * q] = state.S.T, np.eye(q)
     state = state._replace(S=M[:q].T)
@@ -156,10 +145,10 @@ def run_block(state: SmallState, model: Model, K: Array, N: Array, m: int) -> tu
             state = _one(state, model, M, KN, m, k, done)
             k += 1
     state = state._replace(S=np.array(M[:q].T, order="F"))
-    return state, Block(M[q : 2 * q], M[2 * q :], StepInfo(done.ee, np.full(B, float(m)), done.share))
+    return state, Block(M[q : 2 * q], M[2 * q :], FilterRecord(done.ee, np.full(B, float(m)), done.share))
 
 
-def _one(state: SmallState, model: Model, M: Array, KN: Array, m: int, k: int, done: Records) -> SmallState:
+def _one(state: SmallState, model: FilterModel, M: Array, KN: Array, m: int, k: int, done: Records) -> SmallState:
     """Sample k of a block by :func:`absorb`."""
     q = model.q
     seen = M[q : 2 * q + k]

@@ -1,19 +1,27 @@
-"""What the filter carries forward, and the facts it reports about the samples it has taken in."""
+"""What the filter carries from one sample to the next, and the facts it reports about the samples it has taken in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ..linalg import Array
-
-if TYPE_CHECKING:
-    from .coefficients import CoefficientStep
-
+from ..place import Tall
 
 EPS = float(np.finfo(np.float64).eps)
+
+Count = TypeVar("Count", float, Array)
+
+
+def sample_weight(k: Count) -> Count:
+    """The weight of a new sample in the running moments after k samples: that of number k + 2 in 1 + 2 + … + (k + 2).
+
+    The start counts as sample 1, so a moment is the mean of all samples, each weighted by its number. The early
+    samples meet a dictionary that is still a random guess; with weights that grow linearly the moment at k leans on
+    the samples since k/2, depends on no setting, and is the same however the stream is cut.
+    """
+    return 2.0 / (k + 3.0)
 
 
 class SmallState(NamedTuple):
@@ -37,9 +45,9 @@ class SmallState(NamedTuple):
     noise_dof: float
     """Running weighted sum of the degrees of freedom that went into ``noise_sum``."""
     k: int
-    """Samples absorbed so far."""
+    """Samples taken in so far."""
     age: int
-    """Samples absorbed since G was last computed from C."""
+    """Samples taken in since G was last computed from C."""
 
     @property
     def noise(self) -> float:
@@ -47,64 +55,46 @@ class SmallState(NamedTuple):
         return max(self.noise_sum / self.noise_dof, EPS * self.lam)
 
 
-class FilterState(NamedTuple):
-    """The whole filter between two samples: enough to save, resume and continue exactly."""
+def copy_arrays(state: SmallState) -> SmallState:
+    """A copy whose matrices may be updated in place."""
+    return state._replace(
+        G=np.array(state.G, order="F"),
+        S=np.array(state.S, order="F"),
+        T=np.array(state.T, order="F"),
+        xbar=state.xbar.copy(),
+    )
 
-    C: Array
+
+class FilterState(NamedTuple):
+    """The whole filter between two samples: enough to save, resume and continue exactly.
+
+    Three of its arrays have a feature axis; they are where the data live (``tall.places.place_of(state.C)``).
+    """
+
+    C: Tall
     """The dictionary's posterior mean (m × q), in coordinates where ``origin`` is zero."""
-    origin: Array
+    origin: Tall
     """Subtracted from every sample (m); it only keeps the numbers small."""
-    unseen: Array | None
-    """Features that have had no value yet (m boolean), or None when all have: their origin is yet to be set."""
+    unseen: Tall | None
+    """Features that have had no value yet (m, boolean), or None when all have: their origin is yet to be set."""
     small: SmallState
 
 
-Gain = Callable[[SmallState, Array, Array], tuple[Array, float]]
-"""(state, S, x) ↦ (g, xᵀVx): how far the dictionary moves for one sample; may update S in place."""
-
-
-class Model(NamedTuple):
-    """What stays fixed while samples pass: sizes and the two exchangeable rules."""
-
-    r: int
-    """Number of components."""
-    q: int
-    """Number of columns of C: r, or r + 1 with a mean."""
-    coefficients: CoefficientStep
-    """How x is found from one sample."""
-    gain: Gain
-    """How C and V then move."""
-    posterior: bool
-    """Whether V is a posterior covariance; otherwise it is a constant that says nothing of doubt."""
-    learn_noise: bool
-    """Whether σ² is learned; otherwise it is λ."""
-    learn_prior: bool
-    """Whether T and x̄ follow the coefficients; otherwise they stay the identity and zero."""
-    track_noise: bool
-    """Whether λ follows the learned σ², which keeps a given V0 in the data's units."""
-    enough: int
-    """Observed entries from which on a sample's coefficients need no prior."""
-    rcond: float
-    """Gram matrices with a smaller reciprocal condition number are treated as singular."""
-    Q: Array | None = None
-    """Q_V (q × q), by which V grows before every sample; None for a dictionary that does not drift."""
-
-
-class StepInfo(NamedTuple):
-    """Facts about a run of samples, one entry per absorbed sample."""
+class FilterRecord(NamedTuple):
+    """Facts about a run of samples, one entry per sample that had data."""
 
     innovation: Array
     """‖e‖², the squared innovation over the observed entries."""
     n_observed: Array
     """|Ω|, how many entries were observed."""
     dictionary_share: Array
-    """xᵀVx / (λ + xᵀVx): the share of the predictive variance that is doubt about C."""
+    """xᵀVx / (λ + xᵀVx): the share of the predictive variance that comes from not knowing C."""
 
     @staticmethod
-    def join(parts: list[StepInfo]) -> StepInfo:
+    def join(parts: list[FilterRecord]) -> FilterRecord:
         """Concatenate the records of consecutive runs."""
         if len(parts) == 1:
             return parts[0]
         if not parts:
-            return StepInfo(np.empty(0), np.empty(0), np.empty(0))
-        return StepInfo(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            return FilterRecord(np.empty(0), np.empty(0), np.empty(0))
+        return FilterRecord(*(np.concatenate(column) for column in zip(*parts, strict=True)))

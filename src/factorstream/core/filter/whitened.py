@@ -19,16 +19,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.blas import dger
 
-from .coefficients import least_squares
-from .covariance import kalman_gain
 from ..linalg import Array, cholesky, triangular_solve
-from .state import EPS, Model, SmallState
+from .model import FilterModel
+from .state import EPS, SmallState, sample_weight
 
 GROWTH = 1e3
-"""Trace of C̃ᵀC̃ − I at which a run ends: it bounds the factor by which rounding in P is magnified."""
+"""Trace of C̃ᵀC̃ − I at which a run ends.
 
-WELL = 1e-10
-"""Gram matrices with a smaller reciprocal condition number are left to the slow twin."""
+Derived: rounding in P is magnified by no more than this, so that thirteen of sixteen digits remain. Results do not
+depend on it beyond rounding (``test_a_new_basis_may_be_chosen_at_any_time``)."""
+
+MIN_RCOND = 1e-10
+"""Gram matrices with a smaller reciprocal condition number are left to the slow twin.
+
+Derived: the inverse of one at the limit keeps six of sixteen digits. Results do not depend on it beyond rounding."""
 
 
 class Records(NamedTuple):
@@ -49,14 +53,13 @@ class Records(NamedTuple):
         return cls(np.ones((B, q)), np.empty((B, q)), np.empty(B), np.empty(B))
 
 
-def applies(model: Model, m: int) -> bool:
+def applies(model: FilterModel, m: int) -> bool:
     """Whether complete samples of m features may take this way."""
-    steady = model.gain is kalman_gain and model.Q is None
-    return steady and model.coefficients is least_squares and m >= model.enough
+    return model.step.whitened and model.gain.whitened and model.drift is None and m >= model.min_observed
 
 
 def run(
-    state: SmallState, model: Model, M: Array, KN: Array, m: int, first: int, done: Records
+    state: SmallState, model: FilterModel, M: Array, KN: Array, m: int, first: int, done: Records
 ) -> tuple[SmallState, int]:
     """Take in samples from ``first`` on, for as long as it is accurate; return which one is next.
 
@@ -64,7 +67,7 @@ def run(
     ``recursion.run_block``. M and ``done`` are filled in place, ``state`` is replaced but for its S.
     """
     r, q = model.r, model.q
-    L = cholesky(state.G[:r, :r], WELL)
+    L = cholesky(state.G[:r, :r], MIN_RCOND)
     if L is None:
         return state, first
     R = np.eye(q, order="F")
@@ -87,27 +90,29 @@ def run(
 class _Noise:
     """λ and the running noise variance, learned as in ``recursion.absorb`` but in plain numbers."""
 
-    def __init__(self, state: SmallState, model: Model, m: int) -> None:
+    def __init__(self, state: SmallState, model: FilterModel, m: int) -> None:
         self.lam, self.total, self.dof, self.k = state.lam, state.noise_sum, state.noise_dof, state.k
         self.free = m - model.r
         self.learned, self.tracked = model.learn_noise and self.free > 0, model.track_noise
 
-    def take_in(self, ee: float, xVx: float) -> None:
+    def update(self, ee: float, xVx: float) -> None:
+        """Learn from one sample with ‖e‖² = ee."""
         if self.learned:
-            weight = 2.0 / (self.k + 3.0)
+            weight = sample_weight(self.k)
             self.total += weight * (ee / (1.0 + xVx / self.lam) - self.total)
             self.dof += weight * (self.free - self.dof)
             if self.tracked:
                 self.lam = max(self.total / self.dof, EPS * self.lam)
         self.k += 1
 
-    def back_in(self, state: SmallState) -> SmallState:
+    def written_to(self, state: SmallState) -> SmallState:
+        """The state with the numbers as they are now."""
         age = state.age + self.k - state.k
         return state._replace(lam=self.lam, noise_sum=self.total, noise_dof=self.dof, k=self.k, age=age)
 
 
 def _samples(
-    state: SmallState, model: Model, M: Array, KN: Array, m: int, first: int, done: Records, level: Array | None
+    state: SmallState, model: FilterModel, M: Array, KN: Array, m: int, first: int, done: Records, level: Array | None
 ) -> tuple[SmallState, int]:
     """The loop. ``level`` is C̃ᵀμ (r), μ the mean column; it is brought up to date in place, and so is ‖μ‖² in G.
 
@@ -151,21 +156,21 @@ def _samples(
             mu += (2.0 * lean + ee * g_mean) * g_mean
 
         done.ee[at], done.share[at] = ee, xVx / s
-        noise.take_in(ee, xVx)
+        noise.update(ee, xVx)
         at += 1
     if level is not None:
         state.G[r, r] = mu
-    return noise.back_in(state), at
+    return noise.written_to(state), at
 
 
-def _moments(state: SmallState, model: Model, X: Array) -> SmallState:
+def _moments(state: SmallState, model: FilterModel, X: Array) -> SmallState:
     """x̄ and T after the samples X (n × r), the last of which has number ``state.k``.
 
-    The weights 2/(k + 3) of ``recursion.absorb`` are those of sums: with s_k = (k + 1)(k + 2)/2,
+    The weights of ``state.sample_weight`` are those of sums: with s_k = (k + 1)(k + 2)/2,
 
-        s_{k+1} x̄_{k+1} = s_k x̄_k + (k + 2) x_k,     s_{k+1} T_{k+1} = s_k (T_k + 2/(k + 3) d dᵀ),  d = x_k − x̄_k
+        s_{k+1} x̄_{k+1} = s_k x̄_k + (k + 2) x_k,     s_{k+1} T_{k+1} = s_k (T_k + weight_k d dᵀ),  d = x_k − x̄_k
     """
-    if not model.learn_prior:
+    if not model.step.learns_prior:
         return state
     k = np.arange(state.k - len(X), state.k + 1.0)
     s = 0.5 * (k + 1.0) * (k + 2.0)
@@ -175,5 +180,5 @@ def _moments(state: SmallState, model: Model, X: Array) -> SmallState:
     sums = np.cumsum(np.vstack([s[0] * state.xbar, (k[:-1, None] + 2.0) * X]), axis=0)
     xbar = sums / s[:, None]
     d = X - xbar[:-1]
-    T = (s[0] * state.T + (d.T * (s[:-1] * 2.0 / (k[:-1] + 3.0))) @ d) / s[-1]
+    T = (s[0] * state.T + (d.T * (s[:-1] * sample_weight(k[:-1]))) @ d) / s[-1]
     return state._replace(T=np.asfortranarray(T), xbar=xbar[-1].copy())

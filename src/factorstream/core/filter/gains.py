@@ -1,0 +1,154 @@
+"""The gains: how far the dictionary moves for one sample, C ← C + e gᵀ.
+
+A gain is called with the state, the square root S of V and the coefficients x (a mean's 1 included), returns
+(g, xᵀVx), and may update S in place. It says of itself whether V is then a posterior covariance and which fast ways
+through the filter reproduce it; nothing else has to be changed for another gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from ..linalg import Array
+from .covariance import potter_update
+from .state import SmallState
+
+CompiledGain = Literal["kalman", "broyden"]
+"""The gains that the compiled loops have."""
+
+
+class Gain(Protocol):
+    """One way to move the dictionary."""
+
+    def __call__(self, state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
+        """(g, xᵀVx) of a sample with coefficients x (q)."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in a saved model."""
+
+    @property
+    def posterior(self) -> bool:
+        """Whether V = SSᵀ is a posterior covariance; otherwise V says nothing about how well C is known."""
+
+    @property
+    def whitened(self) -> bool:
+        """Whether ``whitened`` moves the dictionary in this way."""
+
+    @property
+    def compiled(self) -> CompiledGain | None:
+        """What the compiled loops call it; None if they don't have it."""
+
+
+class KalmanGain(NamedTuple):
+    """Algorithm 1's gain: g = Vx / (λ + xᵀVx), and V is conditioned on the sample."""
+
+    def __call__(self, state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
+        """See ``covariance.potter_update``."""
+        return potter_update(S, x, state.lam)
+
+    @property
+    def name(self) -> str:
+        """As in :class:`Gain`."""
+        return "kalman"
+
+    @property
+    def posterior(self) -> bool:
+        """As in :class:`Gain`."""
+        return True
+
+    @property
+    def whitened(self) -> bool:
+        """As in :class:`Gain`."""
+        return True
+
+    @property
+    def compiled(self) -> CompiledGain | None:
+        """As in :class:`Gain`."""
+        return "kalman"
+
+
+class BroydenGain(NamedTuple):
+    """Broyden's rule: the same g with a V = SSᵀ that never changes (V = I in the paper)."""
+
+    def __call__(self, state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
+        """The doubt xᵀVx is reported as zero: this V measures none."""
+        f = x @ S
+        return (S @ f) / (state.lam + float(f @ f)), 0.0
+
+    @property
+    def name(self) -> str:
+        """As in :class:`Gain`."""
+        return "broyden"
+
+    @property
+    def posterior(self) -> bool:
+        """As in :class:`Gain`."""
+        return False
+
+    @property
+    def whitened(self) -> bool:
+        """As in :class:`Gain`."""
+        return False
+
+    @property
+    def compiled(self) -> CompiledGain | None:
+        """As in :class:`Gain`."""
+        return "broyden"
+
+
+StepSize = float | Literal["auto"] | Callable[[int, float], float]
+"""A number, "auto", or γ_k as a function of (k, ‖x‖²), k counting from 1."""
+
+
+class SGDGain(NamedTuple):
+    """Stochastic gradient: g = γ_k x. With γ_k = 1/(λ + ‖x‖²) it is Broyden's rule with V = I."""
+
+    step_size: StepSize = "auto"
+    """γ_k = step_size / k^decay; "auto" stands for 1 / E‖x‖², which makes the step independent of the data's scale."""
+    decay: float = 0.5
+    """Power of k by which the step size falls; not used with a function."""
+
+    def __call__(self, state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
+        """E‖x‖² is the running second moment of the coefficients, with the 1 of a mean."""
+        k = state.k + 1
+        if callable(self.step_size):
+            return float(self.step_size(k, float(x @ x))) * x, 0.0
+        if self.step_size == "auto":
+            typical = float(np.trace(state.T) + state.xbar @ state.xbar)
+            typical += len(x) - len(state.T)  # a mean's coefficient is always 1
+            scale = 1.0 / typical
+        else:
+            scale = float(self.step_size)
+        return float(scale / k**self.decay) * x, 0.0
+
+    @property
+    def name(self) -> str:
+        """As in :class:`Gain`."""
+        return "sgd"
+
+    @property
+    def posterior(self) -> bool:
+        """As in :class:`Gain`."""
+        return False
+
+    @property
+    def whitened(self) -> bool:
+        """As in :class:`Gain`."""
+        return False
+
+    @property
+    def compiled(self) -> CompiledGain | None:
+        """As in :class:`Gain`: a function of k cannot be compiled."""
+        return None
+
+
+GAINS: dict[str, type[KalmanGain | BroydenGain | SGDGain]] = {
+    "kalman": KalmanGain,
+    "broyden": BroydenGain,
+    "sgd": SGDGain,
+}
+"""The gains by their names in a saved model: ``GAINS[gain.name](*gain) == gain``."""

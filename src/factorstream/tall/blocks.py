@@ -1,0 +1,59 @@
+"""The engine for runs of complete rows: a few tall products per block of them, and the small recursion between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.filter.model import FilterModel
+from ..core.filter.recursion import run_block
+from ..core.filter.state import SmallState
+from ..core.place import Place, Tall
+from .engine import Engine, Filtered, RowBlock, refreshed
+from .products import combine, count_missing, cross, has_gaps, is_missing, self_products, some_rows
+
+
+class Blocks(NamedTuple):
+    """Complete rows in runs; single ones, and those with gaps, by the engine ``singles``."""
+
+    place: Place
+    model: FilterModel
+    singles: Callable[[], Engine]
+    """Asked for when the first such row comes: to load compiled code takes a while, and many streams have no gaps."""
+
+    def run(self, small: SmallState, C: Tall, blocks: Iterable[RowBlock]) -> Filtered:
+        """See ``engine.Engine``."""
+        records = []
+        for rows in blocks:
+            for part, complete in runs(self.place, rows):
+                if complete and part.n > 1:
+                    small, C, new = self._complete(refreshed(self.place, small, C), C, part.Y)
+                else:
+                    small, C, new = self.singles().run(small, C, [part])
+                records += new
+        return Filtered(small, C, records)
+
+    def _complete(self, small: SmallState, C: Tall, Y: Tall) -> Filtered:
+        """Three tall products in, one out."""
+        place = self.place
+        K, N = place.total(cross, C, Y), place.total(self_products, Y)
+        small, block = run_block(small, self.model, K, N, place.total(len, C))
+        return Filtered(small, place.each(combine, C, block.A, Y, block.D), [block.record])
+
+
+def runs(place: Place, rows: RowBlock) -> Iterator[tuple[RowBlock, bool]]:
+    """Cut a block into runs of complete rows (True) and runs of others."""
+    if rows.n == 1 or not has_gaps(place, rows.Y):
+        yield rows, rows.n > 1  # a single row goes to ``singles`` anyway, which will look
+        return
+    missing = place.each(is_missing, rows.Y)
+    complete = place.total(count_missing, missing) == 0
+    ends = [*(np.flatnonzero(complete[1:] != complete[:-1]) + 1).tolist(), rows.n]
+    if len(ends) > 1:
+        missing = None  # of use to few of these rows; it would be kept until the last of them is done
+    start = 0
+    for stop in ends:
+        yield RowBlock(place.each(some_rows, rows.Y, start, stop), stop - start, missing), bool(complete[start])
+        start = stop

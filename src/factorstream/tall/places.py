@@ -1,0 +1,49 @@
+"""Which place an array with a feature axis belongs to.
+
+Another place for the data (threads, a GPU, a cluster) is one file: it implements ``core.place.Place``, has a type of
+its own for what it keeps, and registers that type here. A filter stays where its dictionary is; a new one starts where
+its first rows are, and NumPy and SciPy rows go to the place that :func:`using` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from ..core.place import HERE, Place, Tall
+
+_place_by_type: dict[type, Place] = {}
+
+_for_plain_rows: ContextVar[Place] = ContextVar("place of plain rows", default=HERE)
+
+
+def register(kept_as: type, place: Place) -> None:
+    """From now on, arrays of the type ``kept_as`` belong to ``place``."""
+    _place_by_type[kept_as] = place
+
+
+def place_of(values: Tall) -> Place:
+    """The place that keeps ``values``; arrays of types that nobody has registered are here."""
+    if type(values) is np.ndarray:
+        return HERE
+    return next((_place_by_type[t] for t in type(values).__mro__ if t in _place_by_type), HERE)
+
+
+def place_for(rows: Any) -> Place:
+    """The place where a filter of these rows starts: that of the rows, or for plain ones that of :func:`using`."""
+    place = place_of(rows)
+    return _for_plain_rows.get() if place is HERE else place
+
+
+@contextmanager
+def using(place: Place) -> Iterator[None]:
+    """Start filters of NumPy and SciPy rows at ``place``, in this thread and until the end of the ``with`` block."""
+    token = _for_plain_rows.set(place)
+    try:
+        yield
+    finally:
+        _for_plain_rows.reset(token)

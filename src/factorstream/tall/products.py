@@ -1,0 +1,191 @@
+"""What is done to dense arrays with a feature axis: plain functions, which a ``Place`` runs where the features are.
+
+Some give every feature something of its own (for ``place.each``), others a small array or a number that adds up over
+the features (for ``place.total``). They have names, no closures and no state, so that a place may send them elsewhere
+or put its own in their stead. C is (m × q), rows Y are (B × m). Sparse rows are in ``sparse_products``.
+"""
+
+from __future__ import annotations
+
+from math import isnan
+
+import numpy as np
+from scipy.linalg import blas
+
+from ..core.linalg import Array, gram, piece
+from ..core.place import Place, Tall
+
+__all__ = [
+    "add_rank_one",
+    "centred",
+    "clear_gaps",
+    "combine",
+    "copied",
+    "count_missing",
+    "cross",
+    "first_values",
+    "gram",
+    "has_gaps",
+    "is_missing",
+    "move",
+    "residual",
+    "room",
+    "row_products",
+    "row_without_gaps",
+    "self_products",
+    "settle",
+    "square_sum",
+]
+
+# ------------------------------------------------------------------ sums over the features
+
+
+def cross(C: Array, Y: Array) -> Array:
+    """K = CᵀYᵀ (q × B); BLAS is faster at its transpose, which has the long rows of Y on the left."""
+    m = len(C)
+    step = piece(m, len(Y) * C.shape[1]) if len(Y) > 1 else max(m, 1)
+    K = Y @ C if step >= m else Y[:, :step] @ C[:step]
+    for start in range(step, m, step):
+        K += Y[:, start : start + step] @ C[start : start + step]
+    return K.T.astype(np.float64, copy=False)
+
+
+def self_products(Y: Array) -> Array:
+    """N = YYᵀ (B × B)."""
+    return (Y @ Y.T).astype(np.float64, copy=False)
+
+
+def row_products(C: Array, y: Array) -> tuple[Array, float]:
+    """Cᵀy (q) and ‖y‖² of one row y (m)."""
+    return cross(C, y[None, :])[:, 0], float(y @ y)
+
+
+def square_sum(Y: Array) -> float:
+    """The sum of all squares, the quickest pass over the numbers: NaN if one of them is, and infinite likewise."""
+    if not (Y.flags.c_contiguous or Y.flags.f_contiguous):
+        return sum(square_sum(np.ascontiguousarray(row)) for row in Y)
+    values = Y.ravel(order="K")
+    if values.size == 0:
+        return 0.0
+    dot = blas.ddot if Y.dtype == np.float64 else blas.sdot  # says nothing about an overflow, unlike that of NumPy
+    return float(dot(values, values))
+
+
+def has_gaps(place: Place, Y: Tall) -> bool:
+    """Whether there is a NaN in Y."""
+    return isnan(place.total(square_sum, Y))
+
+
+def count_missing(missing: Array) -> Array:
+    """How many entries of each row are missing (B)."""
+    return np.array([np.count_nonzero(row) for row in missing])  # quicker than np.count_nonzero(missing, axis=1)
+
+
+def first_values(Y: Array, unseen: Array) -> Array:
+    """How many features that are ``unseen`` have a value, row by row (B)."""
+    return np.asarray(np.count_nonzero(~np.isnan(Y[:, unseen]), axis=1))
+
+
+# ------------------------------------------------------------------ feature by feature
+
+
+def copied(C: Array) -> Array:
+    """A copy that may be changed in place."""
+    return C.copy()
+
+
+def room(C: Array, origin: Array, Y: Array, n: int) -> Array | None:
+    """Room for n rows in C's dtype, if rows like Y have to be converted or moved to the origin."""
+    if Y.dtype == C.dtype and not origin.any():
+        return None
+    return np.empty((n, len(C)), C.dtype)
+
+
+def centred(Y: Array, origin: Array, room: Array | None) -> Array:
+    """Y − origin in the given room; Y itself where there is none."""
+    if room is None:
+        return Y
+    out = room[: len(Y)]
+    if Y.dtype != out.dtype:
+        out[...] = Y  # converted first: the difference is to be that of converted rows, to the last digit
+        Y = out
+    return np.subtract(Y, origin, out=out)
+
+
+def some_rows(Y: Array, start: int, stop: int) -> Array:
+    """Rows ``start`` to ``stop`` of values or of a mask."""
+    return Y[start:stop]
+
+
+def is_missing(Y: Array) -> Array:
+    """Where Y is NaN (boolean)."""
+    return np.isnan(Y)
+
+
+def row_without_gaps(Y: Array, missing: Array, j: int) -> tuple[Array, Array]:
+    """Row j with zeros at the missing entries, whatever stands there in Y, and the indices of these."""
+    missing_idx = np.flatnonzero(missing[j])
+    y = Y[j].copy()
+    y[missing_idx] = 0.0
+    return y, missing_idx
+
+
+def complete_row(Y: Array, j: int) -> tuple[Array, Array]:
+    """The same for a row without gaps."""
+    return Y[j], NONE_MISSING
+
+
+NONE_MISSING = np.empty(0, dtype=np.intp)
+
+
+def clear_gaps(Y: Array) -> Array:
+    """Put zeros in place of NaN in Y (C-contiguous), and return where they were (boolean).
+
+    By index: a copy under a random mask takes three times as long, since no processor can foresee its branches.
+    """
+    missing = np.isnan(Y)
+    Y.reshape(-1)[np.flatnonzero(missing)] = 0.0
+    return missing
+
+
+def combine(C: Array, A: Array, Y: Array, D: Array) -> Array:
+    """C₀A + YᵀD (m × q) as a new array; BLAS adds the second product to the first without a temporary."""
+    gemm = blas.sgemm if C.dtype == np.float32 else blas.dgemm
+    A, D = A.astype(C.dtype, copy=False), D.astype(C.dtype, copy=False)
+    out = np.empty(C.shape, C.dtype)
+    step = piece(len(C), D.size)
+    for start in range(0, len(C), step):
+        some = slice(start, start + step)
+        gemm(1.0, A.T, C[some].T, 0.0, out[some].T, 0, 0, 1)
+        gemm(1.0, D.T, Y[:, some].T, 1.0, out[some].T, 0, 1, 1)
+    return out
+
+
+def residual(C: Array, x: Array, y: Array, missing_idx: Array) -> Array:
+    """e = y − Cx over the observed entries, zero at the missing ones."""
+    e: Array = y - C @ x.astype(C.dtype, copy=False)
+    e[missing_idx] = 0.0
+    return e
+
+
+def add_rank_one(C: Array, e: Array, g: Array) -> Array:
+    """C ← C + e gᵀ in place; a matrix product takes two thirds of the time of the rank-one update of BLAS here."""
+    if len(e) == 0:
+        return C
+    gemm = blas.sgemm if C.dtype == np.float32 else blas.dgemm
+    g = g.astype(C.dtype, copy=False)
+    gemm(1.0, g[:, None], e[:, None], trans_b=1, beta=1.0, c=C.T, overwrite_c=1)
+    return C
+
+
+def move(C: Array, x: Array, y: Array, missing_idx: Array, g: Array) -> Array:
+    """C ← C + e gᵀ in place, with e the residual of one row."""
+    return add_rank_one(C, residual(C, x, y, missing_idx), g)
+
+
+def settle(C: Array, origin: Array, unseen: Array, Y: Array, j: int) -> tuple[Array, Array, Array]:
+    """C, origin and unseen, changed where a feature has its first value in row j of Y: see ``filtering``."""
+    new = unseen & ~np.isnan(Y[j])
+    C, origin, unseen = C.copy(), origin.copy(), unseen.copy()
+    origin[new], C[new], unseen[new] = Y[j][new], 0.0, False
+    return C, origin, unseen

@@ -1,0 +1,82 @@
+"""What projecting does to arrays with a feature axis: plain functions, which a ``Place`` runs (see ``products``)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.linalg import Array
+from .products import clear_gaps
+
+
+def as_float64(C: Array) -> Array:
+    """C in double precision."""
+    return C.astype(np.float64, copy=False)
+
+
+def block_without_gaps(Y: Array, origin: Array) -> tuple[Array, Array]:
+    """Y − origin in double precision with zeros at the gaps, and where these are (both B × m)."""
+    block = np.subtract(Y, origin, dtype=np.float64, order="C")
+    return block, clear_gaps(block)
+
+
+def row_squares(block: Array) -> Array:
+    """‖y‖² of every row (B)."""
+    return np.asarray(np.einsum("ij,ij->i", block, block, dtype=np.float64))
+
+
+def indices(missing: Array, j: int) -> Array:
+    """Where row j is missing."""
+    return np.flatnonzero(missing[j])
+
+
+def set_variances(out: Array, j: int, C: Array, idx: Array | None, F: Array, common: float) -> Array:
+    """Into row j of ``out`` (B × m): ``common`` + ‖Fᵀc_i‖², for the features ``idx`` or for all."""
+    r = len(F)
+    if idx is None:
+        out[j] = common + np.sum((C[:, :r] @ F) ** 2, axis=1)
+    else:
+        out[j, idx] = common + np.sum((C[idx, :r] @ F) ** 2, axis=1)
+    return out
+
+
+def mean(C: Array, origin: Array, center: Array | None) -> Array:
+    """origin + C · center (m); ``center`` None stands for zeros."""
+    if center is None:
+        return origin
+    mu: Array = origin + C @ center.astype(C.dtype)
+    return mu
+
+
+def predictions(C: Array, mu: Array, X: Array) -> Array:
+    """X Cᵀ + mu (B × m) for the coefficients X (B × r)."""
+    predicted: Array = X.astype(C.dtype, copy=False) @ C[:, : X.shape[1]].T
+    predicted += mu
+    return predicted
+
+
+def set_all(out: Array, C: Array, mu: Array, X: Array) -> Array:
+    """The predictions into ``out`` (B × m)."""
+    out[...] = predictions(C, mu, X)
+    return out
+
+
+def set_gaps(out: Array, C: Array, mu: Array, X: Array) -> Array:
+    """The predictions into ``out`` (B × m, C-contiguous) where that is NaN."""
+    missing_idx = np.flatnonzero(np.isnan(out))
+    out.reshape(-1)[missing_idx] = predictions(C, mu, X).reshape(-1)[missing_idx]
+    return out
+
+
+def drawn_dictionaries(C: Array, normal: Array, V_root: Array) -> Array:
+    """Draws of the dictionary (d × m × q) from as many standard normal numbers."""
+    drawn: Array = C + normal @ V_root.T
+    return drawn
+
+
+def drawn_entries(C: Array, origin: Array, idx: Array, x: Array) -> Array:
+    """The entries ``idx`` of one row under d dictionaries C (d × m × q) with coefficients x (d × r), without noise."""
+    r = x.shape[1]
+    drawn: Array = np.einsum("dmq,dq->dm", C[:, idx, :r], x) + origin[idx]
+    if C.shape[2] > r:
+        drawn += C[:, idx, r]
+    return drawn
