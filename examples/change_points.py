@@ -47,7 +47,7 @@ def make_panel(seed, changes):
 
 
 def watch(Y):
-    return SequenceFilter(n_components=2, level=False, alarm_rate=RATE).fit(Y[:TRAIN]).alarms(Y)
+    return SequenceFilter(n_components=2, drift="none", alarm_rate=RATE).fit(Y[:TRAIN]).alarms(Y)
 
 
 def delay(seed, number):

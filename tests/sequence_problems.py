@@ -1,4 +1,4 @@
-"""Small sequences for the tests: rows drawn from the model, gaps, and tables with time stamps."""
+"""Small sequences for the tests: rows drawn from the model, gaps, tables with time stamps; and what plain data are."""
 
 from __future__ import annotations
 
@@ -42,3 +42,30 @@ def table(library, X, times):
     if library == "pandas":
         return frames.DataFrame(X, index=times, columns=list("abcdef"))
     return frames.DataFrame(X, schema=list("abcdef"), orient="row").insert_column(1, times)
+
+
+PLAIN = (str, bool, int, float, type(None), np.dtype)
+"""Types that a state may hold besides arrays, tuples and dicts."""
+
+
+def leaves(value, path="state_"):
+    """Every leaf of a tree of tuples and dicts, with its place."""
+    if isinstance(value, dict):
+        assert all(type(key) is str for key in value), path
+        for key, part in value.items():
+            yield from leaves(part, f"{path}[{key!r}]")
+    elif isinstance(value, tuple):
+        names = getattr(value, "_fields", range(len(value)))
+        for name, part in zip(names, value, strict=True):
+            yield from leaves(part, f"{path}.{name}")
+    else:
+        yield path, value
+
+
+def check_plain(state):
+    for path, value in leaves(state):
+        if isinstance(value, np.ndarray):
+            assert type(value) is np.ndarray, path
+            assert value.dtype != object, path
+        else:
+            assert type(value) in PLAIN, (path, type(value))

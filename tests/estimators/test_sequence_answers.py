@@ -9,16 +9,17 @@ import pytest
 from sklearn.base import clone
 
 import reference_sequences as ref
+from dynamics_problems import changed, linear
 from factorstream import SequenceFilter
 from factorstream.core.dynamics.fit import filtered, smoothed
 from factorstream.metrics import rmse
 from sequence_problems import gappy, panel
 
 
-@pytest.mark.parametrize("drift", [0.0, 1e-3])
+@pytest.mark.parametrize("drift", ["none", 1e-3])
 def test_a_forecast_is_what_rows_without_data_would_be_filled_with(drift):
     X, _ = gappy(panel(T=150))
-    model = SequenceFilter(2, level=False, calibrate=False, dictionary_drift=drift).fit(X)
+    model = SequenceFilter(2, drift=drift, calibrate=False).fit(X)
     longer = np.vstack([X, np.full((5, 6), np.nan)])
     mean, std = model.forecast(5, return_std=True)
     filled, filled_std = model.impute(longer, return_std=True)
@@ -29,7 +30,7 @@ def test_a_forecast_is_what_rows_without_data_would_be_filled_with(drift):
 
 def test_states_and_their_way_back():
     X = panel(T=150, noise=0.05)
-    model = SequenceFilter(2, level=False)
+    model = SequenceFilter(2, drift="none")
     states = model.fit_transform(X)
     assert states.shape == (150, model.n_components_)
     assert list(model.get_feature_names_out()) == ["sequencefilter0", "sequencefilter1"]
@@ -40,10 +41,10 @@ def test_states_and_their_way_back():
 def test_scores_are_densities_of_the_rows_given_those_before():
     X, _ = gappy(panel(T=60))
     X[20] = np.nan
-    model = SequenceFilter(2, level=False, max_iter=5).fit(X)
-    m, s = model.state_.model, model.state_
-    model._progress = model._progress._replace(stream=s._replace(model=m._replace(V=np.zeros_like(m.V))))
-    *_, logp = ref.kalman_rts(m.A, m.Q, m.P0, m.C, m.R, m.mean, (X - s.shift) / s.scale)
+    model = SequenceFilter(2, drift="none", max_iter=5).fit(X)
+    known, s = changed(model.state_.model, V=None), model.state_.stream
+    model.state_ = model.state_._replace(stream=s._replace(fitted=s.fitted._replace(model=known)))
+    *_, logp = ref.kalman_rts(*linear(known), (X - s.shift) / s.scale)
     expected = logp - (~np.isnan(X) * np.log(s.scale)).sum(axis=1)
     np.testing.assert_allclose(model.score_samples(X), expected, atol=1e-8)
     assert model.score_samples(X)[20] == 0.0
@@ -55,7 +56,7 @@ def test_alarms_come_after_changes_and_seldom_otherwise():
     false = found = 0
     for seed in range(10):
         Y = panel(seed, T=1000, m=8)
-        model = SequenceFilter(2, level=False, max_iter=10, alarm_rate=1e-3).fit(Y[:500])
+        model = SequenceFilter(2, drift="none", max_iter=10, alarm_rate=1e-3).fit(Y[:500])
         Y[800:] += 0.6 * (-1.0) ** np.arange(8)  # three standard deviations of the noise
         alarms = model.alarms(Y)
         assert alarms.fired.dtype == bool
@@ -80,13 +81,13 @@ def test_copies_are_equal_and_independent():
     assert not hasattr(clone(model), "state_")
 
 
-@pytest.mark.parametrize("settings", [{}, {"level": False, "robust": True}, {"smooth": False}])
+@pytest.mark.parametrize("settings", [{}, {"drift": "none", "robust": True}, {"smooth": False}])
 def test_the_signal_is_the_models_part_of_every_entry(settings):
     X, removed = gappy(panel(T=150))
     model = SequenceFilter(2, **settings).fit(X)
     signal, std = model.denoise(X, return_std=True)
-    s = model.state_
-    answer = (smoothed if model.smooth else filtered)(s.model, (X - s.shift) / s.scale)
+    s = model.state_.stream
+    answer = (smoothed if model.smooth else filtered)(s.fitted.model, (X - s.shift) / s.scale)
     np.testing.assert_allclose(signal, s.shift + s.scale * answer.signal)
     np.testing.assert_allclose(std, model.interval_scale_ * s.scale * np.sqrt(answer.var))
     np.testing.assert_array_equal(model.denoise(X), signal)
@@ -100,7 +101,7 @@ def test_an_outlier_gives_way_to_a_plausible_value():
     Y = panel(T=300, m=8)
     X = Y.copy()
     X[100, 3] += 30.0
-    signal = SequenceFilter(2, level=False, robust=True).fit(X).denoise(X)
+    signal = SequenceFilter(2, drift="none", robust=True).fit(X).denoise(X)
     assert signal.shape == X.shape
     assert Y[:, 3].min() - 1.0 < signal[100, 3] < Y[:, 3].max() + 1.0
 

@@ -44,7 +44,7 @@ def test_bad_data(X, message):
         ({"robust": -1.0}, "robust"),
         ({"robust": 2.0}, "robust"),
         ({"lag": -1}, "lag"),
-        ({"level": "yes"}, "level"),
+        ({"drift": "yes"}, "drift"),
         ({"dynamics": 1.5}, "dynamics"),
         ({"dynamics": "wild"}, "dynamics"),
         ({"dynamics": np.eye(3)}, r"dynamics.*shape \(2, 2\)"),
@@ -55,8 +55,11 @@ def test_bad_data(X, message):
         ({"process_noise": np.diag([1.0, 1e-18])}, "process_noise must be at least 1e-12"),
         ({"process_noise": np.diag([1e8, 1e-10])}, r"process_noise must be at least 0\.0001"),
         ({"process_noise": -np.eye(2)}, "process_noise must be positive definite"),
-        ({"dictionary_drift": -1.0}, "dictionary_drift"),
-        ({"dictionary_drift": 0.1, "level": True}, "dictionary_drift"),
+        ({"drift": -1.0}, "drift"),
+        ({"drift": 0.0}, "drift"),
+        ({"drift": True}, "drift must be 'auto', 'level', 'none' or a positive number"),
+        ({"drift": np.inf}, "drift"),
+        ({"dynamics": [["a", "b"], ["c", "d"]]}, "dynamics must be an array of numbers"),
         ({"alarm_rate": 0.0}, "alarm_rate"),
         ({"max_iter": 0}, "max_iter"),
         ({"tol": -1.0}, "tol"),
@@ -88,7 +91,7 @@ def test_bad_questions():
     with pytest.raises(ValueError, match="strictly between 0 and 1"):
         model.predict_interval(GOOD, level=95)
     with pytest.raises(ValueError, match="2 components"):
-        model.set_params(level=False).fit(GOOD).inverse_transform(GOOD)
+        model.set_params(drift="none").fit(GOOD).inverse_transform(GOOD)
     with pytest.raises(ValueError, match="5 features"):
         model.impute(GOOD[:, :5])
 
@@ -105,11 +108,30 @@ def test_a_failed_call_changes_nothing():
 
 
 @pytest.mark.parametrize(
-    "other", [{"n_components": 3}, {"robust": True}, {"level": False}, {"dynamics": 0.5}, {"process_noise": np.eye(2)}]
+    "other",
+    [
+        {"n_components": 3},
+        {"robust": True},
+        {"drift": "none"},
+        {"dynamics": 0.5},
+        {"process_noise": np.eye(2)},
+        {"lag": 3},
+        {"smooth": False},
+        {"alarm_rate": 1e-3},
+        {"calibrate": False},
+        {"max_iter": 3},
+        {"tol": 0.0},
+    ],
 )
-def test_a_stream_goes_on_as_it_began(other):
-    with pytest.raises(ValueError, match="set them back"):
-        SequenceFilter(2).partial_fit(GOOD).set_params(**other).partial_fit(GOOD)
+@pytest.mark.parametrize("began", ["fit", "partial_fit"])
+def test_a_stream_goes_on_as_it_began(other, began):
+    model = getattr(SequenceFilter(2), began)(GOOD)
+    state = model.state_
+    with pytest.raises(ValueError, match=rf"other parameters .*\({next(iter(other))}\); set them back"):
+        model.set_params(**other).partial_fit(GOOD)
+    assert model.state_ is state
+    before = SequenceFilter(2).get_params()
+    assert model.set_params(**before, verbose=1).partial_fit(GOOD).n_samples_seen_ == 80
 
 
 def test_a_row_or_column_without_its_second_dimension():

@@ -12,8 +12,8 @@ ORDER = {
 }
 ESTIMATORS = [
     SequenceFilter(),
-    SequenceFilter(n_components=2, level=False, robust=True),
-    SequenceFilter(n_components=2, smooth=False, dictionary_drift=1e-3),
+    SequenceFilter(n_components=2, drift="none", robust=True),
+    SequenceFilter(n_components=2, smooth=False, drift=1e-3),
 ]
 
 

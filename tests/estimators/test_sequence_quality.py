@@ -53,7 +53,9 @@ def test_intervals_cover_what_the_model_draws(level, nu, least):
     for seed in range(8):
         Y = panel(seed, T=250, m=10, level=level, nu=nu)
         X, removed = gappy(Y, 0.25, seed)
-        model = SequenceFilter(n_components=2, level=level > 0, robust=bool(np.isfinite(nu)), max_iter=15).fit(X)
+        model = SequenceFilter(
+            n_components=2, drift="level" if level > 0 else "none", robust=bool(np.isfinite(nu)), max_iter=15
+        ).fit(X)
         lower, upper = model.predict_interval(X)
         inside += int(((lower <= Y) & (upper >= Y))[removed].sum())
         total += int(removed.sum())
@@ -64,9 +66,9 @@ def test_intervals_cover_what_the_model_draws(level, nu, least):
 def test_smoothing_beats_filtering_and_both_know_it():
     Y = panel(T=400)
     X, removed = gappy(Y, 0.3)
-    model = SequenceFilter(2, level=False).fit(X)
+    model = SequenceFilter(2, drift="none").fit(X)
     smooth, smooth_std = model.impute(X, return_std=True)
-    filtered, filtered_std = model.set_params(smooth=False).impute(X, return_std=True)
+    filtered, filtered_std = SequenceFilter(2, drift="none", smooth=False).fit(X).impute(X, return_std=True)
     assert rmse(Y, smooth, where=removed) < rmse(Y, filtered, where=removed)
     assert smooth_std[removed].mean() < filtered_std[removed].mean()
     np.testing.assert_allclose(smooth[-1], filtered[-1], rtol=1e-8)  # the last row has nothing after it
@@ -79,7 +81,7 @@ def test_outliers_lose_their_weight():
     bad = rng.random(Y.shape) < 0.03
     X = np.where(bad, X + 10 * rng.normal(size=Y.shape), X)
     error = {
-        robust: rmse(Y, SequenceFilter(2, level=False, robust=robust).fit(X).impute(X), where=removed)
+        robust: rmse(Y, SequenceFilter(2, drift="none", robust=robust).fit(X).impute(X), where=removed)
         for robust in (False, True, 4.0)
     }
     assert error[True] < 0.9 * error[False]
@@ -98,11 +100,11 @@ def test_outliers_lose_their_weight_where_features_have_levels(size):
     """As good as on clean rows, when filling and when predicting the next row of a stream."""
     Y, X, removed = walks_with_spikes(size)
     _, clean, _ = walks_with_spikes(0.0)
-    best = rmse(Y, SequenceFilter(3, level=True).fit(clean).impute(clean), where=removed)
+    best = rmse(Y, SequenceFilter(3, drift="level").fit(clean).impute(clean), where=removed)
     filled, std = SequenceFilter(3, robust=True).fit(X).impute(X, return_std=True)
     assert rmse(Y, filled, where=removed) < 1.1 * best
     assert 0.93 < coverage(Y, filled, std, n_std=1.959964, where=removed) < 0.995
-    plain = SequenceFilter(3, level=True).fit(X).impute(X)
+    plain = SequenceFilter(3, drift="level").fit(X).impute(X)
     assert rmse(Y, plain, where=removed) > (1.3 if size < 10 else 3.0) * best
 
 
@@ -126,7 +128,7 @@ def test_a_robust_stream_ignores_spikes_and_follows_steps():
 def test_a_robust_stream_follows_a_feature_that_stays_away_without_levels_too():
     X = panel(T=700)
     X[350:, 0] += 30.0
-    model = SequenceFilter(2, level=False, robust=True).partial_fit(X[:-1])
+    model = SequenceFilter(2, drift="none", robust=True).partial_fit(X[:-1])
     assert abs(model.forecast(1)[0, 0] - X[-1, 0]) < 3.0
 
 
@@ -153,13 +155,11 @@ def test_a_drifting_dictionary_is_followed():
     X, removed = gappy(Y)
     removed[: T // 2] = False
     error = {
-        drift: rmse(
-            Y, SequenceFilter(1, level=False, dictionary_drift=drift, smooth=False).fit(X).impute(X), where=removed
-        )
-        for drift in (0.0, 1e-3)
+        drift: rmse(Y, SequenceFilter(1, drift=drift, smooth=False).fit(X).impute(X), where=removed)
+        for drift in ("none", 1e-3)
     }
-    assert error[1e-3] < 0.8 * error[0.0]
-    drifting = SequenceFilter(1, dictionary_drift=1e-3)
+    assert error[1e-3] < 0.8 * error["none"]
+    drifting = SequenceFilter(1, drift=1e-3)
     for rows in np.array_split(X, 7):
         drifting.partial_fit(rows)
     assert np.abs(np.corrcoef(drifting.components_[0], C[:, 0])[0, 1]) > 0.9

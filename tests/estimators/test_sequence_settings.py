@@ -6,26 +6,27 @@ import numpy as np
 import pytest
 
 from factorstream import SequenceFilter
-from factorstream.core.dynamics.stream import standards
+from factorstream.core.dynamics.scale import standards
+from factorstream.estimators._sequence import LEAST_PROCESS_NOISE
 from sequence_problems import GOOD, gappy, panel
 
 
 def test_given_dynamics_are_kept():
     X, _ = gappy(panel())
-    model = SequenceFilter(2, dynamics=0.7, process_noise=0.5, level=False).fit(X)
+    model = SequenceFilter(2, dynamics=0.7, process_noise=0.5, drift="none").fit(X)
     np.testing.assert_array_equal(model.dynamics_, 0.7 * np.eye(2))
     np.testing.assert_array_equal(model.process_noise_, 0.5 * np.eye(2))
     A, Q = np.array([[0.9, 0.1], [0.0, 0.5]]), np.array([[0.2, 0.1], [0.1, 0.3]])
-    model = SequenceFilter(2, dynamics=A, process_noise=Q, level=False).fit(X)
+    model = SequenceFilter(2, dynamics=A, process_noise=Q, drift="none").fit(X)
     np.testing.assert_array_equal(model.dynamics_, A)
     np.testing.assert_array_equal(model.process_noise_, Q)
-    diagonal = SequenceFilter(2, dynamics="diagonal", level=False).fit(X).dynamics_
+    diagonal = SequenceFilter(2, dynamics="diagonal", drift="none").fit(X).dynamics_
     assert not (diagonal - np.diag(np.diag(diagonal))).any()
 
 
 def test_given_dynamics_are_not_kept_by_reference(rng):
     A, Y = 0.5 * np.eye(2), rng.standard_normal((60, 4))
-    model = SequenceFilter(2, dynamics=A, level=False).fit(Y)
+    model = SequenceFilter(2, dynamics=A, drift="none").fit(Y)
     before = model.forecast(2)
     A[:] = 0.0
     np.testing.assert_array_equal(model.forecast(2), before)
@@ -90,8 +91,44 @@ def test_a_feature_never_observed_is_named_at_the_callers_line():
 
 def test_the_least_process_noise_is_that_of_states_that_do_not_move():
     X, _ = gappy(panel())
-    for level in (False, True):
+    for drift in ("none", "level"):
         least, more = (
-            SequenceFilter(2, process_noise=noise, level=level, calibrate=False).fit(X) for noise in (1e-12, 1e-10)
+            SequenceFilter(2, process_noise=noise, drift=drift, calibrate=False).fit(X) for noise in (1e-12, 1e-10)
         )
         np.testing.assert_allclose(least.impute(X), more.impute(X), atol=1e-3)
+
+
+def test_the_least_process_noise_is_the_one_that_is_documented():
+    X, _ = gappy(panel())
+    assert f"must be at least {LEAST_PROCESS_NOISE:g}" in SequenceFilter.__doc__
+    SequenceFilter(2, process_noise=LEAST_PROCESS_NOISE).fit(X)
+    with pytest.raises(ValueError, match="process_noise must be at least 1e-12"):
+        SequenceFilter(2, process_noise=0.99 * LEAST_PROCESS_NOISE).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("drift", "levels", "follows"), [("level", True, False), ("none", False, False), (1e-3, False, True)]
+)
+def test_drift_says_what_changes_slowly(drift, levels, follows):
+    X, _ = gappy(panel(level=0.05))
+    for model in (SequenceFilter(2, drift=drift).fit(X), SequenceFilter(2, drift=drift).partial_fit(X)):
+        assert (model.state_.model.levels is not None) == levels
+        assert (model.state_.fitted.followed is not None) == follows
+        assert bool(model.level_variance_.any()) == levels
+
+
+@pytest.mark.parametrize("drift", ["auto", "level", "none", 1e-3])
+def test_calibrate_acts_whatever_drifts(drift):
+    X, _ = gappy(panel(T=150))
+    plain, wide = (SequenceFilter(2, drift=drift, calibrate=calibrate).fit(X) for calibrate in (False, True))
+    assert plain.interval_scale_ == plain.forecast_scale_ == 1.0
+    assert wide.interval_scale_ != 1.0
+    assert wide.forecast_scale_ >= 1.0
+
+
+def test_numbers_of_numpy_are_numbers():
+    X, _ = gappy(panel())
+    plain = SequenceFilter(2, robust=5.0, lag=2, drift="none").partial_fit(X)
+    other = SequenceFilter(np.int64(2), robust=np.float32(5.0), lag=np.int32(2), drift="none").partial_fit(X)
+    np.testing.assert_array_equal(plain.recent(), other.recent())
+    assert SequenceFilter(2, robust=np.False_).partial_fit(X).degrees_of_freedom_ == np.inf

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from factorstream import SequenceFilter
-from factorstream.core.dynamics.model import entry
+from factorstream.core.dynamics.filter import entry
 from factorstream.metrics import coverage, rmse
 from sequence_problems import gappy, panel
 
 
-@pytest.mark.parametrize("settings", [{}, {"level": False, "lag": 5, "robust": True}, {"dictionary_drift": 1e-3}])
+@pytest.mark.parametrize("settings", [{}, {"drift": "none", "lag": 5, "robust": True}, {"drift": 1e-3}])
 def test_a_stream_does_not_depend_on_its_split(settings):
     X, _ = gappy(panel(T=420))
     X[50:53] = np.nan
@@ -44,7 +44,7 @@ def test_a_stream_stays_bounded():
 def test_looking_back_helps_and_ends_with_the_filter():
     Y = panel(T=500)
     X, removed = gappy(Y, 0.3)
-    model, lag = SequenceFilter(2, level=False, lag=8), 8
+    model, lag = SequenceFilter(2, drift="none", lag=8), 8
     now, later, std = Y.copy(), Y.copy(), np.zeros_like(Y)
     for t, row in enumerate(X):
         recent, recent_std = model.partial_fit(row[None]).recent(return_std=True)
@@ -75,11 +75,11 @@ def test_a_stream_may_begin_without_data():
 
 def test_a_stream_goes_on_after_a_fit():
     Y = panel(T=600)
-    model = SequenceFilter(2, level=False).fit(Y[:300])
+    model = SequenceFilter(2, drift="none").fit(Y[:300])
     first = model.forecast(1)
     model.partial_fit(Y[300:])
     assert model.n_samples_seen_ == 600
-    assert model.state_.refreshes == 2
+    assert model.state_.stream.refreshes == 2
     assert np.abs(model.forecast(1) - first).max() > 0
     assert rmse(Y[300:], model.impute(Y[300:])) == 0.0
 
@@ -87,7 +87,7 @@ def test_a_stream_goes_on_after_a_fit():
 def test_alarms_of_a_stream():
     Y = panel(1, T=900, m=8)
     Y[600:] += 0.8 * (-1.0) ** np.arange(8)
-    model = SequenceFilter(2, level=False).partial_fit(Y)
+    model = SequenceFilter(2, drift="none").partial_fit(Y)
     assert [t for t in model.alarms_ if t < 600] == []
     assert any(600 <= t < 630 for t in model.alarms_)
 
@@ -123,8 +123,8 @@ def test_a_sensor_that_hardly_ever_reports_does_not_hold_up_the_stream():
     Y[:300, 0] = np.nan
     Y[300:, 0][np.arange(900) % 200 != 7] = np.nan
     model = SequenceFilter(2).partial_fit(Y)
-    assert len(model.state_.window) < 256
-    assert model.state_.refreshes >= 4
+    assert len(model.state_.stream.window) < 256
+    assert model.state_.stream.refreshes >= 4
     assert np.isfinite(model.forecast(2)).all()
 
 
@@ -160,8 +160,8 @@ def test_recent_is_whole_when_a_sensor_starts_late():
     for row in Y[300:]:
         recent = model.partial_fit(row[None]).recent()
         assert len(recent) == 21
-        state = model.state_
-        filtered = state.shift + state.scale * entry(state.model, state.state)[0]
+        stream = model.state_.stream
+        filtered = stream.shift + stream.scale * entry(stream.fitted.now, stream.fitted.belief)[0]
         np.testing.assert_allclose(recent[-1], np.where(np.isnan(row), filtered, row))
 
 

@@ -32,7 +32,7 @@ MatrixLike = Any
 class SequenceFilter(SequenceAnswers):
     """Factorisation of a sequence: rows are time steps, and the coefficients move from one to the next.
 
-    Feature i at time t is ``mean_i + c_i'x_t + l_ti + noise_i``. The states x are shared by all features and
+    Feature i at time t is ``mean_i + c_iᵀx_t + l_ti + noise_i``. The states x are shared by all features and
     move by ``x_t = A x_{t-1} + N(0, Q)``; each feature may keep a slow level l of its own, so that prices and
     other near-random-walks are filled at least as well as by a straight line. Everything is learned from the data by
     expectation-maximisation. Each feature is standardised inside; answers come in the data's units.
@@ -51,7 +51,8 @@ class SequenceFilter(SequenceAnswers):
         A. "full" and "diagonal" are learned, "auto" is "full"; "fixed" keeps the multiple of the identity that
         the data's variograms suggest; a number is that multiple; an array is A, or its diagonal. A never grows.
     process_noise : "auto", float or array (n_components, n_components), default="auto"
-        Q, learned or given; no less than rounding, 2.2e-16.
+        Q, the covariance of the states' steps, learned or given; its smallest eigenvalue must be at least 1e-12, and
+        1e-12 of its largest.
     smooth : bool, default=True
         Whether ``impute``, ``denoise``, ``predict_interval`` and ``transform`` use what comes after a row as well as
         what comes before it (a smoother), or only the latter (a filter).
@@ -62,51 +63,54 @@ class SequenceFilter(SequenceAnswers):
         gives them (below that the noise has no variance, and no interval could be reported). An entry is
         judged by what the others say of it. In a stream, a feature that stays where an outlier was is followed:
         after a few rows where it has a level like a random walk, otherwise once most of a window of 128 rows is there.
-    level : "auto" or bool, default="auto"
-        Whether each feature has a level of its own. "auto" hides some observed runs and takes what fills
-        them best (True for 100 rows or fewer). Then ``fit`` also tries random walks and nothing else, which are
-        filled by straight lines, and takes them where nothing fills the hidden runs clearly better (not with
-        ``robust``, nor with a matrix of dynamics).
-    dictionary_drift : float, default=0.0
-        Q_V, the variance that each loading of a standardised feature gains per time step. If positive, the dictionary
-        is followed row by row, features have no levels, and all answers are those of the filter.
+    drift : {"auto", "level", "none"} or float, default="auto"
+        What changes slowly besides the states. "level": each feature has a slow level of its own. "none": nothing.
+        "auto" hides some observed runs and takes what fills them best ("level" for 100 rows or fewer). Where levels
+        are a candidate ``fit``, on more than 100 rows, also tries random walks and nothing else, which are filled by
+        straight lines, and takes them where nothing fills the hidden runs clearly better (not with ``robust``, nor
+        with a matrix of dynamics). A positive number: the dictionary drifts; it is Q_V, the variance that each loading
+        of a standardised feature gains per time step. The dictionary is then followed row by row, features have
+        no levels, and all answers are those of the filter, whatever ``smooth`` says.
     calibrate : bool, default=True
         Whether ``fit``, on more than 100 rows, sets the width of the intervals by the errors made on hidden observed
         runs, and that of forecasts by those made in the last third: parameters that were learned from few rows are
-        less certain than the model knows. Not where the dictionary drifts; intervals are wide there.
+        less certain than the model knows. ``partial_fit`` alone does not calibrate.
     alarm_rate : float, default=1e-4
         False alarms per row that the alarm rule is set for; see ``alarms``.
     max_iter : int, default=30
         Upper bound on the sweeps of ``fit``.
     tol : float, default=1e-3
         ``fit`` stops when a sweep gains less than this, in nats per observed entry.
-    random_state : int, RandomState or None, default=None
-        Accepted for uniformity; nothing here is random.
     verbose : int, default=0
         Whether to print a line at the end of ``fit``.
 
     Attributes
     ----------
     components_ : array (n_components_, n_features)
-        The dictionary, in the data's units.
+        The dictionary as it was last learned, in the data's units.
     mean_, noise_variance_, level_variance_ : array (n_features,)
         Level variance is what a feature's own level gains per time step, all zero where there are no levels.
     dynamics_, process_noise_ : array (n_components_, n_components_)
+        A and Q.
     degrees_of_freedom_ : float
         Of the noise; infinite if Gaussian.
     interval_scale_, forecast_scale_ : float
         Factors on the predictive standard deviations of gaps and of forecasts; 1 unless calibrated.
     n_components_ : int
+        Components in use.
     n_iter_ : int
         Sweeps of ``fit`` (1 in a stream).
     history_ : list of dict
-        The likelihood (without levels: its bound) at every sweep of ``fit``.
+        "bound", the likelihood (without levels: its bound), at every sweep of ``fit``; empty in a stream.
     alarms_ : list of int
         Rows of the stream, counted from 0, at which alarms were raised (the last 1000).
     n_samples_seen_ : int
+        Rows taken in, those without data included.
     n_features_in_ : int
-    state_ : Stream
-        All that is carried from one row to the next.
+    feature_names_in_ : array of str
+        Where X was a table whose columns are named by strings.
+    state_ : SequenceState
+        Everything that an answer or the next row depends on, the parameters as they were at ``fit`` included.
 
     Notes
     -----
@@ -116,6 +120,11 @@ class SequenceFilter(SequenceAnswers):
 
     ``partial_fit`` fits rows 1 to 256 anew at every power of two and then learns every 128 rows, with a memory of about
     1300 rows; its result depends on the rows alone, not on their division into calls.
+
+    A table given to ``impute``, ``transform``, ``score_samples`` or ``alarms`` is a sequence of its own. It begins at
+    the prior, and at the model that ``fit`` found or ``partial_fit`` last learned; a dictionary that drifts follows the
+    table from there. How far the dictionary has followed the stream since counts in ``forecast`` and ``recent``.
+    Parameters that are set after ``fit`` act at the next ``fit``; ``partial_fit`` refuses them.
 
     A sensor that starts after the warm-up is measured by its first eight values and then learned, anew at every
     doubling of their number.

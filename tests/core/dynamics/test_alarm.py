@@ -7,9 +7,7 @@ import pytest
 
 from dynamics_problems import draw, make
 from factorstream.core.dynamics.alarm import Alarm, threshold, watch
-from factorstream.core.dynamics.model import (
-    filter_rows,
-)
+from factorstream.core.dynamics.filter import filter_rows
 
 
 def test_alarm_fires_on_a_change_and_seldom_before():
@@ -17,7 +15,7 @@ def test_alarm_fires_on_a_change_and_seldom_before():
     early, late = 0, 0
     for seed in range(10):
         _, _, _, Y = draw(model, 600, seed)
-        Y[400:] += 2.0 * np.sqrt(model.R) * np.sign(np.arange(8) - 3.5)
+        Y[400:] += 2.0 * np.sqrt(model.noise.R) * np.sign(np.arange(8) - 3.5)
         _, infos = filter_rows(model, Y)
         a = Alarm()
         fired = []

@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from factorstream.core.dynamics.level import forward, smooth_levels, smooth_recent
 
 import reference_sequences as ref
-from dynamics_problems import GAPS, draw, make
-from factorstream.core.dynamics.model import (
-    augment,
-    entry,
-    filter_rows,
-    initial,
-    predict,
-    smooth,
-    update,
-)
+from dynamics_problems import GAPS, augment, changed, draw, linear, make, without_states
+from factorstream.core.dynamics.filter import entry, filter_rows, initial, predict, update
+from factorstream.core.dynamics.levels import flat, forward, smooth_levels, smooth_recent
+from factorstream.core.dynamics.smoother import smooth
 
 
 @pytest.mark.parametrize("gaps", GAPS)
 def test_levels_without_factors_are_exact(gaps):
-    model = make(1, r=2, level=True)
-    model = model._replace(
-        A=model.A[:0, :0], Q=model.Q[:0, :0], P0=model.P0[:0, :0], C=model.C[:, :0], V=model.V[:, :0, :0]
-    )
+    model = without_states(make(1, r=2, level=True))
     _, _, _, Y = draw(model, 12, 4, gaps)
     big = augment(model)
-    x, cov, logp = ref.joint_gaussian(big.A, big.Q, big.P0, big.C, big.R, big.mean, Y)
+    x, cov, logp = ref.joint_gaussian(*linear(big), Y)
     s, mom = smooth_levels(model, Y)
-    assert np.allclose(s.signal - model.mean, x, atol=1e-8)
+    assert np.allclose(s.signal - model.emission.mean, x, atol=1e-8)
     assert np.allclose(s.var, [np.diag(cov[t, :, t]) for t in range(12)], atol=1e-8)
     assert s.logp == pytest.approx(logp, abs=1e-8)
     cross = sum(np.diag(cov[t, :, t + 1]) + x[t] * x[t + 1] for t in range(11))
-    assert np.allclose(mom.L[1], cross, atol=1e-8)
+    assert np.allclose(mom.levels.L[1], cross, atol=1e-8)
 
 
 @pytest.mark.parametrize("gaps", GAPS)
@@ -60,9 +50,9 @@ def test_levels_stay_close_to_the_exact_joint_state(R, q):
     exact = smooth(augment(model), Y)
     s, _ = smooth_levels(model, Y)
     gone = np.isnan(Y)
-    sd = np.sqrt(exact.var + model.R)
+    sd = np.sqrt(exact.var + model.noise.R)
     assert np.sqrt(np.mean(((s.signal - exact.signal) / sd)[gone] ** 2)) < 0.1
-    ratio = np.sqrt(s.var + model.R) / sd
+    ratio = np.sqrt(s.var + model.noise.R) / sd
     assert 0.95 < np.median(ratio[gone]) < 1.05
     assert ratio[gone].min() > 0.8
 
@@ -72,8 +62,8 @@ def test_fast_forward_equals_the_step_by_step_filter():
     _, _, _, Y = draw(model, 40, 3)
     states, infos = filter_rows(model, Y)
     s, logp = forward(model, Y, None, None)
-    for name in ("x", "P", "lev", "B", "d"):
-        assert np.allclose(getattr(s, name), [getattr(k, name) for k in states], atol=1e-9)
+    for name in s._fields:
+        assert np.allclose(getattr(s, name), [getattr(flat(k), name) for k in states], atol=1e-9)
     assert np.allclose(logp, [i.logp for i in infos], atol=1e-9)
     smoothed, _ = smooth_levels(model, Y)
     back = smooth_recent(model, states)[0]
@@ -84,7 +74,7 @@ def test_fast_forward_equals_the_step_by_step_filter():
 
 def test_level_moments_equal_the_exact_ones_when_levels_are_small():
     """With tiny levels the arrow form is almost exact, so every sum can be compared with the joint state."""
-    model = make(6, m=4, r=2, level=True, q=1e-6)._replace(p0=np.full(4, 1e-5))
+    model = changed(make(6, m=4, r=2, level=True, q=1e-6), p0=np.full(4, 1e-5))
     _, _, _, Y = draw(model, 30, 6)
     _s, mom = smooth_levels(model, Y)
     e = smooth(augment(model), Y)
@@ -93,9 +83,9 @@ def test_level_moments_equal_the_exact_ones_when_levels_are_small():
     lag = e.lag + e.x[:-1, :, None] * e.x[1:, None, :]
     assert np.allclose(mom.S10, lag[:, :r, :r].sum(0).T, atol=1e-5)
     diag = np.einsum("tii->ti", second[:, r:, r:])
-    assert np.allclose(mom.L[0], diag[1:].sum(0), rtol=1e-3, atol=1e-9)
-    assert np.allclose(mom.L[1], np.einsum("tii->ti", lag[:, r:, r:]).sum(0), rtol=1e-3, atol=1e-9)
-    assert np.allclose(mom.M[0], second[1:, r:, :r].sum(0), rtol=1e-2, atol=1e-6)
-    assert np.allclose(mom.M[1], np.swapaxes(lag, 1, 2)[:, r:, :r].sum(0), rtol=1e-2, atol=1e-6)
-    assert np.allclose(mom.M[2], lag[:, r:, :r].sum(0), rtol=1e-2, atol=1e-6)
-    assert np.allclose(mom.M[3], second[:-1, r:, :r].sum(0), rtol=1e-2, atol=1e-6)
+    assert np.allclose(mom.levels.L[0], diag[1:].sum(0), rtol=1e-3, atol=1e-9)
+    assert np.allclose(mom.levels.L[1], np.einsum("tii->ti", lag[:, r:, r:]).sum(0), rtol=1e-3, atol=1e-9)
+    assert np.allclose(mom.levels.M[0], second[1:, r:, :r].sum(0), rtol=1e-2, atol=1e-6)
+    assert np.allclose(mom.levels.M[1], np.swapaxes(lag, 1, 2)[:, r:, :r].sum(0), rtol=1e-2, atol=1e-6)
+    assert np.allclose(mom.levels.M[2], lag[:, r:, :r].sum(0), rtol=1e-2, atol=1e-6)
+    assert np.allclose(mom.levels.M[3], second[:-1, r:, :r].sum(0), rtol=1e-2, atol=1e-6)

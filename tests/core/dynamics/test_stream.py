@@ -1,52 +1,60 @@
-"""Streams of rows, and the standards they are measured in."""
+"""What a stream carries: a dictionary that is followed beside the one last learned, and beliefs after a refresh."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from dynamics_problems import draw, make
-from factorstream.core.dynamics.fit import STATES, Noise
-from factorstream.core.dynamics.stream import Options, advance, new_stream, standards
+from dynamics_problems import changed, draw, make, standardised
+from factorstream.core.dynamics.filter import entry, filter_rows
+from factorstream.core.dynamics.fit import STATES, fit, steps
+from factorstream.core.dynamics.stream import LevelChange, StreamOptions, filter_row, followed, in_units, resumed
 
 
-def test_streams_do_not_depend_on_their_split_and_stay_bounded():
-    model = make(2, m=6, r=2, level=True)
-    _, _, _, Y = draw(model, 300, 2)
-    opt = Options(r=2, warmup=128, window=32, sweeps=3)
-    a, b = new_stream(6), new_stream(6)
-    for y in Y:
-        a, _ = advance(a, y, opt)
-        assert len(a.window) <= 128
-    for part in (Y[:7], Y[7:100], Y[100:]):
-        for y in part.copy():
-            b, _ = advance(b, y, opt)
-    assert a.model is not None
-    assert b.model is not None
-    assert np.array_equal(a.model.C, b.model.C)
-    assert a.refreshes == (300 - 128) // 32
-    kept = a.model.C.copy()
-    advance(a, Y[0], opt)
-    assert np.array_equal(kept, a.model.C)  # nothing is changed in place
+def fitted_stream(drift, T=40):
+    Y = standardised(draw(make(2, m=4, r=2), T + 1, 2)[3])
+    opt = StreamOptions(r=2, candidates=(STATES,), warmup=16, drift=drift)
+    found = fit(Y[:T], 2, STATES, sweeps=3)
+    return found, resumed(found, np.zeros(4), np.ones(4), Y[:T], opt), Y
 
 
-def test_standards_survive_columns_of_any_size():
-    Y = np.array([[1e300, 1.0, 5.0, np.nan], [-1e300, 2.0, 5.0, np.nan], [1e300, 3.0, 5.0, np.nan]])
-    shift, scale = standards(Y)
-    assert np.isfinite((Y - shift)[:, :3] / scale[:3]).all()
-    assert shift[1] == 2.0
-    assert shift[2] == 5.0
-    assert (scale > 0).all()
-    assert np.array_equal(standards(Y[:1, 1:3])[1], [1.0, 5.0])  # one row: the size of the values
+def test_a_drifting_dictionary_is_kept_beside_the_one_last_learned():
+    found, stream, Y = fitted_stream(1e-3)
+    stream = followed(stream, Y[:-1])
+    *_, (model, end, _) = steps(stream.fitted.model, Y[:-1])
+    np.testing.assert_array_equal(stream.fitted.model.emission.C, found.model.emission.C)
+    np.testing.assert_array_equal(stream.fitted.now.emission.C, model.emission.C)
+    np.testing.assert_array_equal(stream.learning.anchor.x, end.x)
+    after, _ = filter_row(stream, stream.fitted, Y[-1])
+    assert after.fitted.model is stream.fitted.model
+    assert (after.fitted.now.emission.C != stream.fitted.now.emission.C).any()
 
 
-def test_a_feature_whose_every_entry_is_an_outlier_is_met_again_once(monkeypatch):
-    """However it is measured: the stream must go on all the same."""
-    model = make(2, m=4, r=2)._replace(nu=3.0)
-    _, _, _, Y = draw(model, 300, 2, gaps="none")
-    opt = Options(r=2, noise=Noise(3.0), candidates=(STATES,), warmup=128, window=32, sweeps=3)
-    monkeypatch.setattr("factorstream.core.dynamics.stream.weights", lambda model, Z, start: np.full(Z.shape, 0.01))
-    stream = new_stream(4)
-    for y in Y:
-        stream, _ = advance(stream, y, opt)
-    assert np.isfinite(stream.model.C).all()
-    assert stream.refreshes >= (300 - 128) // 32
+def test_without_a_drift_there_is_one_dictionary():
+    _, stream, Y = fitted_stream(None)
+    assert followed(stream, Y[:-1]) is stream
+    after, _ = filter_row(stream, stream.fitted, Y[-1])
+    assert after.fitted.now is stream.fitted.model
+
+
+def test_older_beliefs_say_the_same_after_the_levels_followed_the_loadings():
+    model = make(5, m=4, r=2, level=True)
+    s = filter_rows(model, draw(model, 10, 5)[3])[0][-1]
+    step, new = np.random.default_rng(0).normal(size=(4, 2)), np.array([False, False, False, True])
+    after = changed(model, C=model.emission.C + step)
+    mean, var = entry(after, LevelChange(step, new, model.levels.p0).apply(s))
+    before = entry(model, s)
+    np.testing.assert_allclose(mean[:3], before[0][:3])
+    np.testing.assert_allclose(var[:3], before[1][:3])
+    levels = LevelChange(step, new, model.levels.p0).apply(s).levels
+    assert levels.mean[3] == 0.0
+    assert levels.d[3] == model.levels.p0[3]
+
+
+def test_innovations_come_in_the_units_of_the_data():
+    _, stream, Y = fitted_stream(None)
+    raw = stream._replace(shift=np.full(4, 3.0), scale=np.full(4, 10.0))
+    plain = filter_row(stream, stream.fitted, Y[-1])[1]
+    found = in_units(plain, raw)
+    np.testing.assert_allclose(found.mean, 3.0 + 10.0 * plain.mean)
+    np.testing.assert_allclose(found.var, 100.0 * plain.var)
+    np.testing.assert_allclose(found.logp, plain.logp - plain.n_obs * np.log(10.0))

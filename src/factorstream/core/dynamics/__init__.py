@@ -1,7 +1,9 @@
-"""Sequences: coefficients that move by x_t = A x_{t-1} + q_t, and a slow level for every feature.
+"""Sequences: coefficients that move by x_t = A x_{t-1} + q_t, and what changes slowly besides them.
 
-Read in this order: ``model`` (the model, filter, smoother, forecast), ``level`` (the smoother with levels), ``em``
-(additive moments and their maximiser), ``start`` (first values), ``fit`` (EM until the bound settles, and what a model
-says about a sequence), ``stream`` (one row after another), ``alarm`` (change points). Imports go the other way.
-Data are standardised per feature, except in ``stream``, which has no scale before it has rows.
+Read in this order: ``model`` (the model and the beliefs about it) and ``noise`` (Gaussian or Student-t: a new noise is
+one class there); ``filter``, ``smoother`` and ``levels`` (the smoother with levels); ``drift`` (a dictionary that
+drifts); ``moments`` and ``em`` (additive sums and their maximiser); ``outliers`` (weights of entries); ``start`` and
+``fit`` (first values, EM until the bound settles, and what a model says about a sequence); ``choose`` (kinds of models
+compared on hidden entries); ``scale``, ``stream`` and ``learning`` (one row after another); ``alarm`` (change points).
+Data are standardised per feature, except in ``stream`` and ``learning``, which have no scale before they have rows.
 """

@@ -1,0 +1,55 @@
+"""Hidden runs: nothing random, the right kind of model, and honest widths."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from dynamics_problems import draw, make, standardised
+from factorstream.core.dynamics.choose import (
+    HIDDEN_PERIOD,
+    HIDDEN_RUN,
+    MIN_STRETCH,
+    PRIOR_COUNT,
+    choose,
+    forecast_stretch,
+    held_out,
+    stretch,
+)
+from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, WALKS
+from factorstream.core.dynamics.noise import GaussianNoise
+
+
+def test_hidden_runs_are_observed_entries_shifted_from_feature_to_feature():
+    Y = np.zeros((200, 3))
+    Y[4, 0] = np.nan
+    hide, run = held_out(Y)
+    assert not hide[4, 0]
+    assert hide.sum() == 3 * 200 * HIDDEN_RUN // HIDDEN_PERIOD - 1
+    assert len(np.unique(run)) >= 3 * 200 // HIDDEN_PERIOD
+    assert (hide[:, 0] != hide[:, 1]).any()
+
+
+def test_each_kind_of_sequence_gets_its_kind_of_model():
+    rng = np.random.default_rng(0)
+    walks = standardised(np.cumsum(rng.normal(size=(400, 6)), axis=0))
+    states = standardised(draw(make(1, m=8, r=2), 400, 1)[3])
+    kinds = (LEVELS, ALL_LEVELS, STATES, WALKS)
+    assert choose(walks, 4, kinds).kind == WALKS
+    assert choose(states, 2, kinds).kind == STATES
+
+
+def test_widths_follow_the_errors_but_not_those_of_a_few():
+    noise = GaussianNoise(np.ones(1))
+    right = ndtri((1 + np.linspace(0, 1, 20_001)[:-1]) / 2)
+    assert stretch(right, noise) == pytest.approx(1.0, abs=0.01)
+    assert stretch(2 * right, noise) == pytest.approx(2.0, rel=0.01)
+    assert stretch(0.1 * right, noise) == pytest.approx(MIN_STRETCH, rel=0.01)
+    assert stretch(4 * right[:: len(right) // int(PRIOR_COUNT)], noise) == pytest.approx(2.0, rel=0.1)
+
+
+@pytest.mark.parametrize("drift", [None, 1e-3])
+def test_forecasts_are_never_made_narrower(drift):
+    Y = standardised(draw(make(1, m=6, r=2), 150, 1)[3])
+    assert forecast_stretch(Y, 2, STATES, drift=drift) >= 1.0
