@@ -52,7 +52,8 @@ def with_tree(content, change):
     (length,) = struct.unpack("<Q", content[:8])
     header = json.loads(content[8 : 8 + length])
     tree = json.loads(header["__metadata__"]["factorstream"])
-    tree = change(tree) or tree
+    changed = change(tree)
+    tree = changed if isinstance(changed, list | str) else tree
     header["__metadata__"]["factorstream"] = json.dumps(tree)
     text = json.dumps(header, separators=(",", ":")).encode()
     return signed(struct.pack("<Q", len(text)) + text + content[8 + length :])
@@ -199,8 +200,8 @@ def test_a_newer_format_asks_for_an_upgrade(saved):
         lambda tree: tree["parameters"]["items"].update(init={"!": "array", "at": 99, "columns first": False}),
         lambda tree: tree["parameters"]["items"].update(init={"!": "array", "at": -1, "columns first": False}),
         lambda tree: tree["parameters"]["items"].update(init={"!": "dtype", "name": "O"}),
-        lambda tree: tree.pop("version") and tree.update(format=9),
-        lambda tree: [],
+        lambda tree: {} if tree.pop("version") and tree.update(format=9) else None,
+        lambda tree: [tree],
         lambda tree: "text",
     ],
 )

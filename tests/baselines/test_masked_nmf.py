@@ -157,5 +157,5 @@ def test_bad_data_is_named():
     X[:, 2] = np.nan
     with pytest.raises(ValueError, match=r"without any observed value .column 2"):
         MaskedNMF(2).fit(X)
-    with pytest.raises(ValueError, match="3 columns, but there are 2 components"):
+    with pytest.raises(ValueError, match="3 columns but the dictionary has 2 components"):
         MaskedNMF(2, max_iter=1).fit(X[:, :2]).inverse_transform(np.ones((1, 3)))

@@ -43,16 +43,6 @@ def _plain(name: str, value: object) -> Parameter:
         raise ValueError(f"{name} must be an array of numbers; got {value!r}.") from problem
 
 
-def check_unchanged(before: dict[str, Parameter], now: dict[str, Parameter]) -> None:
-    """Refuse to go on with a stream whose parameters are others than it began with."""
-    other = [name for name, value in now.items() if not np.array_equal(value, before[name])]  # type: ignore[arg-type]
-    if other:
-        raise ValueError(
-            f"partial_fit cannot go on with other parameters than it began with ({', '.join(other)}); "
-            "set them back, or call fit to start again."
-        )
-
-
 def options(given: dict[str, Parameter], m: int) -> StreamOptions:
     """The parameters as the core wants them, for m features."""
     r = given["n_components"]

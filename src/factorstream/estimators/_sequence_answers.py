@@ -31,7 +31,7 @@ from ._times import (
     rebuild_table,
     split_table,
 )
-from ._validation import check_data, refuse_one_dimension
+from ._validation import check_count, check_data, check_level, refuse_one_dimension
 
 
 class Alarms(NamedTuple):
@@ -82,8 +82,7 @@ class SequenceAnswers(SequenceAttributes):
         Where X is observed both are X. The interval is Gaussian with the predictive standard
         deviation, under Student-t noise too.
         """
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"level must lie strictly between 0 and 1; got {level}.")
+        check_level(level)
         values, table, answer = self._ask(X)
         fill, std = self._in_units(answer)
         missing = np.isnan(values)
@@ -110,8 +109,7 @@ class SequenceAnswers(SequenceAttributes):
         each continue as what they are.
         """
         check_is_fitted(self)
-        if not isinstance(steps, Integral) or isinstance(steps, bool) or steps < 1:
-            raise ValueError(f"steps must be a whole number of at least 1; got {steps!r}.")
+        check_count("steps", steps)
         state = self.state_
         table = future_times(restore_table(state.table), int(steps))
         shift, scale = state.stream.shift, state.stream.scale

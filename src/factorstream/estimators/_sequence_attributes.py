@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..core.linalg import Array
-from ._sequence_state import SequenceState
+from ..persist import Saved
+from ._sequence_state import STATE_TYPES, SequenceState
 
 
-class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SequenceAttributes(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The fitted attributes of a :class:`SequenceFilter`, all of them views of ``state_``."""
 
+    _state_types: ClassVar[tuple[type, ...]] = STATE_TYPES
     state_: SequenceState
 
     @property

@@ -9,11 +9,14 @@ import numpy as np
 from ..core.dynamics.alarm import Alarm, threshold, watch
 from ..core.dynamics.filter import filter_rows
 from ..core.dynamics.learning import advance
-from ..core.dynamics.model import Belief, SequenceModel
-from ..core.dynamics.stream import Event, Fitted, Refresh, Restart, Stream, StreamOptions
+from ..core.dynamics.em import DynamicsSpec, LoadingPrior
+from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Levels, SequenceModel
+from ..core.dynamics.moments import LevelMoments, Moments
+from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
+from ..core.dynamics.stream import Event, Fitted, Learning, Refresh, Restart, Stream, StreamOptions
 from ..core.linalg import Array
 from ._sequence import Parameter
-from ._stored_times import StoredTable
+from ._stored_times import StoredIndex, StoredOffset, StoredStamp, StoredTable
 
 ALARMS_KEPT = 1000
 """Alarms that a stream remembers, so that its state stays bounded."""
@@ -62,6 +65,14 @@ class SequenceState(NamedTuple):
         rate = self.parameters["alarm_rate"]
         assert isinstance(rate, float)  # for the type checker: scikit-learn has checked it
         return threshold(rate)
+
+
+STATE_TYPES: tuple[type, ...] = (
+    SequenceState, StreamOptions, Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
+    Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
+    GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp,
+)  # fmt: skip
+"""Every NamedTuple that can occur in a state."""
 
 
 def take_rows(state: SequenceState, Y: Array) -> SequenceState:

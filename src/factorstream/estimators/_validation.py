@@ -200,4 +200,5 @@ def _equal(a: object, b: object) -> bool:
             return np.array_equal(np.asarray(a), np.asarray(b))
         except ValueError:  # a ragged list
             return False
-    return type(a) is type(b) and bool(a == b or (a != a and b != b))
+    same_kind = isinstance(a, bool | np.bool_) == isinstance(b, bool | np.bool_)  # True is not the number 1 here
+    return same_kind and bool(a == b or (a != a and b != b))

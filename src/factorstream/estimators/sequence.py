@@ -18,12 +18,12 @@ from ..core.dynamics.stream import StreamOptions, followed, new_stream, resumed
 from ..core.linalg import Array
 from ..tall.threads import limited
 from ._columns import listed
-from ._sequence import check_unchanged, options, plain_parameters
+from ._sequence import options, plain_parameters
 from ._sequence_answers import SequenceAnswers
 from ._sequence_state import SequenceState, take_rows
 from ._stored_times import StoredTable, restore_table, store_table
 from ._times import KEPT_TIMES, Table, TableLike, last_rows
-from ._validation import unchanged_on_error, warn_caller
+from ._validation import check_same_parameters, unchanged_on_error, warn_caller
 
 MatrixLike = Any
 """Something that NumPy makes an array of numbers of."""
@@ -255,13 +255,13 @@ class SequenceFilter(SequenceAnswers):
         """Take in the next row or rows, NaN = missing, and go on from where the last call ended."""
         state: SequenceState | None = vars(self).get("state_")
         with unchanged_on_error(self), limited():
-            given = plain_parameters(self)
             if state is None:
+                given = plain_parameters(self)
                 Y, table = self._read(X, reset=True)
                 opt = options(given, Y.shape[1])
                 state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0].copy())
             else:
-                check_unchanged(state.parameters, given)
+                check_same_parameters(self, state.parameters)
                 Y, table = self._read(X, reset=False, after=restore_table(state.table))
             self.state_ = take_rows(state, Y)._replace(table=self._last_times(table))
         return self
