@@ -9,21 +9,18 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.filter.covariance import kalman_gain
-from ..core.linalg import Array, is_sparse
+from ..core.linalg import Array
 from ..core.filter.state import Gain
-from ..core.variational.sweep import Options
-from . import _featurewise as featurewise
+from ..core.variational.fit import FitOptions
+from . import _variational as variational
 from ._answers import Answers
-from ._rows import Rows, observed_by_feature, stack, with_data
-from ._start import warm_up
+from ._rows import Rows
+from ._variational_answers import VariationalAnswers
 from ._streaming import StreamingFactorizer, _frozen
 from ._validation import as_covariance
 
 SWEEPS = 30
 """Sweeps that ``covariance="featurewise"`` may make even if ``n_passes`` is smaller; few fits need as many."""
-
-CHOOSING = 50
-"""Half the rows from which a stream with ``n_components="auto"`` chooses them."""
 
 
 class DictionaryFilter(StreamingFactorizer):
@@ -61,9 +58,9 @@ class DictionaryFilter(StreamingFactorizer):
         under missing data. Or one per feature, the variational posterior under missing data, which costs
         memory n_features × n_components². It starts from a spectral fit instead of ``init``, always has a
         mean, uses its own coefficient step and has no process noise.
-    robust : bool, float or "learn", default=False
-        Student-t noise: entries far off the fit lose their weight. True is 4 degrees of freedom, a number
-        is taken as it is, "learn" learns it. Needs ``covariance="featurewise"``.
+    robust : bool or float, default=False
+        Student-t noise: entries far off the fit lose their weight. True learns the degrees of freedom, a number
+        gives them. Needs ``covariance="featurewise"``.
     calibrate : bool, default=False
         Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
         residuals found there (split conformal). For data that break the model, such as contiguous gaps.
@@ -112,7 +109,7 @@ class DictionaryFilter(StreamingFactorizer):
         One record per pass or ``partial_fit`` call (the last 1000): mean squared innovation, noise
         variance, trace of V, and the share of the predictive variance that is doubt about the dictionary.
         With "featurewise" one per sweep: the variational bound and the components left.
-    state_ : FilterState or FeaturewiseState
+    state_ : FilterState or VariationalState
         All that is carried from one sample to the next.
 
     Notes
@@ -153,7 +150,7 @@ class DictionaryFilter(StreamingFactorizer):
         "prior_covariance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), "array-like"],
         "process_noise": [Interval(Real, 0, None, closed="left"), "array-like"],
         "covariance": [StrOptions({"shared", "featurewise"})],
-        "robust": ["boolean", StrOptions({"learn"}), Interval(Real, 0, None, closed="neither")],
+        "robust": ["boolean", Interval(Real, 0, None, closed="neither")],
         "calibrate": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
     }
@@ -169,7 +166,7 @@ class DictionaryFilter(StreamingFactorizer):
         process_noise: Any = 0.0,
         coefficients: str = "least_squares",
         covariance: str = "shared",
-        robust: bool | float | str = False,
+        robust: bool | float = False,
         calibrate: bool = False,
         fit_mean: bool = True,
         init: Any = "random",
@@ -219,7 +216,6 @@ class DictionaryFilter(StreamingFactorizer):
 
     def _begin(self, X: Rows) -> Any:
         self._began = (self.n_components, self.robust)
-        self._warm_fitted = 0
         return super()._begin(X)
 
     def _fit_rows(self, X: Rows, rng: Any) -> None:
@@ -227,9 +223,8 @@ class DictionaryFilter(StreamingFactorizer):
             self._check_shared()
             super()._fit_rows(X, rng)
             return
-        options = self._options(X)
         seed = np.random.default_rng(self._seed)
-        self.state_, sweeps = featurewise.fit_rows(X, options, bool(self.calibrate), seed)
+        self.state_, sweeps = variational.fit_rows(X, self._options(), bool(self.calibrate), seed)
         self.n_passes_ = len(sweeps)
         for number, sweep in enumerate(sweeps):
             self._note(bound=sweep.bound, n_components=float(sweep.n_components), sweep=number + 1.0)
@@ -239,60 +234,27 @@ class DictionaryFilter(StreamingFactorizer):
             self._check_shared()
             super()._absorb_rows(X, seen)
             return
-        X = with_data(X).astype(self._dtype, copy=False)
-        if self.calibrate and not hasattr(self, "state_"):
+        if hasattr(self, "state_"):
+            self.state_ = variational.absorb_rows(self.state_, X)
+        elif self.calibrate:
             raise ValueError("calibrate=True needs all the rows at once: call fit first.")
-        options = self._options(X)
-        size = 2 * warm_up(options.r or CHOOSING)
-        if self._warm_rows is not None:
-            X = self._warm_up_featurewise(X, options, size)
-        for first in range(0, X.shape[0], size):
-            self.state_ = featurewise.absorb_rows(self.state_, X[first : first + size], options)
+        else:
+            self.state_ = variational.begin_stream(X, self._options(), self._seed)
         self._note(n_components=float(self.n_components_), noise=float(np.mean(self.noise_variance_)))
 
-    def _warm_up_featurewise(self, X: Rows, options: Options, size: int) -> Rows:
-        """Start, or start again, from the rows kept so far; returns the rows that are left to absorb.
-
-        The start is over when the rows are enough and say enough: some observed entries for every number
-        to be learned, and as many components as asked for. At the latest it is over after ten times as many.
-        """
-        rows = stack(self._warm_rows, X)
-        (n, m), r = rows.shape, options.r or 1
-        last = n >= 10 * size
-        ready = n >= size and float(observed_by_feature(rows).sum()) >= 2.0 * r * (m + n)
-        if hasattr(self, "state_") and not (ready or last) and n < 1.5 * self._warm_fitted:
-            self._warm_rows = rows  # not worth a new start yet
-            return rows[:0]
-        first = rows[: 10 * size] if n else np.zeros((1, m))
-        begin = options._replace(prune=options.r is None)  # the first rows know little of what comes
-        self.state_, _ = featurewise.fit_rows(first, begin, False, np.random.default_rng(self._seed))
-        self._warm_fitted = n
-        over = last or (ready and self.n_components_ >= min(r, m))
-        self._warm_rows = None if over else rows
-        return rows[first.shape[0] :] if over else rows[:0]
-
-    def _options(self, X: Rows) -> Options:
+    def _options(self) -> FitOptions:
         """The parameters as the core wants them, or one sentence about what does not go together."""
         if not self.fit_mean or np.any(self.process_noise):
             raise ValueError("covariance='featurewise' needs fit_mean=True and process_noise=0.")
-        prior = self.prior_covariance
-        if not isinstance(prior, str) and np.ndim(prior):
+        if not isinstance(self.prior_covariance, str) and np.ndim(self.prior_covariance):
             raise ValueError("covariance='featurewise' takes prior_covariance='auto' or a number.")
-        if is_sparse(X) and (self.n_components == "auto" or self.robust or self.calibrate):
-            raise ValueError("Sparse rows need a number of components, robust=False and calibrate=False.")
-        r = None if self.n_components == "auto" else int(self.n_components)
-        featurewise.check_memory(X.shape[1], r or 1)
-        given = not isinstance(self.robust, str | bool | np.bool_)
-        nu = float(self.robust) if given else 4.0 if self.robust else None
-        return Options(
-            r=r,
-            per_feature_noise=self.noise_variance == "featurewise",
-            max_sweeps=self._most_sweeps or max(self.n_passes, SWEEPS),
-            tol=self.tol or Options().tol,
-            nu=nu,
-            learn_nu=isinstance(self.robust, str),
-            noise=None if isinstance(self.noise_variance, str) else float(self.noise_variance),
-            prior_variance=None if isinstance(prior, str) else float(prior),
+        return variational.fit_options(
+            self.n_components,
+            noise_variance="per_feature" if self.noise_variance == "featurewise" else self.noise_variance,
+            prior_covariance=self.prior_covariance,
+            robust=self.robust,
+            max_iter=self._most_sweeps or max(self.n_passes, SWEEPS),
+            tol=self.tol or FitOptions().tol,
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -309,7 +271,7 @@ class DictionaryFilter(StreamingFactorizer):
                 raise ValueError(f"{name}={getattr(self, name)!r} needs covariance='featurewise'.")
 
     def _check_sizes(self) -> None:
-        if isinstance(self.state_, featurewise.FeaturewiseState) != (self.covariance == "featurewise"):
+        if isinstance(self.state_, variational.VariationalState) != (self.covariance == "featurewise"):
             raise ValueError("partial_fit cannot go on with another covariance; call fit to start again.")
         if self.covariance == "shared":
             super()._check_sizes()
@@ -321,6 +283,6 @@ class DictionaryFilter(StreamingFactorizer):
 
     def _answers(self) -> Answers:
         state = getattr(self, "state_", None)
-        if isinstance(state, featurewise.FeaturewiseState):
-            return featurewise.FeaturewiseAnswers(state, self._dtype)
+        if isinstance(state, variational.VariationalState):
+            return VariationalAnswers(state)
         return super()._answers()
