@@ -13,6 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conftest import low_rank
 from factorstream import DictionaryFilter
+from factorstream.core.variational.noise.gaussian import GaussianNoise
+from factorstream.core.variational.noise.student import StudentNoise
 from factorstream.core.variational.packed import unpack
 from factorstream.core.variational.posterior import information, posterior
 from factorstream.datasets import load_olivetti
@@ -104,14 +106,14 @@ def test_stream_follows_the_fit(rng):
 def test_a_stream_goes_on_exactly_where_the_fit_ended(rng):
     X = gaps(rng, low_rank(rng, 100, 40, 5, offset=1.0), 0.8)
     X[1:, 39], X[0, 39] = np.nan, 1.0
-    state = featurewise(8).fit(X).state_
-    model = state.model
-    if model.prior.mu.size == 8:  # nothing pruned: the sums can be had back
-        stats = information(model.post, model.prior, model.s2, state.n_observed)
-        np.testing.assert_allclose(unpack(stats.S, 9)[:, -1, -1], state.n_observed, rtol=1e-6, atol=1e-6)
-        again = posterior(stats, model.prior, model.s2)
-        np.testing.assert_allclose(again.C, model.post.C, atol=1e-8)
-        np.testing.assert_allclose(again.V, model.post.V, rtol=1e-6, atol=1e-12)
+    state = featurewise(5).fit(X).state_
+    factors = state.factors
+    assert factors.r == 5  # nothing was pruned, so the sums behind the posterior can be had back from it
+    stats = information(factors.post, factors.prior, factors.s2, state.n_observed)
+    np.testing.assert_allclose(unpack(stats.S, 6)[:, -1, -1], state.n_observed, rtol=1e-6, atol=1e-6)
+    again = posterior(stats, factors.prior, factors.s2)
+    np.testing.assert_allclose(again.C, factors.post.C, atol=1e-8)
+    np.testing.assert_allclose(again.V, factors.post.V, rtol=1e-6, atol=1e-12)
     rng = np.random.default_rng(0)
     model = featurewise(10).fit(X)
     for _ in range(5):  # much less noise than before: no matrix may turn indefinite
@@ -180,8 +182,28 @@ def test_outliers_of_any_size(rng, size, noise):
 
 def test_numbers_for_robust_are_taken_as_they_are(rng):
     X = low_rank(rng, 60, 8, 2)
-    for given, nu in ((1.0, 1.0), (1, 1.0), (True, 4.0), (np.False_, np.inf), (7.5, 7.5)):
-        assert featurewise(2, robust=given).fit(X).state_.model.nu == nu
+    for given, noise in (
+        (3.0, StudentNoise(3.0)),
+        (3, StudentNoise(3.0)),
+        (7.5, StudentNoise(7.5)),
+        (np.False_, GaussianNoise()),
+    ):
+        found = featurewise(2, robust=given).fit(X).state_.factors.noise
+        assert type(found) is type(noise)
+        assert found == noise
+    learned = featurewise(2, robust=True).fit(X).state_.factors.noise
+    assert learned.learned
+    assert learned.nu != StudentNoise().nu
+
+
+@pytest.mark.parametrize(("noise", "shape"), [("auto", ()), (0.5, ()), ("featurewise", (4,))])
+def test_noise_variance_is_a_number_or_one_for_each_feature(rng, noise, shape):
+    """Whatever the values: here those of the features coincide, at their floor or because the columns are the same."""
+    one = low_rank(rng, 60, 1, 1)
+    for X in (np.zeros((20, 4)), np.repeat(one, 4, axis=1)):
+        found = featurewise(1, noise_variance=noise).fit(X).noise_variance_
+        assert np.shape(found) == shape
+        assert isinstance(found, np.ndarray if shape else float)
 
 
 def test_as_many_components_as_features(rng):
@@ -233,7 +255,7 @@ def test_sparse_rows(rng):
 def test_density_is_the_written_out_gaussian(rng):
     X = gaps(rng, low_rank(rng, 60, 9, 2, offset=1.0), 0.3)
     model = featurewise(2, noise_variance="featurewise").fit(X)
-    post = model.state_.model.post
+    post = model.state_.factors.post
     V, C = unpack(post.V, 3), model.components_.T
     d = model.noise_variance_ + np.trace(V, axis1=1, axis2=2)
     for i in range(5):
@@ -277,7 +299,7 @@ def test_levels_and_small_calibration_sets(rng):
 
 def test_too_large_a_posterior_is_refused():
     X = sparse.csr_array((np.ones(2), ([0, 1], [0, 1])), shape=(2, 10_000_000))
-    with pytest.raises(MemoryError, match="lower n_components or use covariance='shared'"):
+    with pytest.raises(MemoryError, match="lower n_components or use DictionaryFilter"):
         featurewise(100).partial_fit(X)
 
 

@@ -251,7 +251,7 @@ def _wanted(options: FitOptions) -> int:
 def _is_ready(rows: Rows, options: FitOptions) -> bool:
     """Whether the rows are enough and say enough: two observed entries for every number to be learned."""
     (n, m), r = rows.shape, options.r or 1
-    return n >= _wanted(options) and float(observed_by_feature(rows).sum()) >= 2.0 * r * (m + n)
+    return bool(n >= _wanted(options) and observed_by_feature(rows).sum() >= 2.0 * r * (m + n))
 
 
 def _go_on_warming_up(

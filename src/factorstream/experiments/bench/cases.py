@@ -13,9 +13,11 @@ from ...core.dynamics.em import Prior, maximise
 from ...core.dynamics.fit import expect
 from ...core.dynamics.start import start as sequence_start
 from ...core.dynamics.stream import standards
+from ...core.variational.fit import FitOptions, fit
+from ...core.variational.noise.variance import LEAST, PooledVariance
+from ...core.variational.observed import observations
 from ...core.variational.relevance import KAPPA, Relevance
-from ...core.variational.sweep import LEAST, Options, sweep
-from ...core.variational.sweep import fit as featurewise_fit
+from ...core.variational.sweep import SweepRules, sweep
 from ...datasets import load_london_air, load_olivetti
 from ...estimators.dictionary_filter import DictionaryFilter
 from ...tall import local
@@ -88,12 +90,12 @@ def featurewise_sweep(machine: Machine, quick: bool) -> list[Row]:
     seen = np.random.default_rng(0).random(Y.shape) > 0.25
     W = seen.astype(np.float64)
     Z = np.where(seen, Y, 0.0)
-    model = featurewise_fit(Z, W, Options(r=r, max_sweeps=1, prune=False)).model
-    least, how = np.full(m, LEAST), Relevance(KAPPA, 1.0 / r)
+    data, rules = observations(Z, W), SweepRules(Relevance(KAPPA, 1.0 / r), PooledVariance(), LEAST)
+    model = fit(data, FitOptions(r=r, max_sweeps=1, prune=False)).factors
     rng = np.random.default_rng(0)
     X0, C0 = rng.standard_normal((n, r)), rng.standard_normal((m, r))
     contestants = {
-        VARIATIONAL: Contestant(lambda: sweep(Z, W, model, least, how), work=floors.variational_sweep(n, m, r + 1)),
+        VARIATIONAL: Contestant(lambda: sweep(data, data.W, model, rules), work=floors.variational_sweep(n, m, r + 1)),
         ALS: Contestant(lambda: textbook.als_sweep(Y, seen, X0, C0, 0.1), "yardstick", floors.als_sweep(seen, r)),
     }
     rows = compete(f"Featurewise sweep, faces {n}×{m}, r={r}", contestants, machine)

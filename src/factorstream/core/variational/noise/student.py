@@ -138,7 +138,7 @@ def tail_weights(
     """w (n, m), zero where not observed. M = second moments of c over s2 (m, p), Z of x (n, p). Cost 2 n m p."""
     root = np.sqrt(s2)
     d = expected_squares(Y / root, coef, M, C / root[:, None], Z)
-    return np.where(W > 0, (nu + 1.0) / (nu + d), 0.0)
+    return np.asarray(np.where(W > 0, (nu + 1.0) / (nu + d), 0.0))
 
 
 def _write_weights(
@@ -167,7 +167,7 @@ def tail_sums(weights: Array, b: slice, nu: float) -> Array:
 
 
 def _ones(W: Array) -> Array:
-    return is_seen(W).astype(np.float64)
+    return np.asarray(W > 0, dtype=np.float64)
 
 
 def learn_nu(tails: TailSums, nu: float, low: float = LOWEST, high: float = HIGHEST) -> float:
