@@ -13,9 +13,11 @@ from factorstream.core.dynamics.noise import GaussianSpec
 from factorstream.core.dynamics.outliers import expect
 from factorstream.core.dynamics.scale import standards
 from factorstream.core.dynamics.start import start_states
+from factorstream.core.variational.fit import FitOptions, fit
+from factorstream.core.variational.noise.variance import LEAST, PooledVariance
+from factorstream.core.variational.observed import observations
 from factorstream.core.variational.relevance import KAPPA, Relevance
-from factorstream.core.variational.sweep import LEAST, Options, sweep
-from factorstream.core.variational.sweep import fit as variational_fit
+from factorstream.core.variational.sweep import SweepRules, sweep
 from factorstream.datasets import load_london_air, load_olivetti
 
 from . import floors, textbook
@@ -38,12 +40,12 @@ def variational_sweep(machine: Machine, quick: bool) -> Found:
     seen = np.random.default_rng(0).random(Y.shape) > 0.25
     W = seen.astype(np.float64)
     Z = np.where(seen, Y, 0.0)
-    model = variational_fit(Z, W, Options(r=r, max_sweeps=1, prune=False)).model
-    least, how = np.full(m, LEAST), Relevance(KAPPA, 1.0 / r)
+    data, rules = observations(Z, W), SweepRules(Relevance(KAPPA, 1.0 / r), PooledVariance(), LEAST)
+    model = fit(data, FitOptions(r=r, max_sweeps=1, prune=False)).factors
     rng = np.random.default_rng(0)
     X0, C0 = rng.standard_normal((n, r)), rng.standard_normal((m, r))
     contestants = {
-        VARIATIONAL: Contestant(lambda: sweep(Z, W, model, least, how), work=floors.variational_sweep(n, m, r + 1)),
+        VARIATIONAL: Contestant(lambda: sweep(data, data.W, model, rules), work=floors.variational_sweep(n, m, r + 1)),
         ALS: Contestant(lambda: textbook.als_sweep(Y, seen, X0, C0, 0.1), "yardstick", floors.als_sweep(seen, r)),
     }
     rows = compete(f"Variational sweep, faces {n}×{m}, r={r}", contestants, machine)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from factorstream.core.variational.factors import Factors, row_coefficients
+from factorstream.core.variational.noise.gaussian import GaussianNoise
+from factorstream.core.variational.observed import observations
 from factorstream.core.variational.packed import pack
-from factorstream.core.variational.posterior import Posterior, Prior
-from factorstream.core.variational.sweep import Model
+from factorstream.core.variational.posterior import FactorPrior, Posterior
+
+GAUSSIAN = GaussianNoise()
 
 
 def spd(rng, q, *lead):
@@ -21,9 +25,14 @@ def problem(seed, n=40, m=12, r=3, missing=0.3, noise=0.3):
     return rng, Y, W
 
 
-def random_model(rng, m, r, nu=np.inf):
+def random_factors(rng, m, r, noise=GAUSSIAN):
     q = r + 1
     V = spd(rng, q, m) * 0.1
     post = Posterior(rng.normal(size=(m, q)), pack(V), np.linalg.slogdet(V)[1])
     P0 = np.eye(q) * 0.7
-    return Model(post, Prior(np.zeros((m, q)), P0, np.zeros(r), np.eye(r)), rng.uniform(0.5, 2.0, m), nu)
+    return Factors(post, FactorPrior(np.zeros((m, q)), P0, np.zeros(r), np.eye(r)), rng.uniform(0.5, 2.0, m), noise)
+
+
+def solve(factors, Y, W):
+    """Coefficients of rows given as arrays."""
+    return row_coefficients(factors, observations(Y, W))

@@ -6,7 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from factorstream import BroydenFactorization, DictionaryFilter, MaskedNMF, SequenceFilter, SGDFactorization
+from factorstream import (
+    BayesianFactorization,
+    BroydenFactorization,
+    DictionaryFilter,
+    LowRankImputer,
+    MaskedNMF,
+    SequenceFilter,
+    SGDFactorization,
+)
 
 
 class Case(NamedTuple):
@@ -23,6 +31,10 @@ CASES = [
     Case(DictionaryFilter(3, random_state=0), exact=False),
     Case(DictionaryFilter(2, noise_variance=0.1, prior_covariance=1.0, drift=1e-3, random_state=0), exact=False),
     Case(DictionaryFilter(2, coefficients="map", fit_mean=False, n_passes=2, random_state=0), exact=False),
+    Case(BayesianFactorization(3, random_state=0)),
+    Case(BayesianFactorization(noise_variance="per_feature", robust=True, max_iter=5, random_state=0)),
+    Case(LowRankImputer(random_state=0)),
+    Case(LowRankImputer(2, robust=5.0, calibrate=False, add_indicator=True, random_state=0)),
     Case(BroydenFactorization(3, random_state=0), exact=False),
     Case(SGDFactorization(3, random_state=0), exact=False),
     Case(MaskedNMF(3, max_iter=20, random_state=0)),

@@ -83,7 +83,7 @@ class Factorizer(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def inverse_transform(self, X: MatrixLike) -> Array:
         """The rows that these coefficients stand for (n_samples, n_features)."""
         check_is_fitted(self)
-        x = check_array(X, dtype=[np.float64, np.float32])
+        x = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)  # no component may be left
         components = self.components_
         if x.shape[1] != len(components):
             raise ValueError(

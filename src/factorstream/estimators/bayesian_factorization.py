@@ -9,11 +9,11 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.linalg import is_sparse
-from ..tall.rows import Rows, with_data
+from ..core.variational.fit import FitOptions
+from ..tall.rows import with_data
 from ..tall.threads import limited
 from . import _bayesian_run
-from ._bayesian_run import BayesianRun
+from ._bayesian_run import BayesianRun, Record
 from ._factorizer import PosteriorFactorizer
 from ._types import MatrixLike, Seed
 from ._validation import (
@@ -23,7 +23,8 @@ from ._validation import (
     current_parameters,
     unchanged_on_error,
 )
-from ._variational import STATE_TYPES, VariationalDictionary, fit_options
+from ._variational import STATE_TYPES, fit_options
+from ._variational_answers import VariationalDictionary
 
 
 class BayesianFactorization(PosteriorFactorizer):
@@ -155,12 +156,14 @@ class BayesianFactorization(PosteriorFactorizer):
         with unchanged_on_error(self), limited():
             rows = check_data(self, X, reset=True, accept_sparse=True)
             check_every_feature_observed(rows)
-            options, seed = self._begin(rows)
-            run = _bayesian_run.fit(current_parameters(self), options, with_data(rows), bool(self.calibrate), seed)
-            if self.verbose:
-                for record in run.history:
-                    print(f"[{type(self).__name__}] " + ", ".join(f"{k} {v:.6g}" for k, v in record.items()))
-            self.state_ = run
+            self.state_ = _bayesian_run.fit(
+                current_parameters(self),
+                self._options(),
+                with_data(rows),
+                calibrate=bool(self.calibrate),
+                seed=self._seed(),
+                tell=self._tell,
+            )
         return self
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
@@ -172,12 +175,32 @@ class BayesianFactorization(PosteriorFactorizer):
             else:
                 check_same_parameters(self, run.parameters)
             rows = check_data(self, X, reset=run is None, accept_sparse=True)
-            if run is None:
-                if self.calibrate:
-                    raise ValueError("calibrate=True needs all the rows at once: call fit first.")
-                run = _bayesian_run.begin(current_parameters(self), *self._begin(rows, with_rows=True))
-            self.state_ = _bayesian_run.go_on(run, with_data(rows))
+            if run is not None:
+                self.state_ = _bayesian_run.go_on(run, with_data(rows))
+            elif self.calibrate:
+                raise ValueError("calibrate=True needs all the rows at once: call fit first.")
+            else:
+                parameters = current_parameters(self)
+                self.state_ = _bayesian_run.begin(parameters, self._options(), with_data(rows), self._seed())
         return self
+
+    def _options(self) -> FitOptions:
+        return fit_options(
+            self.n_components,
+            noise_variance=self.noise_variance,
+            prior_covariance=self.prior_covariance,
+            robust=self.robust,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _tell(self, record: Record) -> None:
+        if self.verbose:
+            facts = ", ".join(f"{name} {value:.6g}" for name, value in record.items())
+            print(f"[{type(self).__name__}] {facts}")
 
     # ---------------------------------------------------------------- what was fitted
 
@@ -192,8 +215,7 @@ class BayesianFactorization(PosteriorFactorizer):
         return int(self._learned().n_iter)
 
     def _dictionary(self) -> VariationalDictionary:
-        run: BayesianRun = self._learned()
-        return VariationalDictionary(run.current, run.dtype)
+        return VariationalDictionary(self._learned().current)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

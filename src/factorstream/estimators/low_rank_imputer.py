@@ -23,7 +23,7 @@ from ._columns import listed, means_nan, moments, robust_moments
 from ._factorizer import read_only
 from ._types import MatrixLike, Seed
 from ._validation import check_count, check_data, check_level, current_parameters, unchanged_on_error, warn_caller
-from ._variational import VariationalDictionary, fit_options
+from ._variational_answers import VariationalDictionary
 from .bayesian_factorization import BayesianFactorization
 
 
@@ -209,20 +209,24 @@ class LowRankImputer(Saved, TransformerMixin, BaseEstimator):
         return self
 
     def _factorize(self, Z: Array) -> BayesianRun:
+        """What ``BayesianFactorization.fit`` does, without a second look at the data."""
         model = BayesianFactorization(
             self.n_components,
             noise_variance="per_feature",
             robust=self.robust,
             calibrate=self.calibrate,
             max_iter=self.max_iter,
+            random_state=self.random_state,
+            verbose=self.verbose,
         )
-        options = fit_options(model, Z)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        run = _bayesian_run.fit(current_parameters(model), options, with_data(Z), bool(self.calibrate), seed)
-        if self.verbose:
-            for record in run.history:
-                print(f"[{type(self).__name__}] " + ", ".join(f"{name} {value:.6g}" for name, value in record.items()))
-        return run
+        return _bayesian_run.fit(
+            current_parameters(model),
+            model._options(),
+            with_data(Z),
+            calibrate=bool(self.calibrate),
+            seed=model._seed(),
+            tell=model._tell,
+        )
 
     # ---------------------------------------------------------------- what was fitted
 
@@ -360,7 +364,7 @@ class LowRankImputer(Saved, TransformerMixin, BaseEstimator):
 
 
 def _dictionary(run: BayesianRun) -> VariationalDictionary:
-    return VariationalDictionary(run.current, run.dtype)
+    return VariationalDictionary(run.current)
 
 
 def _check_constant(state: ImputerState, X: Array, level: float) -> None:

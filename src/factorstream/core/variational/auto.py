@@ -6,66 +6,96 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..place import HERE, Place
 from .conformal import Calibration, borrowed_gaps, calibrate
+from .factors import Factors
+from .fit import FitOptions, VariationalFit, fit
+from .observed import Observations, is_seen, total_count
 from .packed import Array, Mask
-from .robust import noise_variance
+from .relevance import LearnedPrior
 from .start import long_rank
-from .sweep import DEFAULT, Fit, Model, Options, fit
+
+MORE = 1.4
+"""The second reading is tried if it starts from this many times the components of the first: with hardly more it would
+find the same, at the cost of another fit. @MORE@"""
+
+FEWER = 0.99
+"""More components must lower the hidden entries' mean absolute error by 1%, or the reading with fewer stays.
+@FEWER@"""
+
+HIDDEN, LEAST_HIDDEN, MOST_HIDDEN = 2000.0, 0.04, 0.15
+"""Entries to hide: with 2000 the coverage of a 95% interval is known to √(0.95·0.05/2000) = 0.5% (derived); between 4%
+and 15% of what is observed, so that large data are calibrated better and small ones keep most. Not tuned."""
+
+REFIT_SWEEPS = 6
+"""Most sweeps after the hidden entries came back: the model is nearly converged then. @REFIT_SWEEPS@"""
 
 
 class AutoFit(NamedTuple):
     """A fit to all observed entries, with what the hidden ones taught on the way."""
 
-    fit: Fit
+    fit: VariationalFit
     calibration: Calibration
-    options: Options
 
 
-def hide_share(n_observed: int) -> float:
-    """Share of the observed entries to hide: about 2000 of them, between 4% and 15%."""
-    return float(np.clip(2000.0 / max(n_observed, 1), 0.04, 0.15))
+class _Trial(NamedTuple):
+    factors: Factors
+    calibration: Calibration
+    options: FitOptions
 
 
-def candidates(options: Options) -> tuple[Options, ...]:
+def hide_share(n_observed: float) -> float:
+    """Share of the observed entries to hide."""
+    return float(np.clip(HIDDEN / max(n_observed, 1.0), LEAST_HIDDEN, MOST_HIDDEN))
+
+
+def candidates(options: FitOptions) -> tuple[FitOptions, ...]:
     """Two readings of the data: relevance left free (few strong components and noise: unneeded ones switch off),
     and relevance held near equal (a long tail of weak components, where free relevance prunes too much)."""
-    return (options._replace(kappa=0.0, spare=False), options)
-
-
-MORE = 1.4  # the second reading is tried if it starts from this many times the components of the first
-FEWER = 0.99  # more components must lower the hidden entries' mean absolute error by 1%
-
-
-def _calibrate(Y: Array, W: Array, hidden: Mask, trial: Fit) -> Calibration:
-    """``calibrate`` for a fit that may be robust."""
-    model, weights = trial.model, trial.weights
-    noise = noise_variance(model.s2, model.nu)
-    used = W if weights is None else weights
-    return calibrate(Y, used, hidden, model.post, model.s2, model.prior, noise, weights is not None)
+    free = options._replace(spare=False)
+    if isinstance(options.prior, LearnedPrior):
+        free = free._replace(prior=LearnedPrior(kappa=0.0))
+    return (free, options)
 
 
 def fit_auto(
-    Y: Array, W: Array, rng: np.random.Generator, options: Options = DEFAULT, refit_sweeps: int = 6
+    data: Observations,
+    rng: np.random.Generator,
+    options: FitOptions | None = None,
+    refit_sweeps: int = REFIT_SWEEPS,
+    place: Place = HERE,
 ) -> AutoFit:
     """Hide, fit each candidate without, keep the better one, calibrate on the hidden, then give them back.
 
-    Y (n, m), W (n, m) > 0 where observed. With ``options.r`` given there is one candidate. The hidden entries
-    return through warm sweeps. Judged by the mean ABSOLUTE error: a few rare values (a pixel that is almost
-    always 0) would decide the squared one. Cost: the candidates' fits and 2 to ``refit_sweeps`` sweeps.
+    With ``options.r`` given there is one candidate. The hidden entries return through warm sweeps. Judged by the mean
+    ABSOLUTE error: a few rare values (a pixel that is almost always 0) would decide the squared one. Cost: the
+    candidates' fits and 2 to ``refit_sweeps`` sweeps.
     """
-    seen = np.asarray(W > 0)
-    hidden = borrowed_gaps(seen, hide_share(int(np.count_nonzero(seen))), rng)
-    kept = np.where(hidden, 0.0, W)
-    Y0 = np.where(seen, Y, 0.0)
-    tried: list[tuple[Model, Calibration, Options]] = []
+    options = FitOptions() if options is None else options
+    seen = place.get(place.each(is_seen, data.W), 1)  # one stream of random numbers chooses among all features
+    hidden = borrowed_gaps(seen, hide_share(float(np.count_nonzero(seen))), rng)
+    data = data._replace(Y=place.each(_blank, data.Y, data.W))
+    kept = data._replace(W=place.each(_without, data.W, place.put(hidden, 1)))
+    N = place.total(total_count, kept.W)
+    best: _Trial | None = None
     for choice in candidates(options) if options.r is None else (options,):
-        trial = fit(Y0, kept, choice)
-        model, found = trial.model, _calibrate(Y0, kept, hidden, trial)
-        if not tried or found.error < tried[-1][1].error * FEWER:
-            tried.append((model, found, choice))
+        trial = fit(kept, choice, place=place)
+        found = calibrate(kept._replace(W=trial.weights), hidden, trial.factors, place=place)
+        if best is None or found.error < best.calibration.error * FEWER:
+            best = _Trial(trial.factors, found, choice)
         start = trial.history[0].n_components if trial.history else 0
-        if long_rank(Y.shape[0], Y.shape[1], float(np.count_nonzero(kept)), start) < MORE * start:
+        if long_rank(data.n, data.m, N, start) < MORE * start:
             break  # the other reading would start from hardly more components
-    model, found, choice = tried[-1]
-    final = fit(Y0, W, choice._replace(max_sweeps=min(refit_sweeps, choice.max_sweeps)), warm=model)
-    return AutoFit(final, found, choice)
+    assert best is not None  # for the type checker: there is at least one candidate
+    sweeps = min(refit_sweeps, best.options.max_sweeps)
+    final = fit(data, best.options._replace(max_sweeps=sweeps), best.factors, place)
+    return AutoFit(final, best.calibration)
+
+
+def _blank(Y: Array, W: Array) -> Array:
+    """Values, zero where nothing is observed."""
+    return np.where(W > 0, Y, 0.0)
+
+
+def _without(W: Array, hidden: Mask) -> Array:
+    return np.where(hidden, 0.0, W)

@@ -12,13 +12,29 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from ..place import HERE, Place, Tall
+from .factors import Factors, normal_variance
+from .observed import Observations, take_rows
 from .packed import Array, Mask
-from .posterior import Coefficients, Posterior, Prior, coefficients, second_moment
+from .posterior import CoefficientPosterior, Posterior, coefficients, second_moment
 from .predictive import predict, predict_variance
 
 TEMPERS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
-OUTLIER = 5.0  # scores above it are outliers of a robust fit, not evidence about its intervals
-WORTH = 0.98  # a setting that is not the plain one must lower the hidden entries' squared error by 2%
+"""Powers of the likelihood to choose from: none discounted to a hundredth of the evidence, in steps of about two. A
+finer grid would choose by noise. @TEMPERS@"""
+
+WORTH = 0.98
+"""A power below 1 must lower the hidden entries' squared error by 2%: the standard error of a mean of 2000 squares of
+normal residuals is √(2/2000) = 3% (derived), but the two errors compared move together. @WORTH@"""
+
+PLENTY = 1000
+"""From so many hidden entries on, their quantile is taken as it is. With fewer it may only widen the model's own
+interval: hiding entries of a small table makes the fit, and so the standard deviations, of the calibration run visibly
+larger than those of the final one. @PLENTY@"""
+
+
+class CalibrationError(ValueError):
+    """Too few entries were hidden to calibrate an interval of the level asked for."""
 
 
 class Calibration(NamedTuple):
@@ -66,82 +82,96 @@ def borrowed_gaps(seen: Mask, fraction: float, rng: np.random.Generator) -> Mask
 
 
 def tempered(
-    Y: Array, W: Array, post: Posterior, s2: Array, prior: Prior, temper: float, M: Array | None = None
-) -> Coefficients:
+    data: Observations, factors: Factors, temper: float, M: Tall | None = None, place: Place = HERE
+) -> CoefficientPosterior:
     """Coefficients under the likelihood to the power ``temper``.
 
     Neighbouring residuals of a misfit move together, so 3000 pixels do not say 3000 independent things about
-    x_k: a power below 1 discounts them, widens Sigma_k and shrinks x_k. C, learned across samples, is untouched.
+    x_k: a power below 1 discounts them, widens Σ_k and shrinks x_k. C, learned across samples, is untouched.
     """
-    return coefficients(Y, W * temper, post, s2, prior, M)
+    discounted = data._replace(W=place.each(_scaled, data.W, temper))
+    return coefficients(discounted, factors.post, factors.s2, factors.prior, M, place)
+
+
+def _scaled(W: Array, temper: float) -> Array:
+    return W * temper
 
 
 def calibrate(
-    Y: Array,
-    W: Array,
+    data: Observations,
     hidden: Mask,
-    post: Posterior,
-    s2: Array,
-    prior: Prior,
-    noise: Array | None = None,
-    trim: bool = False,
+    factors: Factors,
     tempers: tuple[float, ...] = TEMPERS,
+    place: Place = HERE,
 ) -> Calibration:
-    """Choose the power and collect the scores. W must be 0 on hidden entries, the model fitted without them.
+    """Choose the power and collect the scores. W must be 0 on hidden entries, the factors fitted without them.
 
-    ``noise`` (m,) is the noise variance for the intervals if it is not s2 (Student-t noise). ``trim`` leaves out
-    scores above OUTLIER: in contaminated data the hidden entries are contaminated too.
+    ``hidden`` (n, m) is a mask of this process. Where the law of the noise expects outliers, hidden entries that
+    are far off do not count: in contaminated data they are contaminated too.
     Only samples with hidden entries are touched. Cost (len(tempers) + 2) 2 n' m p for those n' samples.
     """
     rows = np.flatnonzero(hidden.any(axis=1))
-    Y, W, hidden = Y[rows], W[rows], hidden[rows]
-    M = second_moment(post, 1.0 / s2)
-    noise = s2 if noise is None else noise
-    if trim:
-        plain = tempered(Y, W, post, s2, prior, 1.0, M)
-        hidden = hidden & (_scores(Y, plain, post, prior, noise) <= OUTLIER)
+    data, gone = take_rows(data, rows, place), place.put(hidden[rows], 1)
+    post, r, variance = factors.post, factors.r, normal_variance(factors, place)
+    M = place.each(second_moment, post, factors.s2)
+    limit = factors.noise.outlier_score()
+    if limit is not None:
+        plain = tempered(data, factors, 1.0, M, place)
+        gone = place.each(_plausible, gone, data.Y, plain, post, r, variance, limit)
     best, temper = np.inf, 1.0
     for power in sorted(tempers, reverse=True):
-        error = _error(Y, hidden, predict(tempered(Y, W, post, s2, prior, power, M), post))
+        coef = tempered(data, factors, power, M, place)
+        square, _, count = place.total(_errors, data.Y, gone, coef, post)
+        error = square / max(count, 1.0)
         if error > best:
             break  # the error is taken to have one minimum along the powers
         if error < best * (WORTH if temper == 1.0 and power != 1.0 else 1.0):
             best, temper = error, power
-    coef = tempered(Y, W, post, s2, prior, temper, M)
-    score = _scores(Y, coef, post, prior, noise)[hidden]
-    away = np.abs(Y - predict(coef, post))[hidden]
-    return Calibration(temper, np.sort(score), float(away.mean()) if away.size else 0.0)
+    coef = tempered(data, factors, temper, M, place)
+    _, away, count = place.total(_errors, data.Y, gone, coef, post)
+    scores = place.each(_scores, data.Y, coef, post, r, variance)
+    found = place.get(scores, 1)[place.get(gone, 1)]  # quantiles need all of them in order
+    return Calibration(temper, np.sort(found), float(away) / count if count else 0.0)
 
 
-def _scores(Y: Array, coef: Coefficients, post: Posterior, prior: Prior, noise: Array) -> Array:
+def _scores(Y: Array, coef: CoefficientPosterior, post: Posterior, r: int, variance: Array) -> Array:
     """|y - mean| / std of every entry."""
-    std = np.sqrt(predict_variance(coef, post, prior.mu.size) + noise)
+    std = np.sqrt(predict_variance(coef, post, r) + variance)
     return np.asarray(np.abs(Y - predict(coef, post)) / std)
 
 
-def _error(Y: Array, hidden: Mask, mean: Array) -> float:
-    D = (Y - mean)[hidden]
-    return float(D @ D) / max(D.size, 1)
+def _plausible(
+    hidden: Mask, Y: Array, coef: CoefficientPosterior, post: Posterior, r: int, variance: Array, limit: float
+) -> Mask:
+    return np.asarray(hidden & (_scores(Y, coef, post, r, variance) <= limit))
+
+
+def _errors(Y: Array, hidden: Mask, coef: CoefficientPosterior, post: Posterior) -> tuple[float, float, float]:
+    """Sums over the hidden entries: of squared errors, of absolute errors, of ones."""
+    D = (Y - predict(coef, post))[hidden]
+    return float(D @ D), float(np.abs(D).sum()), float(D.size)
 
 
 def half_width(scores: Array, level: float) -> float:
     """Multiple of the predictive std whose interval is meant to hold a new entry with probability ``level``.
 
-    Split conformal: the ceil((N+1) level)-th smallest of N sorted scores. With fewer than 1000 scores (small
-    tables) it may only widen the model's own interval: hiding entries there makes the fit, and so the std, of
-    the calibration run visibly larger than those of the final one. No finite-sample guarantee: the scores come
-    from the fit without the hidden entries, and the power of the likelihood was chosen on the same ones.
+    Split conformal: the ⌈(N+1) level⌉-th smallest of N sorted scores, with fewer than PLENTY scores at least the
+    normal quantile. No finite-sample guarantee: the scores come from the fit without the hidden entries, and the power
+    of the likelihood was chosen on the same ones.
     """
     normal, N = gaussian_half_width(level), scores.size
     rank = int(np.ceil((N + 1) * level))
     if rank > N:
         need = int(np.ceil(level / (1.0 - level) - 1e-9))
-        raise ValueError(f"{N} hidden entries are too few to calibrate level {level}: at least {need} are needed")
-    return max(float(scores[rank - 1]), normal if N < 1000 else 0.0)
+        raise CalibrationError(
+            f"{N} hidden entries are too few to calibrate level {level}, which needs at least {need}; "
+            "lower the level, or fit with calibrate=False."
+        )
+    return max(float(scores[rank - 1]), normal if N < PLENTY else 0.0)
 
 
 def gaussian_half_width(level: float) -> float:
     """The same without calibration: the normal quantile."""
     if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie strictly between 0 and 1, got {level}")
+        raise ValueError(f"level must lie strictly between 0 and 1; got {level}.")
     return float(ndtri(0.5 + 0.5 * level))

@@ -2,32 +2,40 @@
 
 Model (samples are rows; q = r + 1 with a mean column, whose coefficient is always 1):
 
-    y_ki = c_i^T x_k + e_ki        e_ki ~ N(0, s2_i / w_ki)     w_ki = 0 where y_ki is missing
-    x_k  ~ N(mu, K^-1), x_kq = 1   c_i ~ N(c0_i, P0^-1)
+    y_ki = c_iᵀ x_k + e_ki         e_ki ~ N(0, s2_i / w_ki)     w_ki = 0 where y_ki is missing
+    x_k  ~ N(mu, K⁻¹), x_kq = 1    c_i ~ N(c0_i, P0⁻¹)
 
-    V_i^-1 = P0 + (1/s2_i) sum_k w_ki (x_k x_k^T + Sigma_k)     c_i = V_i (P0 c0_i + (1/s2_i) sum_k w_ki y_ki x_k)
+    V_i⁻¹ = P0 + (1/s2_i) Σ_k w_ki (x_k x_kᵀ + Σ_k)      c_i = V_i (P0 c0_i + (1/s2_i) Σ_k w_ki y_ki x_k)
 
-Everything the data say about C is in sums over samples (``Statistics``): batches, shards and machines merge
-by addition, and a sample is taken back by subtraction. Symmetric matrices are packed rows (``packed``), so
-that all sums are matrix products: 2 n m p flops for all V_i^-1, the same for all Sigma_k, p = q(q+1)/2.
+Everything the data say about C is in sums over samples (``Statistics``): batches, shards and machines merge by
+addition. Symmetric matrices are packed rows (``packed``), so that all sums are matrix products: 2 n m p flops for all
+V_i⁻¹, the same for all Σ_k, p = q(q+1)/2.
+
+Functions that take a ``place`` run over all features; the others are plain functions of arrays, which a place calls
+on the features it holds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..linalg import is_sparse
-from .packed import Array, Index, add_product, column_count, invert, layout, outer, pack, size, unpack
+from ..place import HERE, Place, Tall
+from .observed import Observations, column_count
+from .packed import Array, Index, add_product, invert, layout, outer, pack, size, unpack
 
-BUDGET = 2**22  # floats in one temporary block (32 MiB)
-CACHE = 2**16  # floats in a temporary that should stay in cache
+BUDGET = 2**22
+"""Floats in one temporary block: 32 MiB. Memory and speed only; no result depends on it."""
+
+CACHE = 2**16
+"""Floats in a temporary that should stay in a processor's cache: 512 KiB. Speed only."""
 
 
-class Prior(NamedTuple):
-    """c_i ~ N(c0_i, P0^-1) and x_k ~ N(mu, K^-1). r = len(mu); a mean column makes q = r + 1."""
+class FactorPrior(NamedTuple):
+    """c_i ~ N(c0_i, P0⁻¹) and x_k ~ N(mu, K⁻¹). r = len(mu); a mean column makes q = r + 1."""
 
     c0: Array  # (m, q)
     P0: Array  # (q, q) precision
@@ -38,9 +46,9 @@ class Prior(NamedTuple):
 class Statistics(NamedTuple):
     """Sums over samples: everything the data say about C. Additive."""
 
-    S: Array  # (m, p) packed sum_k w_ki (x_k x_k^T + Sigma_k)
-    H: Array  # (m, q) sum_k w_ki y_ki x_k
-    yy: Array  # (m,)  sum_k w_ki y_ki^2
+    S: Array  # (m, p) packed Σ_k w_ki (x_k x_kᵀ + Σ_k)
+    H: Array  # (m, q) Σ_k w_ki y_ki x_k
+    yy: Array  # (m,)  Σ_k w_ki y_ki²
     N: Array  # (m,)  number of observed entries
 
 
@@ -52,12 +60,12 @@ class Posterior(NamedTuple):
     logdet: Array  # (m,) log det V_i
 
 
-class Coefficients(NamedTuple):
-    """q(x_k) = N(X_k, Sigma_k); with a mean column X ends in ones and Sigma covers the first r."""
+class CoefficientPosterior(NamedTuple):
+    """q(x_k) = N(X_k, Σ_k); with a mean column X ends in ones and Σ_k covers the first r."""
 
     X: Array  # (n, q)
     Sigma: Array  # (n, r(r+1)/2) packed
-    logdet: Array  # (n,) log det Sigma_k
+    logdet: Array  # (n,) log det Σ_k
 
 
 def blocks(n: int, width: int, budget: int = BUDGET) -> Iterator[slice]:
@@ -81,20 +89,15 @@ def merge(a: Statistics, b: Statistics) -> Statistics:
     return Statistics(a.S + b.S, a.H + b.H, a.yy + b.yy, a.N + b.N)
 
 
-def remove(a: Statistics, b: Statistics) -> Statistics:
-    """Take b's samples back out of a: a revisited sample REPLACES its old contribution."""
-    return Statistics(a.S - b.S, a.H - b.H, a.yy - b.yy, a.N - b.N)
-
-
 def interior(r: int, q: int) -> tuple[Index, Index]:
     """Packed positions, inside size q, of the leading r x r block (in size-r order) and of column q-1."""
     small, big = layout(r), layout(q)
     return big.position[small.i, small.j], big.position[:r, q - 1]
 
 
-def second_moment(post: Posterior, scale: Array | float = 1.0) -> Array:
-    """Packed scale_i E[c_i c_i^T] = scale_i (C_i C_i^T + V_i), (m, p)."""
-    scale = np.broadcast_to(scale, post.logdet.shape)
+def second_moment(post: Posterior, s2: Array | float = 1.0) -> Array:
+    """Packed E[c_i c_iᵀ] / s2_i = (C_i C_iᵀ + V_i) / s2_i, (m, p)."""
+    scale = np.broadcast_to(1.0 / s2, post.logdet.shape)
     M = np.empty_like(post.V)
     for b in blocks(M.shape[0], M.shape[1], CACHE):
         np.add(outer(post.C[b]), post.V[b], out=M[b])
@@ -102,40 +105,52 @@ def second_moment(post: Posterior, scale: Array | float = 1.0) -> Array:
     return M
 
 
-def coefficients(Y: Array, W: Array, post: Posterior, s2: Array, prior: Prior, M: Array | None = None) -> Coefficients:
+def coefficients(
+    data: Observations, post: Posterior, s2: Tall, prior: FactorPrior, M: Tall | None = None, place: Place = HERE
+) -> CoefficientPosterior:
     """q(x_k) given q(C), the uncertainty of C included:
 
-        Sigma_k^-1 = K + sum_i (w_ki/s2_i) (c_i c_i^T + V_i)        (leading r x r block)
-        x_k = Sigma_k (K mu + sum_i (w_ki/s2_i) (y_ki c_i - E[c_i b_i]))
+        Σ_k⁻¹ = K + Σ_i (w_ki/s2_i) (c_i c_iᵀ + V_i)        (leading r x r block)
+        x_k = Σ_k (K mu + Σ_i (w_ki/s2_i) (y_ki c_i - E[c_i b_i]))
 
-    Y (n, m) finite everywhere (anything where W is 0), W (n, m) weights, s2 (m,).
-    M is ``second_moment(post, 1 / s2)`` if the caller has it. Cost 2 n m p + n r^3.
+    M is ``second_moment(post, s2)`` if the caller has it. Cost 2 n m p + n r³.
     """
-    (n, _), q, r = Y.shape, post.C.shape[1], prior.mu.size
+    n, q, r = data.n, len(prior.P0), prior.mu.size
     if M is None:
-        M = second_moment(post, 1.0 / s2)
+        M = place.each(second_moment, post, s2)
     inside, edge = interior(r, q)
     X = np.ones((n, q))
     Sigma, logdet = np.empty((n, size(r))), np.empty(n)
-    Cs = post.C[:, :r] / s2[:, None]
+    Cs = place.each(_over_noise, post.C, s2, r)
     K, Kmu = pack(prior.K), prior.K @ prior.mu
-    for b in blocks(n, M.shape[1] + W.shape[1]):
-        A = W[b] @ M
-        h = (W[b] * Y[b]) @ Cs + Kmu
+    for b in blocks(n, size(q) + data.m):
+        A, h = place.total(_normal_equations, data.Y, data.W, b, M, Cs)
+        h = h + Kmu
         if q > r:
             h -= A[:, edge]
         Sigma[b], X[b, :r], logdet[b] = invert(A[:, inside] + K, h)
-    return Coefficients(X, Sigma, logdet)
+    return CoefficientPosterior(X, Sigma, logdet)
 
 
-def moments(coef: Coefficients, r: int) -> Array:
-    """Packed E[x_k x_k^T] = x_k x_k^T + Sigma_k, (n, p)."""
+def _over_noise(C: Array, s2: Array, r: int) -> Array:
+    """c_i / s2_i without the mean column, (m, r)."""
+    return np.asarray(C[:, :r] / s2[:, None])
+
+
+def _normal_equations(Y: Any, W: Any, b: slice, M: Array, Cs: Array) -> tuple[Array, Array]:
+    """Packed Σ_i (w_ki/s2_i) E[c_i c_iᵀ] and Σ_i (w_ki/s2_i) y_ki c_i of the rows b."""
+    W = W[b]
+    return W @ M, (W * Y[b]) @ Cs
+
+
+def moments(coef: CoefficientPosterior, r: int) -> Array:
+    """Packed E[x_k x_kᵀ] = x_k x_kᵀ + Σ_k, (n, p)."""
     Z = outer(coef.X)
     Z[:, interior(r, coef.X.shape[1])[0]] += coef.Sigma
     return Z
 
 
-def add_statistics(total: Statistics, Y: Array, W: Array, coef: Coefficients, Z: Array) -> None:
+def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior, Z: Array) -> Statistics:
     """total += what these samples say about C, IN PLACE; Z = moments(coef). Cost 2 n m p."""
     WY = W * Y
     add_product(total.S, W, Z)
@@ -143,17 +158,22 @@ def add_statistics(total: Statistics, Y: Array, W: Array, coef: Coefficients, Z:
     squares = (WY * Y).sum(axis=0) if is_sparse(WY) else np.einsum("km,km->m", WY, Y)
     np.add(total.yy, squares, out=total.yy)
     np.add(total.N, column_count(W), out=total.N)
-
-
-def statistics(Y: Array, W: Array, coef: Coefficients, r: int) -> Statistics:
-    """What these samples say about C, as a value of its own."""
-    total = no_statistics(Y.shape[1], coef.X.shape[1])
-    add_statistics(total, Y, W, coef, moments(coef, r))
     return total
 
 
-def posterior(stats: Statistics, prior: Prior, s2: Array) -> Posterior:
-    """q(c_i) for every feature from the sums. Cost m q^3 flops, no temporary beyond the result."""
+def add_block(total: Statistics, Y: Any, W: Any, b: slice, coef: CoefficientPosterior, Z: Array) -> Statistics:
+    """``add_statistics`` of the rows b, whose coefficients are given."""
+    return add_statistics(total, Y[b], W[b], coef, Z)
+
+
+def statistics(Y: Any, W: Any, coef: CoefficientPosterior, r: int) -> Statistics:
+    """What these samples say about C, as a value of its own."""
+    total = no_statistics(Y.shape[1], coef.X.shape[1])
+    return add_statistics(total, Y, W, coef, moments(coef, r))
+
+
+def posterior(stats: Statistics, prior: FactorPrior, s2: Array) -> Posterior:
+    """q(c_i) for every feature from the sums. Cost m q³ flops, no temporary beyond the result."""
     V = stats.S / s2[:, None]
     V += pack(prior.P0)
     h = stats.H / s2[:, None] + prior.c0 @ prior.P0
@@ -162,19 +182,23 @@ def posterior(stats: Statistics, prior: Prior, s2: Array) -> Posterior:
 
 
 def absorb(
-    stats: Statistics, Y: Array, W: Array, post: Posterior, s2: Array, prior: Prior
-) -> tuple[Statistics, Posterior, Coefficients]:
+    stats: Statistics, data: Observations, post: Posterior, s2: Tall, prior: FactorPrior, place: Place = HERE
+) -> tuple[Statistics, Posterior, CoefficientPosterior]:
     """One mini-batch of a stream: solve its coefficients, add its sums, refresh every c_i and V_i.
 
     One-pass use: with the coefficients known it is the per-feature Kalman filter in information form.
     """
-    coef = coefficients(Y, W, post, s2, prior)
-    stats = merge(stats, statistics(Y, W, coef, prior.mu.size))
-    return stats, posterior(stats, prior, s2), coef
+    coef = coefficients(data, post, s2, prior, place=place)
+    stats = place.each(_with_batch, stats, data.Y, data.W, coef, prior.mu.size)
+    return stats, place.each(posterior, stats, prior, s2), coef
+
+
+def _with_batch(stats: Statistics, Y: Any, W: Any, coef: CoefficientPosterior, r: int) -> Statistics:
+    return merge(stats, statistics(Y, W, coef, r))
 
 
 def expected_square(stats: Statistics, post: Posterior) -> Array:
-    """sum_k w_ki E[(y_ki - c_i^T x_k)^2] per feature, from the sums alone, (m,)."""
+    """Σ_k w_ki E[(y_ki - c_iᵀ x_k)²] per feature, from the sums alone, (m,)."""
     fit = np.empty_like(stats.yy)
     weight = layout(post.C.shape[1]).weight
     for b in blocks(fit.size, stats.S.shape[1], CACHE):
@@ -185,10 +209,10 @@ def expected_square(stats: Statistics, post: Posterior) -> Array:
     return np.asarray(stats.yy - 2.0 * np.einsum("mq,mq->m", post.C, stats.H) + fit)
 
 
-def information(post: Posterior, prior: Prior, s2: Array, N: Array) -> Statistics:
-    """The sums that would give this posterior: what a finished fit hands on to a stream. Cost m q^3.
+def information(post: Posterior, prior: FactorPrior, s2: Array, N: Array) -> Statistics:
+    """The sums that would give this posterior: what a finished fit hands on to a stream. Cost m q³.
 
-    Inverts ``posterior``: S = s2 (V^-1 - P0), H = s2 (V^-1 c - P0 c0), and yy such that the residuals say s2.
+    Inverts ``posterior``: S = s2 (V⁻¹ - P0), H = s2 (V⁻¹ c - P0 c0), and yy such that the residuals say s2.
     """
     S, _, _ = invert(post.V.copy(), post.C)
     q = post.C.shape[1]

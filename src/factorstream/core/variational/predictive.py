@@ -1,4 +1,8 @@
-"""What the posterior says about every entry: mean, variance, draws. Blocks of n x m, never n m m or n m r."""
+"""What the posterior says about every entry: mean, variance, draws. Blocks of n x m, never n m m or n m r.
+
+``predict``, ``predict_variance`` and ``expected_squares`` are plain functions of arrays that a place maps over the
+features; the others take the place.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,19 @@ from typing import Any
 import numpy as np
 
 from ..linalg import is_sparse
+from ..place import HERE, Place, Tall
+from .observed import Observations
 from .packed import Array, Index, invert, layout, outer, pack, size, unpack
-from .posterior import Coefficients, Posterior, Prior, blocks, interior, moments
+from .posterior import CoefficientPosterior, FactorPrior, Posterior, blocks, interior, moments
 
 
-def predict(coef: Coefficients, post: Posterior) -> Array:
-    """E[c_i^T x_k], (n, m)."""
+def predict(coef: CoefficientPosterior, post: Posterior) -> Array:
+    """E[c_iᵀ x_k], (n, m)."""
     return np.asarray(coef.X @ post.C.T)
 
 
-def predict_variance(coef: Coefficients, post: Posterior, r: int) -> Array:
-    """Var[c_i^T x_k] = x^T V_i x + c_i^T Sigma c_i + tr(V_i Sigma), (n, m). The noise s2_i is not in it.
+def predict_variance(coef: CoefficientPosterior, post: Posterior, r: int) -> Array:
+    """Var[c_iᵀ x_k] = x_kᵀ V_i x_k + c_iᵀ Σ_k c_i + tr(V_i Σ_k), (n, m). The noise s2_i is not in it.
 
     Two products over packed rows, in blocks of samples and of features. Cost 4 n m p.
     """
@@ -28,15 +34,15 @@ def predict_variance(coef: Coefficients, post: Posterior, r: int) -> Array:
     weight, small = layout(q).weight, layout(r).weight
     out = np.empty((n, m))
     for b in blocks(n, size(q)):
-        Z = moments(Coefficients(coef.X[b], coef.Sigma[b], coef.logdet[b]), r)
+        Z = moments(CoefficientPosterior(coef.X[b], coef.Sigma[b], coef.logdet[b]), r)
         for f in blocks(m, 2 * size(q)):
             out[b, f] = Z @ (post.V[f] * weight).T
             out[b, f] += coef.Sigma[b] @ (outer(post.C[f])[:, inside] * small).T
     return out
 
 
-def expected_squares(Y: Array, coef: Coefficients, M: Array, C: Array, Z: Array) -> Array:
-    """E[(y_ki - c_i^T x_k)^2] for every entry, (n, m). M (m, p), Z (n, p): second moments. Cost 2 n m p."""
+def expected_squares(Y: Array, coef: CoefficientPosterior, M: Array, C: Array, Z: Array) -> Array:
+    """E[(y_ki - c_iᵀ x_k)²] for every entry, (n, m). M (m, p), Z (n, p): second moments. Cost 2 n m p."""
     weight = layout(C.shape[1]).weight
     mean = coef.X @ C.T
     out = (Z * weight) @ M.T
@@ -48,35 +54,47 @@ def expected_squares(Y: Array, coef: Coefficients, M: Array, C: Array, Z: Array)
     return np.asarray(out)
 
 
-def log_density(Y: Any, W: Any, post: Posterior, s2: Array, prior: Prior) -> Array:
-    """log p(y_k) over the observed entries, x_k integrated out, (n,). Y, W as in ``coefficients``.
+def log_density(data: Observations, post: Posterior, s2: Tall, prior: FactorPrior, place: Place = HERE) -> Array:
+    """log p(y_k) over the observed entries, x_k integrated out, (n,).
 
-    y_k ~ N(b + C mu, C K^-1 C^T + diag(d)), d_i = s2_i + tr(V_i E[z z^T]), z = (x, 1): the noise and the expected
-    doubt about c_i. Woodbury, so nothing is larger than q x q. Cost 2 n m p + n r^3.
+    y_k ~ N(b + C mu, C K⁻¹ Cᵀ + diag(d)), d_i = s2_i + tr(V_i E[z zᵀ]), z = (x, 1): the noise and the expected
+    uncertainty of c_i. Woodbury's identity, so that nothing is larger than q x q. Cost 2 n m p + n r³.
     """
-    r, q = prior.mu.size, post.C.shape[1]
+    r, q = prior.mu.size, len(prior.P0)
     cov = np.linalg.inv(prior.K)
     zz = np.zeros((q, q))
     zz[:r, :r] = cov + np.outer(prior.mu, prior.mu)
     zz[r:, :r], zz[:r, r:], zz[r:, r:] = prior.mu, prior.mu[:, None], 1.0
-    d = s2 + post.V @ (layout(q).weight * pack(zz))
-    C = post.C[:, :r]
-    mean = C @ prior.mu + post.C[:, r:].sum(axis=1)
-    scaled, M = C / d[:, None], outer(C) / d[:, None]
-    out = np.empty(Y.shape[0])
-    for b in blocks(Y.shape[0], size(q) + 2 * Y.shape[1]):
-        seen = (W[b] > 0).astype(np.float64)
-        D = seen * Y[b] - seen * mean if not is_sparse(seen) else _centred(seen, Y[b], mean)
-        A = seen @ M + pack(prior.K)
-        h = D @ scaled
-        _, x, logdet = invert(A, h)
-        squares = (D * D) @ (1.0 / d) - np.einsum("nr,nr->n", h, x)
-        log_det = seen @ np.log(2.0 * np.pi * d) - logdet - np.linalg.slogdet(prior.K)[1]
+    marginal = place.each(_marginal, post, s2, prior.mu, layout(q).weight * pack(zz))
+    out = np.empty(data.n)
+    for b in blocks(data.n, size(q) + 2 * data.m):
+        A, h, squares, log_det = place.total(_density_sums, data.Y, data.W, b, *marginal)
+        _, x, logdet = invert(A + pack(prior.K), h)
+        squares = squares - np.einsum("nr,nr->n", h, x)
+        log_det = log_det - logdet - np.linalg.slogdet(prior.K)[1]
         out[b] = -0.5 * (squares + log_det)
     return out
 
 
-def _centred(seen: Any, Y: Any, mean: Array) -> Any:
+def _marginal(post: Posterior, s2: Array, mu: Array, zz: Array) -> tuple[Array, Array, Array, Array]:
+    """Of every feature: d_i (m,), mean (m,), c_i / d_i (m, r), packed c_i c_iᵀ / d_i."""
+    r = mu.size
+    d = s2 + post.V @ zz
+    C = post.C[:, :r]
+    mean = C @ mu + post.C[:, r:].sum(axis=1)
+    return d, mean, C / d[:, None], outer(C) / d[:, None]
+
+
+def _density_sums(
+    Y: Any, W: Any, b: slice, d: Array, mean: Array, scaled: Array, M: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Of the rows b: CᵀD⁻¹C (packed), CᵀD⁻¹e, eᵀD⁻¹e and log det 2πD over the observed entries; e = y - mean."""
+    seen = (W[b] > 0).astype(np.float64)
+    e = seen * Y[b] - seen * mean if not is_sparse(seen) else _centred(Y[b], mean)
+    return seen @ M, e @ scaled, (e * e) @ (1.0 / d), seen @ np.log(2.0 * np.pi * d)
+
+
+def _centred(Y: Any, mean: Array) -> Any:
     """Sparse rows minus the mean at their stored entries."""
     D = Y.copy()
     D.data = Y.data - mean[Y.indices]
@@ -95,19 +113,23 @@ def _gaussian(mean: Array, packed: Array, n_draws: int, rng: np.random.Generator
 def draw_entries(
     rows: Index,
     columns: Index,
-    coef: Coefficients,
+    coef: CoefficientPosterior,
     post: Posterior,
-    s2: Array,
+    s2: Tall,
     n_draws: int,
     rng: np.random.Generator,
+    place: Place = HERE,
 ) -> Array:
     """Joint posterior draws of the entries (rows[j], columns[j]): (n_draws, number of entries).
 
     One draw is ONE dictionary and one coefficient vector per sample, plus noise: what multiple imputation
     needs, since entries of a sample, and of a feature, move together. Every V_i is factored once for all
     draws, in blocks of features; beyond the result and the draws of X (n_draws n q) the memory is bounded.
-    Cost m q^3 + n_draws (m q^2 + entries q).
+    Cost m q³ + n_draws (m q² + entries q).
     """
+    # One stream of random numbers runs through the features in their order: they are drawn in this process.
+    post = Posterior(*(place.get(part, 0) for part in post))
+    s2 = place.get(s2, 0)
     n, q = coef.X.shape
     r = _free(coef)
     X = np.ones((n_draws, n, q))
@@ -131,9 +153,6 @@ def _between(ordered: Index, f: slice, order: Index) -> Iterator[Index]:
     return (order[s : min(s + 2**16, high)] for s in range(int(low), int(high), 2**16))
 
 
-def _free(coef: Coefficients) -> int:
-    """r, from the length of a packed Sigma."""
+def _free(coef: CoefficientPosterior) -> int:
+    """r, from the length of a packed Σ_k."""
     return (math.isqrt(8 * coef.Sigma.shape[1] + 1) - 1) // 2
-
-
-__all__ = ["draw_entries", "expected_squares", "log_density", "predict", "predict_variance"]

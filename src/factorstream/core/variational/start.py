@@ -1,41 +1,51 @@
 """A start so good that few sweeps suffice: fill, shrink the spectrum by the evidence, fill again.
 
-For COMPLETE data the variational posterior of this very model has a closed form (Nakajima et al. 2013): each
+For COMPLETE data the variational posterior of this very model has a closed form (Nakajima, Sugiyama, Babacan and
+Tomioka, "Global analytic solution of fully-observed variational Bayesian matrix factorization", JMLR 14, 2013): each
 singular value g of the data is kept and shrunk, or dropped, by its size against the noise s2,
 
-    g^2 > s2 M (1 + t)(1 + L/(M t)),   t = 2.5129 sqrt(L/M),   L = min(n, m), M = max(n, m)
-    g <- (g/2) (z + sqrt(z^2 - 4 L M s2^2/g^4)),   z = 1 - (L + M) s2/g^2
+    g² > s2 M (1 + t)(1 + L/(M t)),   t = 2.5129 √(L/M),   L = min(n, m), M = max(n, m)
+    g <- (g/2) (z + √(z² - 4 L M s2²/g⁴)),   z = 1 - (L + M) s2/g²
 
 so filling the gaps with the last fit and repeating is expectation-maximisation by spectra: one Gram matrix of
-the smaller side and one eigendecomposition, about 4 n m L + L^3 flops, no posterior per feature. It also says
+the smaller side and one eigendecomposition, about 4 n m L + L³ flops, no posterior per feature. It also says
 how many components the data support, which is what ``n_components="auto"`` starts from.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse.linalg import svds
+from scipy.sparse.linalg import LinearOperator, svds
 
-from ..linalg import SparseRows
-from .packed import Array
+from ..place import HERE, Place, Tall
+from .noise.law import NoiseLaw
+from .observed import Observations, is_seen
+from .packed import Array, Mask
+from .spectrum import WIDTH, decomposition
 
-SHAPE = 2.5129  # root of the evidence's threshold equation, to the digits that matter
-EXTRA = 5  # passes with the spare components
-EXACT = 1500  # up to this smaller side the whole spectrum is computed
-WIDTH = 256  # beyond it, only this many leading components
+SHAPE = 2.5129
+"""Nakajima et al., section 5: the threshold's t over √(L/M), by their fit of its exact value."""
+
+SPARE = 32
+"""Most components to start from although the evidence finds fewer. @SPARE@"""
+
+EXTRA = 5
+"""Passes with the spare components: they need not converge, the sweeps go on from there. @EXTRA@"""
+
+FIRST_NOISE = 0.1
+"""Noise variance before the first pass, as a share of the data's; later passes measure it. Not tuned: a round number."""
 
 
 class Spectrum(NamedTuple):
-    """A start: y_k ~ B^T x_k + b, with x of unit second moment."""
+    """A start: y_k ≈ Bᵀ x_k + b, with x of unit second moment."""
 
-    X: Array  # (n, r) orthogonal columns, X^T X = n I
-    B: Array  # (r, m) shrunk loadings
-    b: Array  # (m,) mean
+    X: Array  # (n, r) orthogonal columns, XᵀX = n I
+    B: Tall  # (r, m) shrunk loadings
+    b: Tall  # (m,) mean
     s2: float  # noise variance
-    inlier: Array  # (n, m) 0 or 1: 0 where a robust start trimmed an observed entry
+    believed: Tall | None  # (n, m) boolean: the observed entries it goes by; None: all of them
     n_passes: int
 
 
@@ -48,32 +58,14 @@ def shrinkage(g2: Array, s2: float, n: int, m: int) -> Array:
     return np.asarray(0.5 * (z + np.sqrt(np.maximum(z * z - 4.0 * L * M * (s2 / g2) ** 2, 0.0))))
 
 
-def _decompose(Z: Array, guess: Array | None, width: int) -> tuple[Array, Array]:
-    """Squared singular values (descending) and LEFT singular vectors if n <= m, RIGHT ones otherwise.
-
-    Exact through the Gram matrix of the smaller side L; beyond EXACT only the leading ``width`` ones, by subspace
-    iteration from the last pass's vectors (or from the data's own rows), 8 n m width flops.
-    """
-    A = Z if Z.shape[0] <= Z.shape[1] else Z.T
-    if A.shape[0] <= EXACT:
-        g2, U = np.linalg.eigh(A @ A.T)
-        return np.maximum(g2[::-1], 0.0), U[:, ::-1]
-    Q = A @ A[:: -(-A.shape[0] // width)].T if guess is None else guess
-    for _ in range(4 if guess is None else 1):
-        Q, _ = np.linalg.qr(A @ (A.T @ Q))
-    B = Q.T @ A
-    g2, U = np.linalg.eigh(B @ B.T)
-    return np.maximum(g2[::-1], 0.0), np.asarray(Q @ U[:, ::-1])
-
-
 def spare_rank(n: int, m: int) -> int:
     """Components to start from even if the evidence finds fewer: on small tables the threshold, which is
     asymptotic and assumes equal noise, finds too few, and there a spare component costs nothing."""
-    return min(min(n, m) // 2, 32)
+    return min(min(n, m) // 2, SPARE)
 
 
 def affordable_rank(n: int, m: int, N: float) -> int:
-    """The most components that spend at most half of the N observations: r(n + m - r) <= N/2."""
+    """The most components that spend at most half of the N observations: r(n + m - r) ≤ N/2."""
     half = 0.5 * (n + m)
     return int(max(0.0, min(min(n, m), half - np.sqrt(max(half * half - 0.5 * N, 0.0)))))
 
@@ -90,89 +82,131 @@ def _shrunk(g2: Array, s2: float, n: int, m: int, least: int, most: int) -> Arra
     return np.concatenate([g, np.full(max(least - g.size, 0), 0.5)])
 
 
+class _Plan(NamedTuple):
+    """How many components the passes may keep, and how many passes are left."""
+
+    least: int
+    most: int
+    left: int
+
+
+def _first_plan(n: int, m: int, N: float, r: int | None, max_passes: int, spare: bool) -> tuple[int | None, _Plan]:
+    """r given: as many. r to be found: up to what N entries afford; on a small table, the spare ones at once."""
+    if r is None and spare and affordable_rank(n, m, N) <= spare_rank(n, m):
+        r, max_passes = spare_rank(n, m), min(max_passes, EXTRA)
+    if r is not None:
+        return r, _Plan(r, r, max_passes)
+    return None, _Plan(0, min(affordable_rank(n, m, N), WIDTH), max_passes)
+
+
 def spectral_start(
-    F: Array,
-    W: Array,
+    F: Tall,
+    data: Observations,
     r: int | None,
+    noise: NoiseLaw,
     max_passes: int = 30,
     tol: float = 1e-3,
-    robust: bool = False,
     spare: bool = True,
+    place: Place = HERE,
 ) -> Spectrum:
     """Fill-and-shrink passes from the mean fill.
 
-    F (n, m) data, zero where missing and centred on the observed means; W (n, m) nonzero where observed; r
-    components, or as many as the evidence supports (None). Stops when the noise estimate changes by less than
-    ``tol`` relatively. The noise is judged on observed entries with r(n + m - r) degrees of freedom spent.
-    ``robust`` treats entries more than 4 robust standard deviations off the last fit as missing.
+    F (n, m) ``data`` centred on the observed means, zero where missing; r components, or as many as the evidence
+    supports (None). Stops when the noise estimate changes by less than ``tol`` relatively (0.1%: not tuned, the sweeps
+    estimate it again). The noise is judged on observed entries with r(n + m - r) degrees of freedom spent; entries
+    that ``noise`` does not believe count as missing.
     """
-    n, m = F.shape
-    observed = W > 0
-    seen = observed & _near(F, observed) if robust else observed
-    N = float(np.count_nonzero(seen))
-    total = float((F * F)[seen].sum()) if robust else float(np.einsum("km,km->", F, F))
-    s2 = 0.1 * total / max(N, 1.0)
-    fit, b = np.zeros_like(F), np.zeros(m)
-    X, B = np.zeros((n, 0)), np.zeros((0, m))
-    U: Array | None = None
-    k, left = 0, max_passes
-    if r is None and spare and affordable_rank(n, m, N) <= spare_rank(n, m):
-        r = spare_rank(n, m)
-        left = min(left, EXTRA)
-    least, most = (0, min(affordable_rank(n, m, N), WIDTH)) if r is None else (r, r)
-    while left > 0:
-        k, left = k + 1, left - 1
-        Z = np.where(seen, F, fit)
-        b = Z.mean(axis=0)
-        Z -= b
-        g2, U = _decompose(Z, U, max(WIDTH, most + 8))
-        g = _shrunk(g2, s2, n, m, least, most)
-        X, B = _factors(Z, U[:, : g.size], g2[: g.size], g)
-        fit = X @ B
-        fit += b
-        R = F - fit
-        if robust:
-            seen = observed & _near(R, observed)
-            N = float(np.count_nonzero(seen))
-        R[~seen] = 0.0
+    n, m = data.n, data.m
+    observed = place.each(is_seen, data.W)
+    seen = noise.believed(F, observed, place)
+    total, N = place.total(_square_and_count, F, seen)
+    s2 = FIRST_NOISE * total / max(N, 1.0)
+    fit, b, B = place.each(_nothing, F)
+    X, U, k = np.zeros((n, 0)), None, 0
+    decompose, factors = decomposition(n, m)
+    r, plan = _first_plan(n, m, N, r, max_passes, spare)
+    while plan.left > 0:
+        k, plan = k + 1, plan._replace(left=plan.left - 1)
+        Z, b = place.each(_filled, F, seen, fit)
+        g2, U = decompose(Z, U, max(WIDTH, plan.most + 8), place)
+        g = _shrunk(g2, s2, n, m, plan.least, plan.most)
+        X, B = factors(Z, U, g2[: g.size], g, place)
+        fit, R = place.each(_reconstructed, F, X, B, b)
+        seen = noise.believed(R, observed, place)
+        square, N = place.total(_square_and_count, R, seen)
         spent = min(g.size * (n + m - g.size), 0.5 * N)
-        last, s2 = s2, float(np.einsum("km,km->", R, R)) / max(N - spent, 1.0)
-        s2 = max(s2, 1e-8 * total / max(N, 1.0))
+        last, s2 = s2, max(square / max(N - spent, 1.0), 1e-8 * total / max(N, 1.0))
         if abs(s2 - last) <= tol * last:
-            left = 0
-        if left == 0 and r is None and spare:
-            r = least = most = long_rank(n, m, N, g.size)
-            left = EXTRA if r > g.size else 0
-    return Spectrum(X, B, b, s2, (seen | ~observed).astype(np.float64), k)
+            plan = plan._replace(left=0)
+        if plan.left == 0 and r is None and spare:
+            r = long_rank(n, m, N, g.size)
+            plan = _Plan(r, r, EXTRA if r > g.size else 0)
+    return Spectrum(X, B, b, s2, seen, k)
 
 
-def sparse_start(F: SparseRows, r: int) -> Spectrum:
+def _square_and_count(R: Array, seen: Mask) -> tuple[float, float]:
+    """Sum of squares and number of the entries that are seen."""
+    R = np.where(seen, R, 0.0)
+    return float(np.einsum("km,km->", R, R)), float(np.count_nonzero(seen))
+
+
+def _nothing(F: Array) -> tuple[Array, Array, Array]:
+    """A fit, a mean and loadings before the first pass."""
+    return np.zeros_like(F), np.zeros(F.shape[1]), np.zeros((0, F.shape[1]))
+
+
+def _filled(F: Array, seen: Mask, fit: Array) -> tuple[Array, Array]:
+    """F with the last fit in its gaps, less its mean; and the mean."""
+    Z = np.where(seen, F, fit)
+    b = Z.mean(axis=0)
+    Z -= b
+    return Z, b
+
+
+def _reconstructed(F: Array, X: Array, B: Array, b: Array) -> tuple[Array, Array]:
+    """The fit X B + b, and what it leaves of F."""
+    fit = X @ B
+    fit += b
+    return fit, F - fit
+
+
+def sparse_start(F: Tall, n: int, m: int, r: int, place: Place = HERE) -> Spectrum:
     """Leading singular vectors of centred sparse rows, gaps counted as zero: cost by stored entries.
 
     Zeros in the gaps shrink the singular values by about the share observed; the first sweeps grow them back.
     """
-    n, m = F.shape
     k = max(1, min(r, min(n, m) - 1))
-    power = float(F.data @ F.data) / max(F.nnz, 1)
+    square, count = place.total(_stored_square, F)
+    power = square / max(count, 1.0)
     if min(n, m) < 2 or power == 0.0:
-        return Spectrum(np.zeros((n, k)), np.zeros((k, m)), np.zeros(m), max(power, 1.0), np.ones((0, 0)), 0)
-    U, g, Vt = svds(F, k=k, v0=np.ones(min(n, m)), solver="arpack")
+        B, b = place.each(_zero_loadings, F, k)
+        return Spectrum(np.zeros((n, k)), B, b, max(power, 1.0), None, 0)
+    # The vectors of the iteration have all features; they come and go between this process and the place.
+    rows = LinearOperator(
+        (n, m),
+        matvec=lambda v: place.total(_times, F, place.put(v, 0)),
+        rmatvec=lambda u: place.get(place.each(_transposed_times, F, u), 0),
+        matmat=lambda V: place.total(_times, F, place.put(V, 0)),
+        rmatmat=lambda U: place.get(place.each(_transposed_times, F, U), 0),
+        dtype=np.dtype(np.float64),
+    )
+    U, g, Vt = svds(rows, k=k, v0=np.ones(min(n, m)), solver="arpack")
     order = np.argsort(g)[::-1]
     X, B = U[:, order] * np.sqrt(n), (g[order] / np.sqrt(n))[:, None] * Vt[order]
-    return Spectrum(X, B, np.zeros(m), 0.5 * power, np.ones((0, 0)), 1)
+    return Spectrum(X, place.put(B, 1), place.put(np.zeros(m), 0), 0.5 * power, None, 1)
 
 
-def _factors(Z: Array, U: Array, g2: Array, g: Array) -> tuple[Array, Array]:
-    """X (n, r) with X^T X = n I and B (r, m), X B the shrunk reconstruction of Z."""
-    n, m = Z.shape
-    if n <= m:
-        return U * np.sqrt(n), (g[:, None] / np.sqrt(n)) * (U.T @ Z)
-    return (Z @ U) * np.sqrt(n / g2), (g * np.sqrt(g2 / n))[:, None] * U.T
+def _stored_square(F: Any) -> tuple[float, float]:
+    return float(F.data @ F.data), float(F.nnz)
 
 
-def _near(R: Array, observed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Residuals within 4 robust standard deviations (median absolute deviation) of zero."""
-    size = np.abs(R)
-    if not observed.any():
-        return observed
-    return np.asarray(size <= 4.0 * 1.4826 * np.median(size[observed]) + np.finfo(float).tiny)
+def _zero_loadings(F: Any, k: int) -> tuple[Array, Array]:
+    return np.zeros((k, F.shape[1])), np.zeros(F.shape[1])
+
+
+def _times(F: Any, v: Array) -> Array:
+    return np.asarray(F @ v)
+
+
+def _transposed_times(F: Any, u: Array) -> Array:
+    return np.asarray(F.T @ u)

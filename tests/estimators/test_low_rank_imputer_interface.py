@@ -1,4 +1,4 @@
-"""FilterImputer as a drop-in for scikit-learn's imputers: checks, dtypes, frames, names, pipelines."""
+"""LowRankImputer as a drop-in for scikit-learn's imputers: checks, dtypes, frames, names, pipelines."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from factorstream import FilterImputer
+from factorstream import LowRankImputer
 
 
 @parametrize_with_checks(
     [
-        FilterImputer(),
-        FilterImputer(2, robust=True, calibrate=False, add_indicator=True, keep_empty_features=True),
-        FilterImputer(missing_values=-1),
+        LowRankImputer(),
+        LowRankImputer(2, robust=True, calibrate=False, add_indicator=True, keep_empty_features=True),
+        LowRankImputer(missing_values=-1),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -37,7 +37,7 @@ def test_scikit_learn_checks(estimator, check):
 
 def test_float32_stays(problem):
     X, gappy, gaps = problem
-    imputer = FilterImputer(random_state=0, add_indicator=True)
+    imputer = LowRankImputer(random_state=0, add_indicator=True)
     filled = imputer.fit_transform(gappy.astype(np.float32))
     assert filled.dtype == np.float32
     assert_array_equal(filled[:, :8][~gaps], X.astype(np.float32)[~gaps])
@@ -52,14 +52,14 @@ def test_other_markers(problem, dtype, marker):
     values = np.rint(20.0 * X)
     values[values == marker] += 1.0
     marked = np.where(gaps, marker, values).astype(dtype)
-    filled = FilterImputer(missing_values=marker, random_state=0).fit_transform(marked)
-    want = FilterImputer(random_state=0).fit_transform(np.where(gaps, np.nan, values))
+    filled = LowRankImputer(missing_values=marker, random_state=0).fit_transform(marked)
+    want = LowRankImputer(random_state=0).fit_transform(np.where(gaps, np.nan, values))
     assert_allclose(filled, want, rtol=1e-3 if dtype is np.float32 else 1e-12)
 
 
 def test_two_markers_are_refused(problem):
     with pytest.raises(ValueError, match="contains NaN, but missing_values is -1"):
-        FilterImputer(missing_values=-1).fit(problem[1])
+        LowRankImputer(missing_values=-1).fit(problem[1])
 
 
 def test_integers_and_constants_and_binary_columns(rng):
@@ -67,7 +67,7 @@ def test_integers_and_constants_and_binary_columns(rng):
     X[:, 1] = 0.1 + 0.2  # a mean of which does not round to itself
     X[:, 2] = X[:, 0]
     gappy = np.where(rng.random(X.shape) < 0.2, np.nan, X)
-    imputer = FilterImputer(random_state=0)
+    imputer = LowRankImputer(random_state=0)
     assert_array_equal(imputer.fit_transform(gappy)[:, 1], X[:, 1])
     assert imputer.scale_[1] == 0.0
     lower, upper = imputer.predict_interval(gappy)
@@ -84,12 +84,12 @@ def test_frames_in_and_out(problem, library):
     _, gappy, _ = problem
     names = list("abcdefgh")
     frame = frames.DataFrame(gappy, **({"columns" if library == "pandas" else "schema": names}))
-    imputer = FilterImputer(random_state=0, add_indicator=True).set_output(transform=library)
+    imputer = LowRankImputer(random_state=0, add_indicator=True).set_output(transform=library)
     out = imputer.fit_transform(frame)
     assert isinstance(out, frames.DataFrame)
     assert list(out.columns) == [*names, *(f"missingindicator_{name}" for name in names)]
     assert list(imputer.feature_names_in_) == names
-    assert_array_equal(out.to_numpy()[:, :8], FilterImputer(random_state=0).fit_transform(gappy))
+    assert_array_equal(out.to_numpy()[:, :8], LowRankImputer(random_state=0).fit_transform(gappy))
     assert_array_equal(out.to_numpy()[:, 8:], np.isnan(gappy))
     assert isinstance(imputer.predict_interval(frame)[0], np.ndarray)
 
@@ -98,7 +98,7 @@ def test_frames_of_nullable_integers():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1, 2, None, 4], "b": [2.0, 4.0, 6.0, None]}).astype({"a": "Int64"})
     for marker in (np.nan, pandas.NA):
-        imputer = FilterImputer(missing_values=marker, random_state=0).set_output(transform="pandas")
+        imputer = LowRankImputer(missing_values=marker, random_state=0).set_output(transform="pandas")
         out = imputer.fit_transform(frame.set_index(pandas.Index(list("wxyz"))))
         assert list(out.index) == list("wxyz")
         assert not out.isna().any().any()
@@ -115,7 +115,7 @@ def test_empty_features_and_indicators_are_those_of_simple_imputer(problem, keep
     gappy[:, 5] = 1.5
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ours = FilterImputer(keep_empty_features=keep, add_indicator=indicator, random_state=0).fit(gappy)
+        ours = LowRankImputer(keep_empty_features=keep, add_indicator=indicator, random_state=0).fit(gappy)
         theirs = SimpleImputer(keep_empty_features=keep, add_indicator=indicator).fit(gappy)
         want = theirs.transform(gappy)
     out = ours.transform(gappy)
@@ -139,20 +139,20 @@ def test_dropping_a_feature_is_announced(problem):
     _, gappy, _ = problem
     gappy[:, 3] = np.nan
     with pytest.warns(UserWarning, match="without any observed value: 3"):
-        FilterImputer().fit(gappy)
+        LowRankImputer().fit(gappy)
 
 
 def test_pipeline_cross_validation_and_grid_search():
     X, y = datasets.load_wine(return_X_y=True)
     gappy = np.where(np.random.default_rng(14).random(X.shape) < 0.3, np.nan, X)
-    pipe = make_pipeline(FilterImputer(random_state=0), StandardScaler(), LogisticRegression())
+    pipe = make_pipeline(LowRankImputer(random_state=0), StandardScaler(), LogisticRegression())
     assert cross_val_score(pipe, gappy, y, cv=3).mean() > 0.85
-    search = GridSearchCV(pipe, {"filterimputer__n_components": [1, "auto"]}, cv=2).fit(gappy, y)
+    search = GridSearchCV(pipe, {"lowrankimputer__n_components": [1, "auto"]}, cv=2).fit(gappy, y)
     assert search.best_score_ > 0.8
 
 
 def test_pickle_and_clone(problem):
     _, gappy, _ = problem
-    imputer = FilterImputer(random_state=0).fit(gappy)
+    imputer = LowRankImputer(random_state=0).fit(gappy)
     assert_array_equal(pickle.loads(pickle.dumps(imputer)).transform(gappy), imputer.transform(gappy))
-    assert not hasattr(clone(imputer), "filter_")
+    assert not hasattr(clone(imputer), "factorization_")

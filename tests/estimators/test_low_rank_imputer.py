@@ -1,4 +1,4 @@
-"""What FilterImputer fills in, how sure it is, and what it refuses."""
+"""What LowRankImputer fills in, how sure it is, and what it refuses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer
 from sklearn.preprocessing import StandardScaler
 
-from factorstream import FilterImputer
+from factorstream import LowRankImputer
 
 # ---------------------------------------------------------------- real tables
 
@@ -28,7 +28,7 @@ def test_real_tables_against_the_other_imputers(name):
         def error(filled, gaps=gaps):
             return np.sqrt(np.mean((filled - X)[gaps] ** 2))
 
-        imputer = FilterImputer(random_state=seed)
+        imputer = LowRankImputer(random_state=seed)
         ours.append(error(imputer.fit_transform(gappy)))
         lower, upper = imputer.predict_interval(gappy, level=0.95)
         covered.append(np.mean((lower <= X)[gaps] & (upper >= X)[gaps]))
@@ -44,7 +44,7 @@ def test_real_tables_against_the_other_imputers(name):
 def test_units_do_not_matter(problem, rng):
     _, gappy, gaps = problem
     units = 10.0 ** rng.uniform(-4.0, 4.0, gappy.shape[1])
-    plain, scaled = FilterImputer(random_state=0).fit(gappy), FilterImputer(random_state=0).fit(gappy * units)
+    plain, scaled = LowRankImputer(random_state=0).fit(gappy), LowRankImputer(random_state=0).fit(gappy * units)
     assert plain.n_components_ == scaled.n_components_
     assert_allclose(scaled.transform(gappy * units) / units, plain.transform(gappy), rtol=1e-6)
     for ours, other in zip(plain.predict_interval(gappy), scaled.predict_interval(gappy * units), strict=True):
@@ -57,8 +57,8 @@ def test_units_do_not_matter(problem, rng):
 @pytest.mark.parametrize("size", [1e-300, 1e300])
 def test_sizes_at_the_edge_of_floats(problem, size):
     _, gappy, _ = problem
-    want = FilterImputer(random_state=0).fit_transform(gappy)
-    assert_allclose(FilterImputer(random_state=0).fit_transform(gappy * size) / size, want, rtol=1e-6)
+    want = LowRankImputer(random_state=0).fit_transform(gappy)
+    assert_allclose(LowRankImputer(random_state=0).fit_transform(gappy * size) / size, want, rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -66,7 +66,7 @@ def test_nothing_overflows(dtype, rng):
     most = np.finfo(dtype).max
     X = (rng.choice([-0.99, 0.99], (40, 3)) * most).astype(dtype)
     X[rng.random(X.shape) < 0.2] = np.nan
-    imputer = FilterImputer(calibrate=False, random_state=0).fit(X)
+    imputer = LowRankImputer(calibrate=False, random_state=0).fit(X)
     assert np.isfinite(imputer.transform(X)).all()
     assert np.isfinite(imputer.predict_interval(X, level=0.999)).all()
 
@@ -77,7 +77,7 @@ def test_nothing_overflows(dtype, rng):
 def test_observed_values_are_kept_and_gaps_are_filled(problem):
     X, gappy, gaps = problem
     before = gappy.copy()
-    imputer = FilterImputer(random_state=0)
+    imputer = LowRankImputer(random_state=0)
     filled = imputer.fit_transform(gappy)
     assert_array_equal(gappy, before)
     assert_array_equal(filled[~gaps], X[~gaps])
@@ -88,12 +88,12 @@ def test_observed_values_are_kept_and_gaps_are_filled(problem):
     assert_allclose(imputer.scale_, np.nanstd(gappy, axis=0))
     assert_array_equal(imputer.n_observed_, (~gaps).sum(axis=0))
     assert 1 <= imputer.n_components_ <= 8
-    assert FilterImputer(2, random_state=0).fit(gappy).n_components_ <= 2
+    assert LowRankImputer(2, random_state=0).fit(gappy).n_components_ <= 2
 
 
 def test_new_rows(problem):
     X, gappy, gaps = problem
-    imputer = FilterImputer(random_state=0).fit(gappy[:100])
+    imputer = LowRankImputer(random_state=0).fit(gappy[:100])
     filled = imputer.transform(gappy[100:])
     assert np.sqrt(np.mean((filled - X[100:])[gaps[100:]] ** 2)) < 0.6
     assert_allclose(imputer.transform(gappy[100:101]), filled[:1], rtol=1e-9)
@@ -106,7 +106,7 @@ def test_new_rows(problem):
 
 def test_intervals(problem):
     X, gappy, gaps = problem
-    imputer = FilterImputer(random_state=0).fit(gappy)
+    imputer = LowRankImputer(random_state=0).fit(gappy)
     filled = imputer.transform(gappy)
     narrow, wide = imputer.predict_interval(gappy, level=0.5), imputer.predict_interval(gappy, level=0.9)
     for lower, upper in (narrow, wide):
@@ -120,7 +120,7 @@ def test_intervals(problem):
 
 def test_draws_spread_like_the_intervals(problem):
     X, gappy, gaps = problem
-    imputer = FilterImputer(random_state=0, calibrate=False).fit(gappy)
+    imputer = LowRankImputer(random_state=0, calibrate=False).fit(gappy)
     draws = imputer.sample_imputations(gappy, 400, random_state=0)
     assert draws.shape == (400, *X.shape)
     assert_array_equal(draws[:, ~gaps], np.tile(X[~gaps], (400, 1)))
@@ -140,7 +140,7 @@ def test_robust_against_outliers(problem, rng):
     spoilt[gaps] = np.nan
 
     def error(robust):
-        filled = FilterImputer(2, robust=robust, random_state=0).fit_transform(spoilt)
+        filled = LowRankImputer(2, robust=robust, random_state=0).fit_transform(spoilt)
         return np.sqrt(np.mean((filled - X)[gaps] ** 2))
 
     assert error(True) < 0.7 * error(False)
@@ -155,7 +155,7 @@ def test_tiny_tables(shape, calibrate):
     X = np.arange(np.prod(shape), dtype=float).reshape(shape) ** 2
     gappy = X.copy()
     gappy[-1, 0] = np.nan
-    imputer = FilterImputer(calibrate=calibrate, keep_empty_features=True, random_state=0).fit(gappy)
+    imputer = LowRankImputer(calibrate=calibrate, keep_empty_features=True, random_state=0).fit(gappy)
     assert np.isfinite(imputer.transform(gappy)).all()
     assert imputer.sample_imputations(gappy, 3).shape == (3, *shape)
     if not calibrate:
@@ -166,14 +166,14 @@ def test_tiny_tables(shape, calibrate):
 def test_too_small_to_calibrate(level, rng):
     gappy = rng.standard_normal((12, 4))
     gappy[0, 0] = np.nan
-    imputer = FilterImputer(random_state=0).fit(gappy)
+    imputer = LowRankImputer(random_state=0).fit(gappy)
     with pytest.raises(ValueError, match=f"too few.*{level}"):
         imputer.predict_interval(gappy, level=level)
     gappy[:, 1] = 2.0
     gappy[3, 1] = np.nan
     with pytest.raises(ValueError, match="Features 1 have too few observed values"):
-        FilterImputer(random_state=0).fit(gappy).predict_interval(gappy, level=level)
-    lower, upper = FilterImputer(random_state=0).fit(gappy).predict_interval(gappy, level=0.01)
+        LowRankImputer(random_state=0).fit(gappy).predict_interval(gappy, level=level)
+    lower, upper = LowRankImputer(random_state=0).fit(gappy).predict_interval(gappy, level=0.01)
     assert lower[0, 0] < upper[0, 0]
 
 
@@ -181,25 +181,25 @@ def test_too_small_to_calibrate(level, rng):
 def test_bad_levels(problem, level):
     for X in (problem[1], np.ones((3, 2))):
         with pytest.raises(ValueError, match="level must lie strictly between 0 and 1"):
-            FilterImputer(random_state=0).fit(X).predict_interval(X, level=level)
+            LowRankImputer(random_state=0).fit(X).predict_interval(X, level=level)
 
 
 @pytest.mark.parametrize("robust", [0, -1.0, "yes", None])
 def test_bad_degrees_of_freedom(problem, robust):
     with pytest.raises(ValueError, match="'robust' parameter"):
-        FilterImputer(robust=robust).fit(problem[1])
+        LowRankImputer(robust=robust).fit(problem[1])
 
 
 def test_nothing_observed():
     X = np.full((4, 3), np.nan)
-    assert_array_equal(FilterImputer(keep_empty_features=True).fit_transform(X), np.zeros((4, 3)))
+    assert_array_equal(LowRankImputer(keep_empty_features=True).fit_transform(X), np.zeros((4, 3)))
     with pytest.raises(ValueError, match="no observed entry"):
-        FilterImputer().fit(X)
+        LowRankImputer().fit(X)
 
 
 def test_a_failed_fit_changes_nothing(problem):
     _, gappy, _ = problem
-    imputer = FilterImputer(random_state=0).fit(gappy)
+    imputer = LowRankImputer(random_state=0).fit(gappy)
     before = imputer.transform(gappy)
     for bad in (np.where(np.isnan(gappy), np.inf, gappy)[:, :5], np.full((4, 3), np.nan)):
         with pytest.raises(ValueError):
@@ -214,17 +214,17 @@ def test_one_gross_outlier_does_not_widen_its_column(rng, outlier):
     truth = rng.standard_normal((200, 2)) @ rng.standard_normal((2, 8)) + 0.1 * rng.standard_normal((200, 8))
     X = np.where(rng.random(truth.shape) < 0.2, np.nan, truth)
     X[0, 0] = outlier
-    lower, upper = FilterImputer(robust=True, random_state=0).fit(X).predict_interval(X)
+    lower, upper = LowRankImputer(robust=True, random_state=0).fit(X).predict_interval(X)
     gone = np.isnan(X[:, 0])
     assert np.median((upper - lower)[gone, 0]) < 2.0
 
 
 def test_the_sweeps_are_bounded(rng):
     X = np.where(rng.random((80, 6)) < 0.2, np.nan, rng.standard_normal((80, 6)))
-    assert FilterImputer(max_iter=1, random_state=0).fit(X).n_iter_ == 1
+    assert LowRankImputer(max_iter=1, random_state=0).fit(X).n_iter_ == 1
 
 
 def test_a_level_close_to_one_is_answered_at_once(rng):
     X = np.where(rng.random((80, 6)) < 0.2, np.nan, rng.standard_normal((80, 6)))
     with pytest.raises(ValueError, match="too few"):
-        FilterImputer(random_state=0).fit(X).predict_interval(X, level=1 - 1e-12)
+        LowRankImputer(random_state=0).fit(X).predict_interval(X, level=1 - 1e-12)

@@ -1,4 +1,4 @@
-"""DictionaryFilter with one posterior per feature."""
+"""The variational factorisation as its users meet it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conftest import low_rank
-from factorstream import DictionaryFilter
+from factorstream import BayesianFactorization, DictionaryFilter
+from factorstream.core.variational.noise.gaussian import GaussianNoise
+from factorstream.core.variational.noise.student import StudentNoise
 from factorstream.core.variational.packed import unpack
 from factorstream.core.variational.posterior import information, posterior
 from factorstream.datasets import load_olivetti
@@ -22,17 +24,18 @@ from factorstream.metrics import coverage, snr
 
 @parametrize_with_checks(
     [
-        DictionaryFilter(2, covariance="featurewise"),
-        DictionaryFilter("auto", covariance="featurewise", noise_variance="featurewise", n_passes=5),
-        DictionaryFilter(2, covariance="featurewise", robust=True, n_passes=5),
+        BayesianFactorization(),
+        BayesianFactorization(2),
+        BayesianFactorization(noise_variance="per_feature", max_iter=5),
+        BayesianFactorization(2, robust=True, max_iter=5),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def featurewise(r=3, **settings):
-    return DictionaryFilter(r, covariance="featurewise", random_state=0, **settings)
+def factorization(r=3, **settings):
+    return BayesianFactorization(r, random_state=0, **settings)
 
 
 def gaps(rng, X, fraction):
@@ -41,22 +44,22 @@ def gaps(rng, X, fraction):
 
 def test_sweeps_raise_the_bound_and_do_not_double_count(rng):
     X = gaps(rng, low_rank(rng, 150, 20, 3, noise=0.5, offset=2.0), 0.3)
-    few, many = featurewise(tol=1e-2).fit(X), featurewise(n_passes=60, tol=1e-12).fit(X)
-    assert few.n_passes_ < 6 < 30 < many.n_passes_
+    few, many = factorization(tol=1e-2).fit(X), factorization(max_iter=60, tol=1e-12).fit(X)
+    assert few.n_iter_ < 6 < 30 < many.n_iter_
     bounds = [record["bound"] for record in many.history_]
     assert all(after >= before - 1e-9 * abs(before) for before, after in itertools.pairwise(bounds))
     volume = [np.linalg.slogdet(model.covariance_)[1].mean() for model in (few, many)]
     assert abs(volume[0] - volume[1]) < 0.5  # counting ten times as often would be 3 log 10 = 6.9
 
 
-@pytest.mark.parametrize("noise", ["auto", "featurewise"])
+@pytest.mark.parametrize("noise", ["auto", "per_feature"])
 @pytest.mark.parametrize("calibrate", [False, True])
 def test_intervals_cover_and_draws_agree(rng, noise, calibrate):
     truth = low_rank(rng, 400, 30, 3, noise=0.0, offset=1.0)
     truth += (0.3 if noise == "auto" else np.linspace(0.1, 1.0, 30)) * rng.standard_normal(truth.shape)
     X = gaps(rng, truth, 0.3)
     gone = np.isnan(X)
-    model = featurewise(noise_variance=noise, calibrate=calibrate, n_passes=20).fit(X)
+    model = factorization(noise_variance=noise, calibrate=calibrate, max_iter=20).fit(X)
     filled, std = model.impute(X, return_std=True)
     assert 0.93 < coverage(truth, filled, std, where=gone) < 0.97
     lower, upper = model.predict_interval(X, level=0.9)
@@ -81,17 +84,17 @@ def test_draws_of_the_shared_filter_have_its_deviations(rng):
 
 def test_unneeded_components_switch_off(rng):
     X = gaps(rng, low_rank(rng, 300, 80, 3, noise=0.5), 0.3)
-    assert featurewise("auto", n_passes=50).fit(X).n_components_ == 3
+    assert factorization("auto", max_iter=50).fit(X).n_components_ == 3
 
 
 def test_stream_follows_the_fit(rng):
     truth = low_rank(rng, 600, 30, 3, noise=0.3, offset=2.0)
     X = gaps(rng, truth, 0.3)
     gone = np.isnan(X)
-    stream = featurewise()
+    stream = factorization()
     for part in np.split(X, [1, 4, 9, 150, 151, 400]):
         stream.partial_fit(part)
-    fitted = featurewise(n_passes=20).fit(X)
+    fitted = factorization(max_iter=20).fit(X)
     errors = [np.mean((model.impute(X) - truth)[gone] ** 2) for model in (stream, fitted)]
     assert errors[0] < 1.1 * errors[1]
     assert stream.n_samples_seen_ == 600
@@ -104,16 +107,16 @@ def test_stream_follows_the_fit(rng):
 def test_a_stream_goes_on_exactly_where_the_fit_ended(rng):
     X = gaps(rng, low_rank(rng, 100, 40, 5, offset=1.0), 0.8)
     X[1:, 39], X[0, 39] = np.nan, 1.0
-    state = featurewise(8).fit(X).state_
-    model = state.model
-    if model.prior.mu.size == 8:  # nothing pruned: the sums can be had back
-        stats = information(model.post, model.prior, model.s2, state.n_observed)
-        np.testing.assert_allclose(unpack(stats.S, 9)[:, -1, -1], state.n_observed, rtol=1e-6, atol=1e-6)
-        again = posterior(stats, model.prior, model.s2)
-        np.testing.assert_allclose(again.C, model.post.C, atol=1e-8)
-        np.testing.assert_allclose(again.V, model.post.V, rtol=1e-6, atol=1e-12)
+    state = factorization(5).fit(X).state_.current
+    factors = state.factors
+    assert factors.r == 5  # nothing was pruned, so the sums behind the posterior can be had back from it
+    stats = information(factors.post, factors.prior, factors.s2, state.n_observed)
+    np.testing.assert_allclose(unpack(stats.S, 6)[:, -1, -1], state.n_observed, rtol=1e-6, atol=1e-6)
+    again = posterior(stats, factors.prior, factors.s2)
+    np.testing.assert_allclose(again.C, factors.post.C, atol=1e-8)
+    np.testing.assert_allclose(again.V, factors.post.V, rtol=1e-6, atol=1e-12)
     rng = np.random.default_rng(0)
-    model = featurewise(10).fit(X)
+    model = factorization(10).fit(X)
     for _ in range(5):  # much less noise than before: no matrix may turn indefinite
         model.partial_fit(0.1 * gaps(rng, low_rank(rng, 50, 40, 5), 0.5))
     assert np.isfinite(model.components_).all()
@@ -124,7 +127,7 @@ def test_a_late_feature_does_no_harm(rng):
     truth[:, 9] += 1000.0
     X = gaps(rng, truth, 0.2)
     X[:100, 9] = np.nan
-    model = featurewise(2)
+    model = factorization(2)
     for part in np.split(X, 12):
         model.partial_fit(part)
     gone = np.isnan(X)
@@ -137,7 +140,7 @@ def test_values_of_an_unknown_feature_say_nothing(rng):
     truth = low_rank(rng, 300, 8, 2, noise=0.1)
     X = gaps(rng, truth, 0.2)
     X[:100, 3] = np.nan
-    model = featurewise(2).partial_fit(X[:100])
+    model = factorization(2).partial_fit(X[:100])
     without = X[100:].copy()
     without[:, 3] = np.nan
     others = np.isnan(X[100:])
@@ -148,7 +151,7 @@ def test_values_of_an_unknown_feature_say_nothing(rng):
 
 def test_dull_first_rows_do_not_stop_a_stream(rng):
     truth = low_rank(rng, 600, 20, 3, noise=0.2)
-    model = featurewise(3).partial_fit(np.zeros((30, 20)))
+    model = factorization(3).partial_fit(np.zeros((30, 20)))
     for part in np.split(truth, 12):
         model.partial_fit(part)
     X = gaps(rng, truth, 0.3)
@@ -161,18 +164,18 @@ def test_a_rare_feature_is_not_hidden_away(rng, settings):
     X[:, 7] = np.nan
     X[:2, 7] = (1000.0, 1001.0)
     for seed in range(6):
-        model = featurewise(**{"r": 2, **{"r" if k == "n_components" else k: v for k, v in settings.items()}})
+        model = factorization(**{"r": 2, **{"r" if k == "n_components" else k: v for k, v in settings.items()}})
         assert model.set_params(random_state=seed).fit(X).mean_[7] == pytest.approx(1000.5, abs=20.0)
 
 
 @pytest.mark.parametrize("size", [1e2, 1e3, 1e5])
-@pytest.mark.parametrize("noise", ["auto", "featurewise"])
+@pytest.mark.parametrize("noise", ["auto", "per_feature"])
 def test_outliers_of_any_size(rng, size, noise):
     truth = low_rank(rng, 300, 30, 3, noise=0.3)
     X = gaps(rng, truth, 0.2)
     spoiled = np.where(rng.random(X.shape) < 0.05, size * rng.choice([-1.0, 1.0], X.shape), X)
     spoiled[np.isnan(X)] = np.nan
-    model = featurewise(3, robust=True, noise_variance=noise).fit(spoiled)
+    model = factorization(3, robust=True, noise_variance=noise).fit(spoiled)
     filled, std = model.impute(spoiled, return_std=True)
     assert np.sqrt(np.mean((filled - truth)[np.isnan(X)] ** 2)) < 0.5
     assert np.median(std[np.isnan(X)]) < 1.0
@@ -180,30 +183,50 @@ def test_outliers_of_any_size(rng, size, noise):
 
 def test_numbers_for_robust_are_taken_as_they_are(rng):
     X = low_rank(rng, 60, 8, 2)
-    for given, nu in ((1.0, 1.0), (1, 1.0), (True, 4.0), (np.False_, np.inf), (7.5, 7.5)):
-        assert featurewise(2, robust=given).fit(X).state_.model.nu == nu
+    for given, noise in (
+        (3.0, StudentNoise(3.0)),
+        (3, StudentNoise(3.0)),
+        (7.5, StudentNoise(7.5)),
+        (np.False_, GaussianNoise()),
+    ):
+        found = factorization(2, robust=given).fit(X).state_.current.factors.noise
+        assert type(found) is type(noise)
+        assert found == noise
+    learned = factorization(2, robust=True).fit(X).state_.current.factors.noise
+    assert learned.learned
+    assert learned.nu != StudentNoise().nu
+
+
+@pytest.mark.parametrize(("noise", "shape"), [("auto", ()), (0.5, ()), ("per_feature", (4,))])
+def test_noise_variance_is_a_number_or_one_for_each_feature(rng, noise, shape):
+    """Whatever the values: here those of the features coincide, at their floor or because the columns are the same."""
+    one = low_rank(rng, 60, 1, 1)
+    for X in (np.zeros((20, 4)), np.repeat(one, 4, axis=1)):
+        found = factorization(1, noise_variance=noise).fit(X).noise_variance_
+        assert np.shape(found) == shape
+        assert isinstance(found, np.ndarray if shape else float)
 
 
 def test_as_many_components_as_features(rng):
     X = gaps(rng, low_rank(rng, 300, 10, 3, noise=0.5), 0.2)
-    assert 0.05 < featurewise(10).fit(X).noise_variance_ < 0.5
+    assert 0.05 < factorization(10).fit(X).noise_variance_ < 0.5
 
 
 def test_values_that_cannot_be_squared(rng):
     X = low_rank(rng, 50, 8, 2)
     for size, dtype in ((1e160, float), (1e-170, float), (1e20, np.float32), (1e-30, np.float32)):
         with pytest.raises(ValueError, match="multiply the data by a constant"):
-            featurewise(2).fit((size * X).astype(dtype))
+            factorization(2).fit((size * X).astype(dtype))
 
 
 def test_settings_cannot_change_in_a_stream(rng):
     X = low_rank(rng, 60, 8, 2)
-    model = featurewise(2).partial_fit(X)
+    model = factorization(2).partial_fit(X)
     for changed in ({"n_components": 5}, {"n_components": 2, "robust": True}):
-        with pytest.raises(ValueError, match="another n_components or robust"):
+        with pytest.raises(ValueError, match="the stream began with .*; set it back, or call fit"):
             model.set_params(**changed).partial_fit(X)
     with pytest.raises(ValueError, match="call fit first"):
-        featurewise(2, calibrate=True).partial_fit(X)
+        factorization(2, calibrate=True).partial_fit(X)
 
 
 def test_memory_of_a_fit_does_not_grow_with_the_samples(rng):
@@ -211,7 +234,7 @@ def test_memory_of_a_fit_does_not_grow_with_the_samples(rng):
     for n in (2000, 8000):
         X = low_rank(rng, n, 30, 3)
         tracemalloc.start()
-        featurewise(20).fit(X)
+        factorization(20).fit(X)
         peaks.append(tracemalloc.get_traced_memory()[1] - 8 * X.nbytes)
         tracemalloc.stop()
     assert peaks[1] < 1.5 * peaks[0] + 2**26
@@ -222,7 +245,7 @@ def test_sparse_rows(rng):
     X = gaps(rng, truth, 0.8)
     row, column = np.nonzero(~np.isnan(X))
     stored = sparse.csr_array((X[row, column], (row, column)), shape=X.shape)
-    model, twin = featurewise(n_passes=60, tol=1e-7).fit(stored), featurewise(n_passes=60, tol=1e-7).fit(X)
+    model, twin = factorization(max_iter=60, tol=1e-7).fit(stored), factorization(max_iter=60, tol=1e-7).fit(X)
     gone = np.isnan(X)
     assert np.mean((model.impute(stored) - truth)[gone] ** 2) < 1.1 * np.mean((twin.impute(X) - truth)[gone] ** 2)
     np.testing.assert_allclose(model.transform(stored), model.transform(X), atol=1e-8)
@@ -232,8 +255,8 @@ def test_sparse_rows(rng):
 
 def test_density_is_the_written_out_gaussian(rng):
     X = gaps(rng, low_rank(rng, 60, 9, 2, offset=1.0), 0.3)
-    model = featurewise(2, noise_variance="featurewise").fit(X)
-    post = model.state_.model.post
+    model = factorization(2, noise_variance="per_feature").fit(X)
+    post = model.state_.current.factors.post
     V, C = unpack(post.V, 3), model.components_.T
     d = model.noise_variance_ + np.trace(V, axis1=1, axis2=2)
     for i in range(5):
@@ -247,38 +270,48 @@ def test_density_is_the_written_out_gaussian(rng):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_components": "auto"}, "n_components='auto' needs covariance='featurewise'"),
-        ({"noise_variance": "featurewise"}, "noise_variance='featurewise' needs"),
-        ({"robust": True}, "robust=True needs"),
-        ({"calibrate": True}, "calibrate=True needs"),
-        ({"robust": -1.0, "covariance": "featurewise"}, "robust"),
-        ({"robust": 0.0, "covariance": "featurewise"}, "robust"),
-        ({"covariance": "featurewise", "fit_mean": False}, "fit_mean=True"),
-        ({"covariance": "featurewise", "process_noise": 0.1}, "process_noise=0"),
+        ({"n_components": 0}, "n_components"),
+        ({"noise_variance": "loud"}, "noise_variance"),
+        ({"noise_variance": 0.0}, "noise_variance"),
+        ({"prior_covariance": np.eye(2)}, "prior_covariance"),
+        ({"robust": -1.0}, "robust"),
+        ({"robust": 2.0}, "robust"),
+        ({"robust": "learn"}, "robust"),
+        ({"calibrate": "yes"}, "calibrate"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"tol": -1.0}, "tol"),
     ],
 )
-def test_what_does_not_go_together_is_said(rng, settings, message):
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_bad_settings(rng, settings, message, method):
     X = rng.standard_normal((30, 5))
+    model = BayesianFactorization(**{"n_components": 2, **settings})
     with pytest.raises(ValueError, match=message):
-        DictionaryFilter(**{"n_components": 2, **settings}).fit(X)
+        getattr(model, method)(X)
+    assert vars(model) == vars(BayesianFactorization(**{"n_components": 2, **settings}))
+
+
+@pytest.mark.parametrize("settings", [{"n_components": "auto"}, {"robust": True}, {"calibrate": True}])
+def test_sparse_rows_say_what_they_need(settings):
+    X = sparse.random_array((30, 5), density=0.5, format="csr", rng=0)
+    with pytest.raises(ValueError, match="Sparse rows need a number of components, robust=False and calibrate=False"):
+        BayesianFactorization(**{"n_components": 2, **settings}).fit(X)
 
 
 def test_levels_and_small_calibration_sets(rng):
     X = gaps(rng, low_rank(rng, 30, 6, 2), 0.2)
-    model = featurewise(2, calibrate=True).fit(X)
+    model = factorization(2, calibrate=True).fit(X)
     for level in (0.0, 1.0, 1.5, -0.1):
         with pytest.raises(ValueError, match="strictly between 0 and 1"):
             model.predict_interval(X, level=level)
     with pytest.raises(ValueError, match=r"too few to calibrate level 0\.999"):
         model.predict_interval(X, level=0.999)
-    with pytest.raises(ValueError, match="another covariance"):
-        model.set_params(covariance="shared", calibrate=False).partial_fit(X)
 
 
 def test_too_large_a_posterior_is_refused():
     X = sparse.csr_array((np.ones(2), ([0, 1], [0, 1])), shape=(2, 10_000_000))
-    with pytest.raises(MemoryError, match="lower n_components or use covariance='shared'"):
-        featurewise(100).partial_fit(X)
+    with pytest.raises(MemoryError, match="lower n_components or use DictionaryFilter"):
+        factorization(100).partial_fit(X)
 
 
 # ------------------------------------------------------------------ real faces
@@ -295,7 +328,7 @@ def test_faces_random_gaps(faces, seed):
     Y, other_crop = faces
     gone = random_mask(Y.shape, 0.25, rng=seed)
     X = np.where(gone, np.nan, Y)
-    model = DictionaryFilter(40, covariance="featurewise", n_passes=30, random_state=seed).fit(X)
+    model = BayesianFactorization(40, random_state=seed).fit(X)
     filled, std = model.impute(X, return_std=True)
     assert snr(Y, filled, where=gone) >= (17.2 if other_crop else 19.25)
     assert 0.93 <= coverage(Y, filled, std, where=gone) <= 0.97
@@ -306,7 +339,7 @@ def test_faces_block_gaps_after_calibration(faces):
     Y, other_crop = faces
     gone = block_mask(400, (64, 64), rng=20)
     X = np.where(gone, np.nan, Y)
-    model = DictionaryFilter(40, covariance="featurewise", calibrate=True, n_passes=30, random_state=0).fit(X)
+    model = BayesianFactorization(40, calibrate=True, random_state=0).fit(X)
     assert snr(Y, model.impute(X), where=gone) >= (14.5 if other_crop else 16.6)
     lower, upper = model.predict_interval(X, level=0.95)
     assert np.mean((lower <= Y) & (upper >= Y), where=gone) >= 0.9
@@ -321,7 +354,7 @@ def test_faces_with_outliers(faces):
     spoiled = np.where(bad, rng.choice([-1000.0, 1200.0], Y.shape), clean)
 
     def restored(data, **settings):
-        model = DictionaryFilter(40, covariance="featurewise", n_passes=30, random_state=0, **settings).fit(data)
+        model = BayesianFactorization(40, random_state=0, **settings).fit(data)
         return snr(Y, model.impute(data), where=gone)
 
     best, robust, plain = restored(clean), restored(spoiled, robust=True), restored(spoiled)
@@ -338,5 +371,5 @@ def test_foreign_images_score_lowest(faces):
     is_foreign = np.arange(410) >= 400
     mixed = DictionaryFilter(40, random_state=0).fit(X)  # the foreign ones are among what it learns from
     assert roc_auc_score(is_foreign, -mixed.score_samples(X)) > 0.95
-    clean = DictionaryFilter(40, covariance="featurewise", n_passes=5, random_state=0).fit(X[:300])
+    clean = BayesianFactorization(40, max_iter=5, random_state=0).fit(X[:300])
     assert roc_auc_score(is_foreign[300:], -clean.score_samples(X[300:])) > 0.95

@@ -1,0 +1,168 @@
+"""The recommended fit: variational sweeps from a start that is already good.
+
+Work is in the data's own scale: ``fit`` centres on observed means, divides by the overall spread, and folds both back
+into the result.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..place import HERE, Place, Tall
+from .factors import Factors, by_relevance, new_weights, prune, rescale, standardise
+from .noise.gaussian import GaussianNoise
+from .noise.law import NoiseLaw, Prepared
+from .noise.variance import LEAST, PooledVariance, VarianceRule
+from .observed import Observations, total_count
+from .packed import Array, pack, size
+from .posterior import (
+    CoefficientPosterior,
+    FactorPrior,
+    Posterior,
+    Statistics,
+    add_block,
+    blocks,
+    moments,
+    no_statistics,
+    posterior,
+)
+from .relevance import LearnedPrior, PriorRule
+from .start import Spectrum, affordable_rank, sparse_start, spectral_start
+from .sweep import SweepRules, sweep
+
+DOUBTFUL = 0.1
+"""First noise variance, relative to the data's, where the start has as many parameters as data and its residual says
+nothing of the noise. @DOUBTFUL@"""
+
+WARM_ITERATIONS = 3
+"""Alternations that give the entries of a warm start their weights; the sweeps go on from there. Not tuned."""
+
+
+class FitOptions(NamedTuple):
+    """How to fit."""
+
+    r: int | None = None
+    """Upper bound on the components; None: from the data."""
+    noise: NoiseLaw = GaussianNoise()
+    variance: VarianceRule = PooledVariance()
+    prior: PriorRule = LearnedPrior()
+    spare: bool = True
+    """Start with components to spare (only if r is None)."""
+    prune: bool = True
+    """Drop components that are prior and nothing else."""
+    max_sweeps: int = 30
+    """At most so many sweeps; few fits need as many."""
+    tol: float = 1e-3
+    """Stop when a sweep gains less than this many nats per observed entry: not tuned, a thousandth of a nat moves a
+    predictive standard deviation by a thousandth of itself."""
+    max_passes: int = 30
+    """Of the spectral start."""
+
+
+class SweepInfo(NamedTuple):
+    """Facts of one sweep."""
+
+    bound: float
+    n_components: int
+
+
+class VariationalFit(NamedTuple):
+    """Fitted factors in the data's units, and how they were found."""
+
+    factors: Factors
+    history: tuple[SweepInfo, ...]
+    n_passes: int
+    weights: Tall  # (n, m) of the last sweep: those given, or what the law of the noise has made of them
+
+
+class _Start(NamedTuple):
+    """What the sweeps go on from."""
+
+    factors: Factors
+    weights: Tall
+    n_passes: int
+
+
+def fit(
+    data: Observations, options: FitOptions | None = None, warm: Factors | None = None, place: Place = HERE
+) -> VariationalFit:
+    """Fit the factorisation to the observed entries (W > 0): spectral start, then sweeps.
+
+    ``warm``: start from these factors (in the data's units) instead, e.g. after held-out entries came back.
+    Invariant to multiplying Y by a constant. Cost: about 10 passes of 4 n m min(n, m), then few sweeps.
+    """
+    options = FitOptions() if options is None else options
+    noise = options.noise if warm is None else warm.noise
+    ready = noise.prepare(data, place)
+    N = place.total(total_count, data.W)
+    scaled = data._replace(Y=ready.F)
+    begin = _cold_start(scaled, ready, options, N, place) if warm is None else _warm_start(scaled, ready, warm, place)
+    factors, weights, _ = begin
+    rules = SweepRules(options.prior.relevance(factors.r), options.variance, options.variance.floor(ready.own, place))
+    history: list[SweepInfo] = []
+    for _ in range(options.max_sweeps):
+        swept = sweep(scaled, weights, factors, rules, place)
+        factors, weights = swept.factors, swept.weights
+        history.append(SweepInfo(swept.bound - N * float(np.log(ready.scale)), factors.r))
+        if options.prune:
+            factors = prune(factors, swept.moment, place)
+        if len(history) > 1 and history[-1].bound - history[-2].bound < options.tol * N:
+            break
+    factors = rescale(by_relevance(factors, place), ready.offset, ready.scale, place)
+    return VariationalFit(factors, tuple(history), begin.n_passes, weights)
+
+
+def _cold_start(data: Observations, ready: Prepared, options: FitOptions, N: float, place: Place) -> _Start:
+    n, m, noise = data.n, data.m, options.noise
+    if data.sparse:
+        start = sparse_start(data.Y, n, m, options.r or 1, place)
+    else:
+        start = spectral_start(data.Y, data, options.r, noise, options.max_passes, spare=options.spare, place=place)
+    r = start.X.shape[1]
+    guess = max(start.s2, LEAST)
+    if r >= affordable_rank(n, m, N):
+        guess = max(guess, DOUBTFUL)
+    weights = noise.first_weights(data.W, start.believed, place)
+    s2 = options.variance.first(guess, ready.scale)
+    post, prior = first_posterior(start, data._replace(W=weights), s2, options.prior.variance(r, ready.scale), place)
+    return _Start(Factors(post, prior, place.each(np.full_like, ready.own, s2), noise), weights, start.n_passes)
+
+
+def _warm_start(data: Observations, ready: Prepared, warm: Factors, place: Place) -> _Start:
+    factors = standardise(warm, ready.offset, ready.scale, place)
+    return _Start(factors, new_weights(factors, data, place, WARM_ITERATIONS), 0)
+
+
+def first_posterior(
+    start: Spectrum, data: Observations, s2: float, a0: float, place: Place = HERE
+) -> tuple[Posterior, FactorPrior]:
+    """First C-step: the start's coefficients, with the uncertainty they would have if every sample were average.
+
+    The noise has variance s2, an entry of C the prior variance a0, the mean column 1: the variance of the data.
+    """
+    n, m, r = data.n, data.m, start.X.shape[1]
+    P0 = np.diag(np.concatenate([np.full(r, 1.0 / a0), [1.0]]))
+    share = place.total(total_count, data.W) / max(n * m, 1)
+    Sigma = np.linalg.inv(np.eye(r) + share * place.total(_loading_gram, start.B, s2))
+    common = pack(0.5 * (Sigma + Sigma.T))
+    X = np.ones((n, r + 1))
+    X[:, :r] = start.X
+    stats, c0, s2s = place.each(_before_data, start.b, r + 1, s2)
+    for b in blocks(n, 3 * size(r + 1) + m):
+        rows = X[b]
+        coef = CoefficientPosterior(rows, np.broadcast_to(common, (len(rows), size(r))), np.zeros(len(rows)))
+        stats = place.each(add_block, stats, data.Y, data.W, b, coef, moments(coef, r))
+    prior = FactorPrior(c0, P0, np.zeros(r), np.eye(r))
+    return place.each(posterior, stats, prior, s2s), prior
+
+
+def _loading_gram(B: Array, s2: float) -> Array:
+    return np.asarray((B / s2) @ B.T)
+
+
+def _before_data(b: Array, q: int, s2: float) -> tuple[Statistics, Array, Array]:
+    """Sums, prior means and noise variances of the features before any data; b (m,) says how many there are."""
+    m = len(b)
+    return no_statistics(m, q), np.zeros((m, q)), np.full(m, s2)

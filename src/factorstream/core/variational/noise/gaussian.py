@@ -1,0 +1,97 @@
+"""Gaussian noise: every observed entry has weight one."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...linalg import is_sparse
+from ...place import Place, Tall
+from ..observed import Observations, column_count, total_count
+from ..packed import Array
+from ..posterior import CoefficientPosterior, FactorPrior, Posterior
+from .law import Prepared
+
+
+class GaussianNoise(NamedTuple):
+    """e_ki ~ N(0, s2_i)."""
+
+    def prepare(self, data: Observations, place: Place) -> Prepared:
+        """Observed means, and the root mean square of what is left."""
+        F, offset, own = place.each(_centred, data.Y, data.W)
+        total, count = place.total(_square_and_count, own, data.W)
+        scale = float(np.sqrt(total / max(count, 1.0))) or 1.0
+        F, own = place.each(_scaled, F, own, data.W, scale)
+        return Prepared(F, offset, scale, own)
+
+    def believed(self, R: Tall, seen: Tall, place: Place) -> Tall:
+        """All of them."""
+        return seen
+
+    def first_weights(self, W: Tall, believed: Tall, place: Place) -> Tall:
+        """As they are."""
+        return W
+
+    def no_sums(self) -> Array:
+        """There is nothing to sum."""
+        return np.zeros(0)
+
+    def reweigh(
+        self,
+        weights: Tall,
+        data: Observations,
+        b: slice,
+        coef: CoefficientPosterior,
+        Z: Array,
+        M: Tall,
+        post: Posterior,
+        s2: Tall,
+        place: Place,
+    ) -> tuple[Tall, Array]:
+        """As they are."""
+        return weights, self.no_sums()
+
+    def learn(self, sums: Array) -> tuple[GaussianNoise, float]:
+        """There is nothing to learn."""
+        return self, 0.0
+
+    def weigh_new(
+        self, data: Observations, post: Posterior, s2: Tall, prior: FactorPrior, place: Place, n_iter: int = 10
+    ) -> Tall:
+        """One where observed."""
+        return data.W
+
+    def normal_variance(self, s2: Array) -> Array:
+        """The noise's own."""
+        return s2
+
+    def outlier_score(self) -> float | None:
+        """No entry counts as an outlier."""
+        return None
+
+
+def _centred(Y: Any, W: Any) -> tuple[Any, Array, Array]:
+    """Values less the observed means, the means, and the sums of squares of what is left."""
+    count = np.maximum(column_count(W), 1.0)
+    if is_sparse(W):
+        offset = np.asarray(Y.sum(axis=0)) / count
+        F = Y.astype(np.float64)
+        F.data = F.data - offset[F.indices]
+        return F, offset, np.asarray((F * F).sum(axis=0))
+    offset = np.where(W > 0, Y, 0.0).sum(axis=0) / count
+    F = np.where(W > 0, Y - offset, 0.0)
+    return F, offset, np.einsum("km,km->m", F, F)
+
+
+def _square_and_count(own: Array, W: Any) -> tuple[float, float]:
+    return float(own.sum()), total_count(W)
+
+
+def _scaled(F: Any, own: Array, W: Any, scale: float) -> tuple[Any, Array]:
+    """Both in units of the scale, the sums of squares as variances."""
+    if is_sparse(F):
+        F.data /= scale
+    else:
+        F /= scale
+    return F, own / np.maximum(column_count(W), 1.0) / scale**2

@@ -1,0 +1,66 @@
+"""What the fit asks of the law of the noise."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol, Self
+
+from ...place import Place, Tall
+from ..observed import Observations
+from ..packed import Array
+from ..posterior import CoefficientPosterior, FactorPrior, Posterior
+
+
+class Prepared(NamedTuple):
+    """Data centred and scaled: y = offset + scale * F."""
+
+    F: Tall  # (n, m), 0 where missing
+    offset: Tall  # (m,)
+    scale: float
+    own: Tall  # (m,) variance of each feature of F
+
+
+class NoiseLaw(Protocol):
+    """The law of the noise of an entry, of scale s2_i. Implementations are NamedTuples, so that they can be saved."""
+
+    def prepare(self, data: Observations, place: Place) -> Prepared:
+        """Centre every feature and divide all by the overall spread."""
+
+    def believed(self, R: Tall, seen: Tall, place: Place) -> Tall:
+        """Which of the observed entries (``seen``, boolean) the spectral start goes by, given its residuals R."""
+
+    def first_weights(self, W: Tall, believed: Tall, place: Place) -> Tall:
+        """Weights (n, m) of the first step after the spectral start; a new array if ``reweigh`` changes it."""
+
+    def no_sums(self) -> Array:
+        """The sums of ``reweigh`` before any row."""
+
+    def reweigh(
+        self,
+        weights: Tall,
+        data: Observations,
+        b: slice,
+        coef: CoefficientPosterior,
+        Z: Array,
+        M: Tall,
+        post: Posterior,
+        s2: Tall,
+        place: Place,
+    ) -> tuple[Tall, Array]:
+        """New weights of the rows b, written into ``weights``, and the sums over these rows that ``learn`` needs.
+
+        ``coef`` are the coefficients of these rows, Z = ``moments`` of them, M = ``second_moment(post, s2)``.
+        """
+
+    def learn(self, sums: Array) -> tuple[Self, float]:
+        """The law after a sweep, and what the weights add to the bound under it."""
+
+    def weigh_new(
+        self, data: Observations, post: Posterior, s2: Tall, prior: FactorPrior, place: Place, n_iter: int = 10
+    ) -> Tall:
+        """Weights (n, m) of rows that the fit has not seen."""
+
+    def normal_variance(self, s2: Array) -> Array:
+        """Variance of the normal law that stands in for the noise in intervals, draws and densities (m,)."""
+
+    def outlier_score(self) -> float | None:
+        """Hidden entries further off than so many standard deviations are no evidence about intervals; None: all are."""

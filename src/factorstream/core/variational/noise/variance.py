@@ -1,0 +1,121 @@
+"""How the noise variance s2_i of the features is found: one for all, one for each, or given.
+
+A new rule is a NamedTuple with the methods of :class:`VarianceRule`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ...place import Place, Tall
+from ..packed import Array
+
+LEAST = 1e-6
+"""Least noise variance relative to the data's: data that a model fits exactly would otherwise claim zero noise.
+@LEAST@"""
+
+LEAST_SHARE = 1e-3
+"""Least noise variance of a feature relative to that feature's variance, where each has its own: few values can be
+fitted exactly by chance. @LEAST_SHARE@"""
+
+
+class VarianceRule(Protocol):
+    """Where s2 comes from. Implementations are NamedTuples, so that they can be saved."""
+
+    def first(self, guess: float, scale: float) -> float:
+        """The variance to start from, in data divided by ``scale``; ``guess`` is what the start's residuals say."""
+
+    def floor(self, own: Tall, place: Place) -> Tall | float:
+        """Least variance of the features in a fit; ``own`` (m,) are the variances of their data."""
+
+    def learn(self, s2: Tall, square: Tall, count: Tall, floor: Tall | float, place: Place) -> Tall:
+        """s2 (m,) that maximises the bound. ``square`` = Σ_k w_ki E[(y_ki - c_iᵀ x_k)²] (m,), count (m,)."""
+
+    def reported(self, s2: Array) -> float | Array:
+        """The variance as a person is told it: a number, or one for each feature."""
+
+
+class PooledVariance(NamedTuple):
+    """One noise variance for all features, learned."""
+
+    least: float = LEAST
+
+    def first(self, guess: float, scale: float) -> float:
+        """The guess."""
+        return guess
+
+    def floor(self, own: Tall, place: Place) -> Tall | float:
+        """A share of the variance of all the data, which is 1."""
+        return self.least
+
+    def learn(self, s2: Tall, square: Tall, count: Tall, floor: Tall | float, place: Place) -> Tall:
+        """Σ_i square_i / Σ_i count_i."""
+        return place.each(np.full_like, s2, max(_pooled(square, count, place), floor))
+
+    def reported(self, s2: Array) -> float | Array:
+        """A number."""
+        return float(s2[0])
+
+
+class PerFeatureVariance(NamedTuple):
+    """One noise variance for each feature, learned."""
+
+    least_share: float = LEAST_SHARE
+
+    def first(self, guess: float, scale: float) -> float:
+        """The guess."""
+        return guess
+
+    def floor(self, own: Tall, place: Place) -> Tall | float:
+        """A share of the feature's variance, and of that of all the data."""
+        return place.each(_floor, own, self.least_share)
+
+    def learn(self, s2: Tall, square: Tall, count: Tall, floor: Tall | float, place: Place) -> Tall:
+        """square_i / count_i; a feature never observed gets the pooled value."""
+        return place.each(_each_its_own, square, count, floor, _pooled(square, count, place))
+
+    def reported(self, s2: Array) -> float | Array:
+        """One for each feature, equal or not."""
+        return s2
+
+
+class GivenVariance(NamedTuple):
+    """One noise variance for all features, given in the data's units."""
+
+    given: float
+
+    def first(self, guess: float, scale: float) -> float:
+        """The given one."""
+        return self.given / scale**2
+
+    def floor(self, own: Tall, place: Place) -> Tall | float:
+        """None is needed."""
+        return 0.0
+
+    def learn(self, s2: Tall, square: Tall, count: Tall, floor: Tall | float, place: Place) -> Tall:
+        """It stays."""
+        return s2
+
+    def reported(self, s2: Array) -> float | Array:
+        """A number."""
+        return float(s2[0])
+
+
+def _pooled(square: Tall, count: Tall, place: Place) -> float:
+    total, n = place.total(_sums, square, count)
+    return float(total) / max(float(n), 1.0)
+
+
+def _sums(square: Array, count: Array) -> tuple[float, float]:
+    return float(np.maximum(square, 0.0).sum()), float(count.sum())
+
+
+def _floor(own: Array, share: float) -> Array:
+    return np.asarray(share * own + LEAST)
+
+
+def _each_its_own(square: Array, count: Array, floor: Array | float, pooled: float) -> Array:
+    own = np.divide(np.maximum(square, 0.0), count, out=np.full(square.shape, pooled), where=count > 0)
+    return np.asarray(np.maximum(own, floor))

@@ -1,0 +1,57 @@
+"""Rows of data as the variational fit takes them: values and weights, dense or sparse."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..linalg import is_sparse
+from ..place import HERE, Place, Tall
+from .packed import Array
+
+
+class Observations(NamedTuple):
+    """Rows of data at their place: what every step of the fit and every answer is given."""
+
+    Y: Tall  # (n, m) values, finite everywhere; where W is 0 they can be anything
+    W: Tall  # (n, m) weights: 0 where missing, 1 where observed, or what robust noise makes of that
+    n: int
+    m: int
+    sparse: bool = False  # Y and W are sparse rows, all of whose stored entries are observed
+
+
+def observations(Y: Any, W: Any, place: Place = HERE) -> Observations:
+    """Bring values and weights, arrays or sparse rows of this process, to the place."""
+    n, m = Y.shape
+    if not is_sparse(W):
+        W = np.ascontiguousarray(W, dtype=np.float64)
+    return Observations(place.put(Y, 1), place.put(W, 1), n, m, is_sparse(Y))
+
+
+def total_count(W: Any) -> float:
+    """Number of nonzero weights; W dense or sparse rows. Adds up over features."""
+    return float(np.count_nonzero(W.data if is_sparse(W) else W))
+
+
+def column_count(W: Any) -> Array:
+    """Number of nonzero weights of each feature; W dense or sparse rows."""
+    if is_sparse(W):
+        return np.bincount(W.indices, minlength=W.shape[1]).astype(np.float64)
+    return np.asarray(np.count_nonzero(W, axis=0), dtype=np.float64)
+
+
+def take_rows(data: Observations, rows: Any, place: Place) -> Observations:
+    """Some of the rows: a slice or their numbers."""
+    Y, W = place.each(_both, data.Y, data.W, rows)
+    n = len(range(data.n)[rows]) if isinstance(rows, slice) else len(rows)
+    return data._replace(Y=Y, W=W, n=n)
+
+
+def _both(Y: Any, W: Any, rows: Any) -> tuple[Any, Any]:
+    return Y[rows], W[rows]
+
+
+def is_seen(W: Any) -> Any:
+    """Where something is observed (n, m), boolean; W dense rows."""
+    return W > 0

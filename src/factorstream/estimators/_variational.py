@@ -1,0 +1,246 @@
+"""The variational fit for estimators: parameters to options, fitting all rows, and adding a lot of rows to a fit.
+
+``_variational_answers`` answers questions from that state.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.linalg import Array, is_sparse
+from ..core.place import HERE, Place, Tall
+from ..core.variational.auto import fit_auto
+from ..core.variational.factors import Factors, new_weights, rescale
+from ..core.variational.fit import FitOptions, SweepInfo, fit
+from ..core.variational.noise.gaussian import GaussianNoise
+from ..core.variational.noise.law import NoiseLaw
+from ..core.variational.noise.student import StudentNoise
+from ..core.variational.noise.variance import (
+    LEAST,
+    GivenVariance,
+    PerFeatureVariance,
+    PooledVariance,
+    VarianceRule,
+)
+from ..core.variational.observed import Observations, column_count
+from ..core.variational.posterior import (
+    FactorPrior,
+    Posterior,
+    Statistics,
+    absorb,
+    expected_square,
+    information,
+    required_bytes,
+)
+from ..core.variational.relevance import GivenPrior, LearnedPrior
+from ..tall.places import place_for, place_of
+from ..tall.rows import Rows
+from ..tall.starting import check_range
+from ..tall.threads import limited
+
+class VariationalState(NamedTuple):
+    """All that an answer or the next batch depends on."""
+
+    factors: Factors
+    """The posterior of C, its prior, the noise; in coordinates where ``origin`` is zero."""
+    origin: Tall
+    """Subtracted from every row (m)."""
+    n_observed: Tall
+    """Observed entries of each feature so far (m)."""
+    stats: Statistics | None
+    """The sums behind the posterior; made from it when a stream goes on after a fit."""
+    temper: float
+    """Power of the likelihood in the coefficient step, chosen in calibration; 1 without."""
+    scores: Array | None
+    """Sorted normalised residuals of the entries hidden for calibration; None without calibration."""
+    options: FitOptions
+    """How the fit was asked for."""
+    dtype: np.dtype[Any]
+    """Of the data, and so of the answers."""
+
+
+STATE_TYPES: tuple[type, ...] = (
+    VariationalState, Factors, Posterior, FactorPrior, Statistics, FitOptions, LearnedPrior, GivenPrior,
+    PooledVariance, PerFeatureVariance, GivenVariance, GaussianNoise, StudentNoise,
+)  # fmt: skip
+"""Every NamedTuple that can occur in a state."""
+
+
+# ------------------------------------------------------------------ parameters
+
+
+def noise_law(robust: bool | float) -> NoiseLaw:
+    """False: Gaussian. True: Student-t with learned degrees of freedom. A number: Student-t with that many."""
+    if isinstance(robust, bool | np.bool_):
+        return StudentNoise(learned=True) if robust else GaussianNoise()
+    return StudentNoise(float(robust))
+
+
+def variance_rule(noise_variance: str | float) -> VarianceRule:
+    """ "auto": one, learned. "per_feature": one for each, learned. A number: given."""
+    if isinstance(noise_variance, str):
+        return PerFeatureVariance() if noise_variance == "per_feature" else PooledVariance()
+    return GivenVariance(float(noise_variance))
+
+
+def fit_options(
+    n_components: int | str = "auto",
+    *,
+    noise_variance: str | float = "auto",
+    prior_covariance: str | float = "auto",
+    robust: bool | float = False,
+    max_iter: int = 30,
+    tol: float = 1e-3,
+) -> FitOptions:
+    """The parameters as the core wants them."""
+    return FitOptions(
+        r=None if isinstance(n_components, str) else int(n_components),
+        noise=noise_law(robust),
+        variance=variance_rule(noise_variance),
+        prior=LearnedPrior() if isinstance(prior_covariance, str) else GivenPrior(float(prior_covariance)),
+        max_sweeps=int(max_iter),
+        tol=float(tol),
+    )
+
+
+def check_rows(X: Rows, options: FitOptions, calibrate: bool = False) -> None:
+    """Refuse, in one sentence, what cannot be fitted together or has no room in memory."""
+    if is_sparse(X) and (options.r is None or calibrate or not isinstance(options.noise, GaussianNoise)):
+        raise ValueError("Sparse rows need a number of components, robust=False and calibrate=False.")
+    check_memory(X.shape[1], options.r or 1)
+
+
+def check_memory(m: int, r: int) -> None:
+    """Refuse a posterior of m·r² numbers that this machine cannot hold."""
+    needed = required_bytes(m, r)
+    try:
+        available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not a POSIX system: the allocation itself will fail
+        return
+    if needed > available:
+        raise MemoryError(
+            f"BayesianFactorization keeps a covariance per feature: {m} features and {r} components need "
+            f"{needed / 2**30:.1f} GiB, this machine has {available / 2**30:.1f}; "
+            "lower n_components or use DictionaryFilter."
+        )
+
+
+# ------------------------------------------------------------------ rows
+
+
+def observe(X: Rows, place: Place = HERE, origin: Tall | None = None) -> Observations:
+    """Rows with gaps, or sparse rows, as values and weights at the place; values less the origin, if it is given."""
+    n, m = X.shape
+    X_there = place.put(X, 1)
+    largest = place.get(place.each(_largest, X_there), 0)  # a maximum over features is no sum: it is taken here
+    check_range(float(largest.max(initial=0.0)), X.dtype)
+    Y, W = place.each(_values_and_weights, X_there)
+    if origin is not None:
+        Y = place.each(_less_origin, Y, W, origin)
+    return Observations(Y, W, n, m, is_sparse(X))
+
+
+def _largest(X: Rows) -> Array:
+    """The largest size of an observed value of each feature."""
+    if not is_sparse(X):
+        return np.asarray(np.fmax.reduce(np.abs(X), axis=0, initial=0.0))
+    largest = np.zeros(X.shape[1])
+    np.fmax.at(largest, X.indices, np.abs(X.data))
+    return largest
+
+
+def _values_and_weights(X: Rows) -> tuple[Rows, Rows]:
+    """Values, zero where missing, and weights, 1 where observed."""
+    if is_sparse(X):
+        W = X.astype(np.float64)
+        W.data = np.ones_like(W.data)
+        return X.astype(np.float64), W
+    seen = ~np.isnan(X)
+    return np.where(seen, X, 0.0).astype(np.float64, copy=False), np.ascontiguousarray(seen, dtype=np.float64)
+
+
+def _less_origin(Y: Rows, W: Rows, origin: Array) -> Rows:
+    if is_sparse(Y):
+        Y = Y.copy()
+        Y.data = Y.data - origin[Y.indices]
+        return Y
+    return W * (Y - origin)
+
+
+# ------------------------------------------------------------------ fitting
+
+
+def fit_rows(
+    X: Rows, options: FitOptions, calibrate: bool, rng: np.random.Generator
+) -> tuple[VariationalState, tuple[SweepInfo, ...]]:
+    """Fit all rows; with ``calibrate``, or components to be chosen, on the evidence of hidden entries."""
+    check_rows(X, options, calibrate)
+    place, temper, scores = place_for(X), 1.0, None
+    with limited(X.shape[1] * (options.r or 1)):
+        data = observe(X, place)
+        if calibrate or options.r is None:
+            found = fit_auto(data, rng, options, place=place)
+            fitted = found.fit
+            if calibrate:
+                temper, scores = found.calibration.temper, found.calibration.scores
+        else:
+            fitted = fit(data, options, place=place)
+        origin, shift = place.each(_mean_column, fitted.factors.post.C)
+        factors = rescale(fitted.factors, shift, 1.0, place)
+        count = place.each(column_count, data.W)
+    state = VariationalState(factors, origin, count, None, temper, scores, options, np.dtype(X.dtype))
+    return state, fitted.history
+
+
+def _mean_column(C: Array) -> tuple[Array, Array]:
+    """What is predicted before anything of a row is seen, and its negative."""
+    return C[:, -1].copy(), -C[:, -1]
+
+
+# ------------------------------------------------------------------ a stream
+
+
+def absorb_rows(state: VariationalState, X: Rows) -> VariationalState:
+    """The posterior with one more lot of rows: their coefficients, their sums, and every c_i and V_i anew."""
+    check_rows(X, state.options)
+    place = place_of(state.origin)
+    with limited(X.shape[1] * len(state.factors.prior.P0)):
+        state = _settle_new_features(state, X, place)
+        factors, stats = state.factors, state.stats
+        post, prior, s2, _ = factors
+        if stats is None:
+            stats = place.each(information, post, prior, s2, state.n_observed)
+        data = observe(X, place, state.origin)
+        data = data._replace(W=new_weights(factors, data, place))
+        stats, post, _ = absorb(stats, data, post, s2, prior, place)
+        floor = LEAST * float(place.total(np.sum, s2)) / data.m
+        square = place.each(expected_square, stats, post)
+        s2 = state.options.variance.learn(s2, square, stats.N, floor, place)
+    return state._replace(factors=factors._replace(post=post, s2=s2), n_observed=stats.N, stats=stats)
+
+
+def _settle_new_features(state: VariationalState, X: Rows, place: Place) -> VariationalState:
+    """Features with their first values in X get the mean of these as origin; nothing else is known of them."""
+    data = observe(X, place)
+    if not place.total(_count_new, state.n_observed, data.W):
+        return state
+    post, prior = state.factors.post, state.factors.prior
+    C, c0, origin = place.each(_settled, post.C, prior.c0, state.origin, state.n_observed, data.Y, data.W)
+    factors = state.factors._replace(post=post._replace(C=C), prior=prior._replace(c0=c0))
+    return state._replace(factors=factors, origin=origin)
+
+
+def _count_new(n_observed: Array, W: Rows) -> float:
+    return float(np.count_nonzero((n_observed == 0) & (column_count(W) > 0)))
+
+
+def _settled(C: Array, c0: Array, origin: Array, n_observed: Array, Y: Rows, W: Rows) -> tuple[Array, Array, Array]:
+    count = column_count(W)
+    new = (n_observed == 0) & (count > 0)
+    C, c0, origin = C.copy(), c0.copy(), origin.copy()
+    origin[new] = np.asarray(Y.sum(axis=0))[new] / count[new]
+    C[new, -1], c0[new, -1] = 0.0, 0.0
+    return C, c0, origin

@@ -1,0 +1,147 @@
+"""Answers from one posterior per feature."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.linalg import Array
+from ..core.place import Place
+from ..core.variational.conformal import gaussian_half_width, half_width, tempered
+from ..core.variational.factors import new_weights, normal_variance
+from ..core.variational.packed import unpack
+from ..core.variational.posterior import CoefficientPosterior, Posterior
+from ..core.variational.predictive import draw_entries, log_density, predict, predict_variance
+from ..tall.places import place_of
+from ..tall.rows import Rows
+from ..tall.threads import limited
+from ._variational import VariationalState, observe
+
+CHUNK = 256
+"""Rows predicted together. Memory and speed only."""
+
+
+class VariationalDictionary(NamedTuple):
+    """What a variational state says about rows of data."""
+
+    state: VariationalState
+
+    @property
+    def place(self) -> Place:
+        """Where the features are."""
+        return place_of(self.state.origin)
+
+    @property
+    def components(self) -> Array:
+        """The dictionary (r × m)."""
+        C = self.place.get(self.state.factors.post.C, 0)
+        return C[:, :-1].T.astype(self.state.dtype)
+
+    @property
+    def mean(self) -> Array:
+        """What is predicted of a row before any of it is seen (m)."""
+        mean = self.place.each(_plus_mean, self.state.origin, self.state.factors.post.C)
+        return self.place.get(mean, 0).astype(self.state.dtype)
+
+    @property
+    def noise(self) -> float | Array:
+        """The noise variance: a number, or one for each feature (m) where each has its own."""
+        s2 = self.place.get(normal_variance(self.state.factors, self.place), 0)
+        return self.state.options.variance.reported(s2)
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance between the components, one matrix for each feature (m × r × r)."""
+        r = self.state.factors.r
+        return np.asarray(unpack(self.place.get(self.state.factors.post.V, 0), r + 1)[:, :r, :r])
+
+    def _limited(self, m: int) -> AbstractContextManager[None]:
+        return limited(m * (self.state.factors.r + 1))
+
+    def _coefficients(self, X: Rows) -> CoefficientPosterior:
+        state, place = self.state, self.place
+        data = observe(X, place, state.origin)
+        W = new_weights(state.factors, data, place)
+        least = state.factors.r + 1
+        known = place.total(_count_known, state.n_observed, least)
+        if 0 < known < data.m:  # of the others too little is known for their values to say anything
+            W = place.each(_only_known, W, state.n_observed, least)
+        return tempered(data._replace(W=W), state.factors, state.temper, place=place)
+
+    def coefficients(self, X: Rows) -> Array:
+        """Coefficients of every row (n × r)."""
+        out = np.empty((X.shape[0], self.state.factors.r))
+        with self._limited(X.shape[1]):
+            for first in range(0, X.shape[0], CHUNK):
+                out[first : first + CHUNK] = self._coefficients(X[first : first + CHUNK]).X[:, :-1]
+        return out
+
+    def fill(self, X: Array) -> Array:
+        """X (n × m) with its gaps filled in."""
+        return self._predict(X, want_variance=False)[0]
+
+    def predict(self, X: Array) -> tuple[Array, Array]:
+        """X with its gaps filled in, and the predictive variance of every filled entry; zero where observed."""
+        return self._predict(X, want_variance=True)
+
+    def _predict(self, X: Array, *, want_variance: bool) -> tuple[Array, Array]:
+        place, post, r = self.place, self.state.factors.post, self.state.factors.r
+        mean, variance = X.copy(), np.zeros(X.shape)
+        with self._limited(X.shape[1]):
+            s2 = normal_variance(self.state.factors, place)
+            for first in range(0, len(X), CHUNK):
+                rows = slice(first, first + CHUNK)
+                coef = self._coefficients(X[rows])
+                where = np.isnan(X[rows])
+                found = place.get(place.each(_predicted, coef, post, self.state.origin), 1)
+                np.copyto(mean[rows], found, where=where, casting="same_kind")
+                if want_variance:
+                    spread = place.get(place.each(_spread, coef, post, r, s2), 1)
+                    np.copyto(variance[rows], spread, where=where, casting="same_kind")
+        return mean, variance
+
+    def half_width(self, level: float) -> float:
+        """Standard deviations on either side of the mean that an interval of this level needs."""
+        if self.state.scores is None:
+            return gaussian_half_width(level)
+        return half_width(self.state.scores, level)
+
+    def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
+        """Joint draws of the missing entries of X (n_draws × n × m)."""
+        rows, columns = np.nonzero(np.isnan(X))
+        out = np.repeat(X[None], n_draws, axis=0)
+        with self._limited(X.shape[1]):
+            s2 = normal_variance(self.state.factors, self.place)
+            coef = self._coefficients(X)
+            drawn = draw_entries(rows, columns, coef, self.state.factors.post, s2, n_draws, rng, self.place)
+        out[:, rows, columns] = drawn + self.place.get(self.state.origin, 0)[columns]
+        return out
+
+    def log_density(self, X: Rows) -> Array:
+        """Log-density of every row's observed entries (n)."""
+        factors, place = self.state.factors, self.place
+        with self._limited(X.shape[1]):
+            data = observe(X, place, self.state.origin)
+            return log_density(data, factors.post, normal_variance(factors, place), factors.prior, place)
+
+
+def _plus_mean(origin: Array, C: Array) -> Array:
+    return np.asarray(origin + C[:, -1])
+
+
+def _count_known(n_observed: Array, least: int) -> float:
+    return float(np.count_nonzero(n_observed > least))
+
+
+def _only_known(W: Rows, n_observed: Array, least: int) -> Rows:
+    return W * (n_observed > least)
+
+
+def _predicted(coef: CoefficientPosterior, post: Posterior, origin: Array) -> Array:
+    return np.asarray(predict(coef, post) + origin)
+
+
+def _spread(coef: CoefficientPosterior, post: Posterior, r: int, s2: Array) -> Array:
+    return np.asarray(predict_variance(coef, post, r) + s2)

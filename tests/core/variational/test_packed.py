@@ -1,0 +1,44 @@
+"""Packed stacks of symmetric matrices against NumPy's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from factorstream.core.variational.packed import add_product, congruence, invert, layout, outer, pack, unpack
+from variational_problems import spd
+
+
+@pytest.mark.parametrize("q", [1, 2, 3, 4, 7, 10, 11, 12, 15])
+def test_packed_round_trip_and_inverse(q):
+    rng = np.random.default_rng(q)
+    A, b = spd(rng, q, 5), rng.normal(size=(5, q))
+    weight = layout(q).weight
+    assert_allclose(unpack(pack(A), q), A)
+    assert_allclose(outer(b), pack(b[:, :, None] * b[:, None, :]))
+    assert_allclose(pack(A) @ (weight * pack(A)[0]), np.einsum("bij,ij->b", A, A[0]))
+    assert_allclose((pack(A) * outer(b)) @ weight, np.einsum("bi,bij,bj->b", b, A, b))
+    inverse, x, logdet = invert(pack(A), b)
+    assert_allclose(unpack(inverse, q), np.linalg.inv(A), rtol=1e-9, atol=1e-12)
+    assert_allclose(x, np.linalg.solve(A, b[..., None])[..., 0], rtol=1e-9)
+    assert_allclose(logdet, -np.linalg.slogdet(A)[1])
+    T = rng.normal(size=(q, 3))
+    assert_allclose(unpack(congruence(pack(A), T, chunk=2), 3), T.T @ A @ T)
+
+
+def test_packed_empty_and_indefinite():
+    _a, x, logdet = invert(np.zeros((3, 0)), np.zeros((3, 0)))
+    assert x.shape == (3, 0)
+    assert logdet.shape == (3,)
+    for q, message in ((2, "positive definite"), (12, "matrix 1")):
+        with pytest.raises(np.linalg.LinAlgError, match=message):
+            invert(pack(np.stack([np.eye(q), -np.eye(q)])), np.zeros((2, q)))
+
+
+def test_add_product_in_place():
+    rng = np.random.default_rng(0)
+    S, W, Z = rng.normal(size=(5, 6)), rng.normal(size=(4, 5)), rng.normal(size=(4, 6))
+    want = S + W.T @ Z
+    add_product(S, W, Z)
+    assert_allclose(S, want)
