@@ -34,7 +34,8 @@ from .sweep import SweepRules, sweep
 
 DOUBTFUL = 0.1
 """First noise variance, relative to the data's, where the start has as many parameters as data and its residual says
-nothing of the noise. @DOUBTFUL@"""
+nothing of the noise. Not tuned: the error of filled entries moves by at most 1% between 0.03 and 0.3
+(``benchmarks/variational_defaults.py``)."""
 
 WARM_ITERATIONS = 3
 """Alternations that give the entries of a warm start their weights; the sweeps go on from there. Not tuned."""
@@ -55,8 +56,8 @@ class FitOptions(NamedTuple):
     max_sweeps: int = 30
     """At most so many sweeps; few fits need as many."""
     tol: float = 1e-3
-    """Stop when a sweep gains less than this many nats per observed entry: not tuned, a thousandth of a nat moves a
-    predictive standard deviation by a thousandth of itself."""
+    """Stop when a sweep gains less than this many nats per observed entry: not tuned; between 0.0003
+    and 0.003 the error of filled entries moves by at most 3.5% (``benchmarks/variational_defaults.py``)."""
     max_passes: int = 30
     """Of the spectral start."""
 

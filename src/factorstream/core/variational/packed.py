@@ -22,7 +22,7 @@ Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 STACKED = 10
-"""Up to this q a stack of NumPy inverses (1 µs each at q=6) is faster than a LAPACK call per matrix (4 µs); measured."""
+"""Up to this q a stack of NumPy inverses (measured: 1 µs each at q=6) beats a LAPACK call per matrix (4 µs)."""
 
 
 class Layout(NamedTuple):

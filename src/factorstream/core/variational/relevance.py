@@ -26,10 +26,12 @@ from .posterior import FactorPrior, Posterior, Statistics
 LOG2PI = float(np.log(2.0 * np.pi))
 
 KAPPA = 30.0
-"""Features' worth of prior belief in equal components. @KAPPA@"""
+"""Features' worth of prior belief in equal components. Not tuned: the error of filled entries moves by at most 0.2%
+between 10 and 100 (``benchmarks/variational_defaults.py``, as all figures of this kind)."""
 
 KEEP = 0.02
-"""A component is dropped when its mean holds less than this share of its second moment. @KEEP@"""
+"""A component is dropped when its mean holds less than this share of its second moment. Not tuned: the
+error of filled entries moves by less than 0.1% between 0.005 and 0.08 (``benchmarks/variational_defaults.py``)."""
 
 
 class CoefficientSums(NamedTuple):

@@ -63,4 +63,4 @@ class NoiseLaw(Protocol):
         """Variance of the normal law that stands in for the noise in intervals, draws and densities (m,)."""
 
     def outlier_score(self) -> float | None:
-        """Hidden entries further off than so many standard deviations are no evidence about intervals; None: all are."""
+        """Hidden entries farther off than so many standard deviations say nothing about intervals; None: all count."""
