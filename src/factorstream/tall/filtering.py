@@ -86,7 +86,7 @@ def _filter_dense(
     n = int(X.shape[0])
     if n == 0:
         return state, []
-    engine, block_size = _engine(place, state.C, model, part_of, block_size)
+    engine, block_size = _engine(place, state.C, model, n, part_of, block_size)
     small, C, records = engine.run(copy_arrays(state.small), state.C, _blocks(place, state, X, block_size))
     return FilterState(C, state.origin, state.unseen, small), records
 
@@ -100,17 +100,16 @@ def _blocks(place: Place, state: FilterState, X: Rows, block_size: int) -> Itera
         yield RowBlock(place.each(centred, place.put(X[start:stop], 1), origin, space), stop - start)
 
 
-def _engine(place: Place, C: Tall, model: FilterModel, n: int, block_size: int) -> tuple[Engine, int]:
-    """The way for dense rows of a call of n rows, and how many of them to hand over at once."""
+def _engine(place: Place, C: Tall, model: FilterModel, n: int, part_of: int, block_size: int) -> tuple[Engine, int]:
+    """The way for n dense rows of a call of ``part_of`` rows, and how many of them to hand over at once."""
     m, by_numpy = place.total(len, C), NumpyRows(place, model, C)
-    if place is not HERE:
-        return Blocks(place, model, lambda: by_numpy), block_size
-    if m * model.q > ONE_BY_ONE or model.q > FEW:
-        single = cache(lambda: CompiledRows(model, C) if kernel.applies(model, n, m) else by_numpy)
-        return Blocks(place, model, single), block_size
-    if kernel.applies(model, n, m):
+    small = m * model.q <= ONE_BY_ONE and model.q <= FEW
+    if place is HERE and small and kernel.applies(model, part_of, m):
         return CompiledRows(model, C), max(block_size, min(REFRESH, ONE_BY_ONE // m))
-    return Blocks(place, model, lambda: by_numpy), block_size
+    if place is not HERE or small:
+        return by_numpy if n == 1 else Blocks(place, model, lambda: by_numpy), block_size
+    singles = cache(lambda: CompiledRows(model, C) if kernel.applies(model, part_of, m) else by_numpy)
+    return Blocks(place, model, singles), block_size
 
 
 def _filter_sparse(
