@@ -29,7 +29,7 @@ from .threads import within_limit
 NARROW = 500_000
 """m r² up to which compiled loops add up the variances of a row more quickly than BLAS.
 
-Measured on one machine; speed only."""
+Measured (docs/performance.md); speed only."""
 
 
 class Row(NamedTuple):

@@ -57,8 +57,8 @@ class SmallState(NamedTuple):
 
 def copy_arrays(state: SmallState) -> SmallState:
     """A copy whose matrices may be updated in place."""
-    G, S, T, xbar, *numbers = state
-    return SmallState(G.copy("F"), S.copy("F"), T.copy("F"), xbar.copy(), *numbers)
+    G, S, T, xbar, lam, noise_sum, noise_dof, k, age = state
+    return SmallState(G.copy("F"), S.copy("F"), T.copy("F"), xbar.copy(), lam, noise_sum, noise_dof, k, age)
 
 
 class FilterState(NamedTuple):
