@@ -9,13 +9,13 @@ import numpy as np
 
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState, copy_arrays
-from ..core.linalg import SparseRows, is_sparse
+from ..core.linalg import SparseRows, gram, is_sparse
 from ..core.place import HERE, Place, Tall
 from . import kernel
 from .blocks import Blocks
 from .engine import REFRESH, Engine, RowBlock
 from .places import place_of
-from .products import centred, copied, first_values, gram, room, settle
+from .products import centred, copied, first_values, room, settle
 from .rows import Rows
 from .rows_compiled import CompiledRows
 from .rows_numpy import NumpyRows
@@ -50,7 +50,7 @@ def filter_rows(
     records: list[FilterRecord] = []
     start = 0
     while start < X.shape[0]:
-        stop = _first_row_with_news(place, state, X, start, block_size)
+        stop = _row_with_first_values(place, state, X, start, block_size)
         state, new = _filter_dense(place, state, model, X[start:stop], block_size, n)
         records += new
         if stop < X.shape[0]:
@@ -62,16 +62,16 @@ def filter_rows(
     return state, FilterRecord.join(records)
 
 
-def _first_row_with_news(place: Place, state: FilterState, X: Rows, start: int, block_size: int) -> int:
+def _row_with_first_values(place: Place, state: FilterState, X: Rows, start: int, block_size: int) -> int:
     """The first row from ``start`` on in which a feature has its first value; the number of rows if there is none."""
     n = int(X.shape[0])
     if state.unseen is None:
         return n
     for first in range(start, n, block_size):
         Y = place.put(X[first : first + block_size], 1)
-        news = np.flatnonzero(place.total(first_values, Y, state.unseen))
-        if len(news):
-            return first + int(news[0])
+        found = np.flatnonzero(place.total(first_values, Y, state.unseen))
+        if len(found):
+            return first + int(found[0])
     return n
 
 

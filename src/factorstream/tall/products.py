@@ -2,7 +2,8 @@
 
 Some give every feature something of its own (for ``place.each``), others a small array or a number that adds up over
 the features (for ``place.total``). They have names, no closures and no state, so that a place may send them elsewhere
-or put its own in their stead. C is (m × q), rows Y are (B × m). Sparse rows are in ``sparse_products``.
+or put its own in their stead. C is (m × q), rows Y are (B × m). ``core.linalg.gram`` is one of them; those for sparse
+rows are in ``sparse_products``, those for projecting in ``projecting_products``.
 """
 
 from __future__ import annotations
@@ -12,30 +13,11 @@ from math import isnan
 import numpy as np
 from scipy.linalg import blas
 
-from ..core.linalg import Array, gram, piece
+from ..core.linalg import Array, piece
 from ..core.place import Place, Tall
 
-__all__ = [
-    "add_rank_one",
-    "centred",
-    "clear_gaps",
-    "combine",
-    "copied",
-    "count_missing",
-    "cross",
-    "first_values",
-    "gram",
-    "has_gaps",
-    "is_missing",
-    "move",
-    "residual",
-    "room",
-    "row_products",
-    "row_without_gaps",
-    "self_products",
-    "settle",
-    "square_sum",
-]
+NONE_MISSING = np.empty(0, dtype=np.intp)
+"""The indices of the gaps of a complete row."""
 
 # ------------------------------------------------------------------ sums over the features
 
@@ -133,9 +115,6 @@ def row_without_gaps(Y: Array, missing: Array, j: int) -> tuple[Array, Array]:
 def complete_row(Y: Array, j: int) -> tuple[Array, Array]:
     """The same for a row without gaps."""
     return Y[j], NONE_MISSING
-
-
-NONE_MISSING = np.empty(0, dtype=np.intp)
 
 
 def clear_gaps(Y: Array) -> Array:
