@@ -18,7 +18,7 @@ from ...core.variational.sweep import LEAST, Options, sweep
 from ...core.variational.sweep import fit as featurewise_fit
 from ...datasets import load_london_air, load_olivetti
 from ...estimators.dictionary_filter import DictionaryFilter
-from ...tall import local
+from ...tall import products
 from ...tall.filtering import filter_rows
 from . import floors, textbook
 from .masked import masked_stream
@@ -60,9 +60,9 @@ def _complete(machine: Machine, Y: Array, r: int, fit_mean: bool) -> list[Row]:
         C = state.C
         for start in range(0, n, B):
             Z = Y[start : start + B]
-            local.cross(C, Z)
-            local.self_products(Z)
-            C = local.combine(C, A, Z, D[: len(Z)])
+            products.cross(C, Z)
+            products.self_products(Z)
+            C = products.combine(C, A, Z, D[: len(Z)])
 
     work, ending = floors.complete_stream(n, m, fixed.q, B), WITH_MEAN if fit_mean else ""
     contestants = {
