@@ -12,7 +12,8 @@ export FACTORSTREAM_DATA ?= $(abspath ../shared/data)
 endif
 
 # Tests that hold the filter to naive loops and to its contracts.
-OF_THE_FILTER := $(addprefix tests/core/filter/test_, recursion.py steps_in_the_filter.py covariance.py coefficients.py) \
+OF_THE_FILTER := $(addprefix tests/core/filter/test_, recursion.py steps_in_the_filter.py covariance.py coefficients.py \
+	gains.py) \
 	tests/tall tests/baselines $(addprefix tests/estimators/test_, dictionary_filter.py properties.py contracts.py \
 	bad_input.py sklearn_checks.py)
 

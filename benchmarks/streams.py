@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from factorstream.estimators.dictionary_filter import DictionaryFilter
-from factorstream.tall import local
+from factorstream.tall import products
 from factorstream.tall.filtering import filter_rows
 
 from . import floors, textbook
@@ -31,16 +31,16 @@ def complete_stream(machine: Machine, quick: bool) -> Found:
 def _complete(machine: Machine, Y: Array, r: int, fit_mean: bool) -> list[Row]:
     (n, m), few = Y.shape, len(Y) // 20
     model = DictionaryFilter(r, fit_mean=fit_mean, random_state=0).fit(Y[:200])
-    state, fixed, B = model.state_, model._model(), model._block_size()
+    state, fixed, B = model.state_.filter, model.state_.settings.model, model.state_.settings.block_size
     A, D = np.eye(fixed.q), np.zeros((B, fixed.q))
 
     def products() -> None:
         C = state.C
         for start in range(0, n, B):
             Z = Y[start : start + B]
-            local.cross(C, Z)
-            local.self_products(Z)
-            C = local.combine(C, A, Z, D[: len(Z)])
+            products.cross(C, Z)
+            products.self_products(Z)
+            C = products.combine(C, A, Z, D[: len(Z)])
 
     work, ending = floors.complete_stream(n, m, fixed.q, B), WITH_MEAN if fit_mean else ""
     contestants = {
@@ -61,7 +61,7 @@ def memory(machine: Machine, quick: bool) -> Found:
     m, r = 20_000, 10
     X = low_rank(400, m, r, missing=0.1)
     model = DictionaryFilter(r, random_state=0).partial_fit(X[:40])
-    size, block = model.state_.C.nbytes, model._block_size() * m * 8
+    size, block = model.state_.filter.C.nbytes, model.state_.settings.block_size * m * 8
     rows = []
     for n in (100, 200, 400):
         peak = Peak(n, peak_bytes(partial(model.partial_fit, X[:n])), size, block)
@@ -76,7 +76,7 @@ def scaling(machine: Machine, quick: bool) -> Found:
     def cost(size: float, m: int = 2000, r: int = 20, n: int = 300, missing: float = 0.0) -> Point:
         Y = low_rank(n, m, r, missing)
         model = DictionaryFilter(r, random_state=0).fit(Y[:100])
-        state, fixed, B = model.state_, model._model(), model._block_size()
+        state, fixed, B = model.state_.filter, model.state_.settings.model, model.state_.settings.block_size
         took = race({"it": lambda: filter_rows(state, fixed, Y, B)}, repeats=9)["it"].median
         work = floors.masked_stream(n, m, fixed.q, missing) if missing else floors.complete_stream(n, m, fixed.q, B)
         return Point(size, took / n * 1e6, work.seconds(machine) / n * 1e6)

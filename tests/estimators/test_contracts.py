@@ -5,19 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from threading import Thread
 
 import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from conftest import low_rank
 from factorstream import BroydenFactorization, DictionaryFilter, MaskedNMF, SGDFactorization
-from factorstream.estimators import _validation
-from factorstream.tall import rows
-from factorstream.tall.threads import limited
 
 STREAMING = [
     DictionaryFilter(3, random_state=0),
@@ -207,10 +202,6 @@ def test_intervals_cover_over_a_grid(missing, n_components):
 # ------------------------------------------------------------------ the process around us
 
 
-def blas_threads():
-    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-
 def run_python(code, **environment):
     """A fresh interpreter, since who may set the limit is remembered for the whole process."""
     command = [sys.executable, "-W", "error", "-c", code]
@@ -218,116 +209,6 @@ def run_python(code, **environment):
     if done.returncode:
         raise RuntimeError(done.stderr)
     return done.stdout.split()
-
-
-def test_the_thread_limit_ends_with_the_call_even_if_it_fails():
-    with threadpool_limits(2, user_api="blas"):
-        before = blas_threads()
-        with limited(10**6):
-            with limited(10**6):
-                assert set(blas_threads()) <= {1}
-            assert set(blas_threads()) <= {1}
-        assert blas_threads() == before
-        with pytest.raises(RuntimeError), limited(10**6):
-            raise RuntimeError
-        assert blas_threads() == before
-
-
-def test_the_data_are_checked_within_the_thread_limit(rng, monkeypatch):
-    X = gappy(rng, n=40, m=200)
-    model = DictionaryFilter(3, random_state=0).fit(X)
-    seen = []
-    for module, function in ((_validation, "square_sum"), (rows, "square_sum")):
-        original = getattr(module, function)
-        monkeypatch.setattr(module, function, lambda Y, f=original: (seen.append(max(blas_threads())), f(Y))[1])
-    with threadpool_limits(2, user_api="blas"):
-        model.partial_fit(X).transform(X)
-    assert seen == [1, 1, 1]
-
-
-THREADS = """
-from threading import Barrier, Thread
-import numpy, scipy.linalg
-from threadpoolctl import threadpool_info, threadpool_limits
-from factorstream.tall.threads import limited
-
-def blas_threads():
-    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-def run(*functions):
-    threads = [Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-"""
-
-OVERLAP = (
-    THREADS
-    + """
-before = blas_threads()
-entered, both, left, done = (Barrier(2, timeout=30) for _ in range(4))
-
-def early():
-    with limited(10**6):
-        entered.wait()
-        both.wait()
-    left.wait()
-    done.wait()  # alive while the other leaves, like a thread of a pool
-
-def late():
-    entered.wait()
-    with limited(10**6):
-        both.wait()
-        left.wait()
-    done.wait()
-
-run(early, late)
-print("same" if blas_threads() == before else f"{before}->{blas_threads()}")
-"""
-)
-
-ANOTHER = (
-    THREADS
-    + """
-def user():
-    with threadpool_limits(1, user_api="blas"):
-        print(*blas_threads())
-
-with limited(10**6):
-    pass
-run(user)
-"""
-)
-
-
-def test_overlapping_calls_leave_the_thread_limit_as_it_was():
-    """A enters, B enters, A leaves, B leaves."""
-    assert run_python(OVERLAP, OPENBLAS_NUM_THREADS="2") == ["same"]
-
-
-def test_a_call_leaves_other_threads_free_to_set_their_own_limit():
-    assert set(run_python(ANOTHER, OPENBLAS_NUM_THREADS="2")) <= {"1"}
-
-
-def test_fits_in_two_threads_give_what_they_give_alone(rng):
-    X = low_rank(rng, 60, 500, 10)  # large enough for the limit to be set
-    alone = [DictionaryFilter(10, random_state=seed).fit(X).components_ for seed in (0, 1)]
-    found = {}
-
-    def fit(seed):
-        for _ in range(3):
-            found[seed] = DictionaryFilter(10, random_state=seed).fit(X).components_
-
-    with threadpool_limits(2, user_api="blas"):
-        pair = [Thread(target=fit, args=(seed,)) for seed in (0, 1)]
-        for thread in pair:
-            thread.start()
-        for thread in pair:
-            thread.join()
-        assert set(blas_threads()) == {2}
-    for seed in (0, 1):
-        np.testing.assert_array_equal(found[seed], alone[seed])
 
 
 BARE = """

@@ -9,6 +9,8 @@ import pytest
 
 from factorstream import DictionaryFilter
 
+pytestmark = pytest.mark.here(reason="another place keeps copies of its own")
+
 M, R, B = 20_000, 10, 32
 ROWS = (100, 200, 800)
 

@@ -31,17 +31,6 @@ def test_products(rng, dtype, m, q, B):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(("n", "q"), [(7, 3), (2000, 16), (1500, 17), (500, 48), (4000, 41), (300, 128), (300, 129)])
-def test_gram(rng, dtype, n, q):
-    """Whole, in tiles, and in tiles of pieces."""
-    C = rng.standard_normal((n, q)).astype(dtype)
-    G = products.gram(C)
-    assert G.dtype == np.float64
-    np.testing.assert_allclose(G, G.T, rtol=1e-13, atol=1e-12)
-    np.testing.assert_allclose(G, np.einsum("ij,ik->jk", C, C, dtype=np.float64), rtol=1e-12, atol=1e-11)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "strided columns"])
 @pytest.mark.parametrize("size", [1.0, 1e30])
 def test_gaps_are_found_in_every_layout(rng, dtype, layout, size):

@@ -16,11 +16,17 @@ SparseRows = Any
 SMALL = 10**6
 """Multiplications up to which OpenBLAS takes a product as it is, without copying its factors into tiles first.
 
-Longer sums are quicker in pieces of this size, by a quarter where the factors are narrow (docs/performance.md).
-"""
+A constant of OpenBLAS. Longer sums are quicker in pieces of this size, by a quarter where the factors are narrow
+(docs/performance.md); results change by rounding only."""
 
 TILE = 16
-"""Columns of a Gram matrix that are made at once: the rest of each tile's rows follows from symmetry."""
+"""Columns of a Gram matrix that are made at once: the rest of each tile's rows follows from symmetry.
+
+Two cache lines. Not tuned; results change by rounding only."""
+
+
+FEW_ENTRIES, MOST_COLUMNS = 20_000, 128
+"""Entries of C below which, and columns above which, tiles are not used. Not tuned; speed and rounding only."""
 
 
 def is_sparse(X: Any) -> bool:
@@ -38,7 +44,7 @@ def gram(C: Array) -> Array:
     """CᵀC in float64, whatever C is stored in."""
     C = C.astype(np.float64, copy=False)
     n, q = C.shape
-    if n * q < 20_000 or not TILE < q <= 128:
+    if n * q < FEW_ENTRIES or not TILE < q <= MOST_COLUMNS:
         return C.T @ C
     G = np.empty((q, q))
     rows = piece(n, TILE * q)

@@ -21,8 +21,9 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from ..core.filter.state import FilterRecord, SmallState
+from ..core.linalg import gram
 from ..core.place import Place, Tall
-from .products import copied, gram
+from .products import copied
 
 REFRESH = 256
 """Samples after which G is computed from C again, so that rounding cannot build up in its updates.

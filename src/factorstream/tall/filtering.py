@@ -9,13 +9,13 @@ import numpy as np
 
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState, copy_arrays
-from ..core.linalg import SparseRows, is_sparse
+from ..core.linalg import SparseRows, gram, is_sparse
 from ..core.place import HERE, Place, Tall
 from . import kernel
 from .blocks import Blocks
 from .engine import REFRESH, Engine, RowBlock
 from .places import place_of
-from .products import centred, copied, first_values, gram, room, settle
+from .products import centred, copied, first_values, room, settle
 from .rows import Rows
 from .rows_compiled import CompiledRows
 from .rows_numpy import NumpyRows
@@ -27,7 +27,7 @@ from .threads import within_limit
 ONE_BY_ONE, FEW = 50_000, 25
 """Entries and columns of C up to which compiled code takes complete samples one by one, too.
 
-Measured on one machine: beyond them BLAS in blocks is quicker. They decide about speed only."""
+Measured (docs/performance.md): beyond them BLAS in blocks is quicker. They decide about speed only."""
 
 
 @within_limit
@@ -50,7 +50,7 @@ def filter_rows(
     records: list[FilterRecord] = []
     start = 0
     while start < X.shape[0]:
-        stop = _first_row_with_news(place, state, X, start, block_size)
+        stop = _row_with_first_values(place, state, X, start, block_size)
         state, new = _filter_dense(place, state, model, X[start:stop], block_size, n)
         records += new
         if stop < X.shape[0]:
@@ -62,16 +62,16 @@ def filter_rows(
     return state, FilterRecord.join(records)
 
 
-def _first_row_with_news(place: Place, state: FilterState, X: Rows, start: int, block_size: int) -> int:
+def _row_with_first_values(place: Place, state: FilterState, X: Rows, start: int, block_size: int) -> int:
     """The first row from ``start`` on in which a feature has its first value; the number of rows if there is none."""
     n = int(X.shape[0])
     if state.unseen is None:
         return n
     for first in range(start, n, block_size):
         Y = place.put(X[first : first + block_size], 1)
-        news = np.flatnonzero(place.total(first_values, Y, state.unseen))
-        if len(news):
-            return first + int(news[0])
+        found = np.flatnonzero(place.total(first_values, Y, state.unseen))
+        if len(found):
+            return first + int(found[0])
     return n
 
 
@@ -86,7 +86,7 @@ def _filter_dense(
     n = int(X.shape[0])
     if n == 0:
         return state, []
-    engine, block_size = _engine(place, state.C, model, part_of, block_size)
+    engine, block_size = _engine(place, state.C, model, n, part_of, block_size)
     small, C, records = engine.run(copy_arrays(state.small), state.C, _blocks(place, state, X, block_size))
     return FilterState(C, state.origin, state.unseen, small), records
 
@@ -100,17 +100,16 @@ def _blocks(place: Place, state: FilterState, X: Rows, block_size: int) -> Itera
         yield RowBlock(place.each(centred, place.put(X[start:stop], 1), origin, space), stop - start)
 
 
-def _engine(place: Place, C: Tall, model: FilterModel, n: int, block_size: int) -> tuple[Engine, int]:
-    """The way for dense rows of a call of n rows, and how many of them to hand over at once."""
+def _engine(place: Place, C: Tall, model: FilterModel, n: int, part_of: int, block_size: int) -> tuple[Engine, int]:
+    """The way for n dense rows of a call of ``part_of`` rows, and how many of them to hand over at once."""
     m, by_numpy = place.total(len, C), NumpyRows(place, model, C)
-    if place is not HERE:
-        return Blocks(place, model, lambda: by_numpy), block_size
-    if m * model.q > ONE_BY_ONE or model.q > FEW:
-        single = cache(lambda: CompiledRows(model, C) if kernel.applies(model, n, m) else by_numpy)
-        return Blocks(place, model, single), block_size
-    if kernel.applies(model, n, m):
+    small = m * model.q <= ONE_BY_ONE and model.q <= FEW
+    if place is HERE and small and kernel.applies(model, part_of, m):
         return CompiledRows(model, C), max(block_size, min(REFRESH, ONE_BY_ONE // m))
-    return Blocks(place, model, lambda: by_numpy), block_size
+    if place is not HERE or small:
+        return by_numpy if n == 1 else Blocks(place, model, lambda: by_numpy), block_size
+    singles = cache(lambda: CompiledRows(model, C) if kernel.applies(model, part_of, m) else by_numpy)
+    return Blocks(place, model, singles), block_size
 
 
 def _filter_sparse(

@@ -2,7 +2,8 @@
 
 Some give every feature something of its own (for ``place.each``), others a small array or a number that adds up over
 the features (for ``place.total``). They have names, no closures and no state, so that a place may send them elsewhere
-or put its own in their stead. C is (m × q), rows Y are (B × m). Sparse rows are in ``sparse_products``.
+or put its own in their stead. C is (m × q), rows Y are (B × m). ``core.linalg.gram`` is one of them; those for sparse
+rows are in ``sparse_products``, those for projecting in ``projecting_products``.
 """
 
 from __future__ import annotations
@@ -12,30 +13,11 @@ from math import isnan
 import numpy as np
 from scipy.linalg import blas
 
-from ..core.linalg import Array, gram, piece
+from ..core.linalg import Array, piece
 from ..core.place import Place, Tall
 
-__all__ = [
-    "add_rank_one",
-    "centred",
-    "clear_gaps",
-    "combine",
-    "copied",
-    "count_missing",
-    "cross",
-    "first_values",
-    "gram",
-    "has_gaps",
-    "is_missing",
-    "move",
-    "residual",
-    "room",
-    "row_products",
-    "row_without_gaps",
-    "self_products",
-    "settle",
-    "square_sum",
-]
+NONE_MISSING = np.empty(0, dtype=np.intp)
+"""The indices of the gaps of a complete row."""
 
 # ------------------------------------------------------------------ sums over the features
 
@@ -56,8 +38,8 @@ def self_products(Y: Array) -> Array:
 
 
 def row_products(C: Array, y: Array) -> tuple[Array, float]:
-    """Cᵀy (q) and ‖y‖² of one row y (m)."""
-    return cross(C, y[None, :])[:, 0], float(y @ y)
+    """Cᵀy (q) and ‖y‖² of one row y (m); ``dot`` takes half the time of ``@`` for few features."""
+    return y.dot(C).astype(np.float64, copy=False), float(y.dot(y))
 
 
 def square_sum(Y: Array) -> float:
@@ -135,9 +117,6 @@ def complete_row(Y: Array, j: int) -> tuple[Array, Array]:
     return Y[j], NONE_MISSING
 
 
-NONE_MISSING = np.empty(0, dtype=np.intp)
-
-
 def clear_gaps(Y: Array) -> Array:
     """Put zeros in place of NaN in Y (C-contiguous), and return where they were (boolean).
 
@@ -163,8 +142,9 @@ def combine(C: Array, A: Array, Y: Array, D: Array) -> Array:
 
 def residual(C: Array, x: Array, y: Array, missing_idx: Array) -> Array:
     """e = y − Cx over the observed entries, zero at the missing ones."""
-    e: Array = y - C @ x.astype(C.dtype, copy=False)
-    e[missing_idx] = 0.0
+    e: Array = y - C.dot(x.astype(C.dtype, copy=False))
+    if len(missing_idx):
+        e[missing_idx] = 0.0
     return e
 
 

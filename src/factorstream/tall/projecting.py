@@ -15,21 +15,21 @@ from ..core.filter.masked import observed_gram
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief, normal_equations, with_mean
 from ..core.filter.state import FilterState
-from ..core.linalg import Array, cholesky, is_sparse, lifted_cholesky, triangular_solve
+from ..core.linalg import Array, cholesky, gram, is_sparse, lifted_cholesky, triangular_solve
 from ..core.place import HERE, Place, Tall
 from . import kernel, sparse_products
 from . import projecting_products as products
 from .engine import REFRESH, compiled_or_numpy
 from .filtering import ONE_BY_ONE
 from .places import place_of
-from .products import count_missing, cross, gram, row_products
+from .products import count_missing, cross, row_products
 from .rows import Rows
 from .threads import within_limit
 
 NARROW = 500_000
 """m r² up to which compiled loops add up the variances of a row more quickly than BLAS.
 
-Measured on one machine; speed only."""
+Measured (docs/performance.md); speed only."""
 
 
 class Row(NamedTuple):

@@ -17,9 +17,11 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import threadpoolctl  # a dependency of scikit-learn
 
+from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterState
-from ..core.linalg import Array
-from .places import place_of
+
+Rows = Any
+"""As in ``rows``, which needs this file."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -78,19 +80,16 @@ def limited(size: int = SMALL) -> AbstractContextManager[None]:
 
 
 def within_limit(
-    function: Callable[Concatenate[FilterState, P], R],
-) -> Callable[Concatenate[FilterState, P], R]:
-    """Run a function of a filter's state under :func:`limited`."""
+    function: Callable[Concatenate[FilterState, FilterModel, Rows, P], R],
+) -> Callable[Concatenate[FilterState, FilterModel, Rows, P], R]:
+    """Run a function of a filter and some rows under :func:`limited`."""
 
     @wraps(function)
-    def wrapper(state: FilterState, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        sizes: list[tuple[int, ...]] = [getattr(a, "shape", ()) for a in args]
-        rows = next((shape[0] for shape in sizes if len(shape) == 2), 1)
-        with limited(place_of(state.C).total(_size, state.C) * rows):
-            return function(state, *args, **kwargs)
+    def wrapper(state: FilterState, model: FilterModel, X: Rows, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        m, n = X.shape
+        if m * n * model.q < SMALL:
+            return function(state, model, X, *args, **kwargs)
+        with limited():
+            return function(state, model, X, *args, **kwargs)
 
     return wrapper
-
-
-def _size(C: Array) -> int:
-    return C.size

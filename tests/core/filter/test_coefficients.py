@@ -16,7 +16,6 @@ from factorstream.core.filter.coefficients import (
     marginal_likelihood,
     maximum_a_posteriori,
 )
-from factorstream.core.linalg import lifted_cholesky
 
 
 def problem(rng, n, r, with_mean, v_scale=1.0):
@@ -107,22 +106,6 @@ def test_marginal_without_doubt_about_the_dictionary_is_least_squares(rng):
 
 
 # ------------------------------------------------------------------ covariances that rounding has touched
-
-
-@pytest.mark.parametrize("size", [1e-12, 1e-9, 1e-6])
-def test_a_covariance_that_rounding_made_indefinite_is_lifted(rng, size):
-    """By far more than rounding may take at once: it stays behind when a huge sample has faded."""
-    Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
-    M = Q @ np.diag([1.0, 0.5, 0.1, 0.01, 0.0, -size]) @ Q.T
-    L = lifted_cholesky(M, 10.0 * len(M))
-    np.testing.assert_allclose(L @ L.T, M, atol=20 * size)
-
-
-def test_every_finite_matrix_can_be_lifted():
-    assert np.isfinite(lifted_cholesky(-np.eye(3), 1.0)).all()
-    for hopeless in (np.zeros((2, 2)), np.full((2, 2), np.nan)):
-        with pytest.raises(np.linalg.LinAlgError, match="zero or not finite"):
-            lifted_cholesky(hopeless, 1.0)
 
 
 @pytest.mark.parametrize("size", [1e9, 1e12, 1e18])

@@ -150,44 +150,77 @@ def marginal_likelihood(sample: Sample, belief: Belief) -> Coefficients:
     if L is None:
         return from_learned_prior(sample, belief)
     V = belief.dictionary_scale * (belief.S @ belief.S.T)
-    v = V[:r, r] if len(V) > r else np.zeros(r)
-    half = triangular_solve(L, V[:r, :r])
-    d, U = np.linalg.eigh(triangular_solve(L, half.T))
-    p = U.T @ triangular_solve(L, sample.b)
-    w = U.T @ triangular_solve(L, v)
-
-    R, base = belief.S * np.sqrt(belief.dictionary_scale), triangular_solve(L, U, trans=True)
-    least = max(sample.yy - float(p @ p), 0.0)  # ‖e‖² of least squares
-
-    def at(alpha: Array) -> tuple[Array, Array, Array]:
-        """z(α) in the eigenbasis, s and ‖e‖² there, for a vector of α; sums of squares, so nothing cancels."""
-        z = (p[:, None] - alpha * w[:, None]) / (1.0 + alpha * d[:, None])
-        spread = R[:r].T @ (base @ z) + R[r:].sum(axis=0)[:, None]
-        return z, belief.noise + np.sum(spread**2, axis=0), least + np.sum((z - p[:, None]) ** 2, axis=0)
-
-    def excess(alpha: float) -> float:
-        _, s, ee = at(np.array([alpha]))
-        return float(n - ee[0] / s[0] - alpha)
-
-    low = -1.0 / d[-1] if d[-1] > 0 else -np.inf
-    span = n - low if np.isfinite(low) else 2.0 * n + sample.yy / belief.noise
-    steps = np.geomspace(1e-12, 0.5, 60)  # the roots crowd towards both ends
-    grid = n - span * np.concatenate([1.0 - steps, steps[-2::-1], [0.0]])
-    _, s, ee = at(grid)
-    gap = n - ee / s - grid
-    roots = []
-    for j in np.flatnonzero(np.sign(gap[:-1]) * np.sign(gap[1:]) <= 0):
-        if excess(grid[j]) * excess(grid[j + 1]) <= 0:  # rounding may have made the sign change up
-            roots.append(brentq(excess, grid[j], grid[j + 1], xtol=1e-14 * span, rtol=1e-14))
-    candidates = np.append(roots, grid)
-    z, s, ee = at(candidates)
+    path, U = _path(sample, belief, L, V)
+    candidates = _stationary(path, n, sample.yy / belief.noise)
+    z, s, ee = path.at(candidates)
     best = int(np.argmin(n * np.log(s) + ee / s))
     alpha = float(candidates[best])
     x = triangular_solve(L, U @ z[:, best], trans=True)
     precision = cholesky(sample.G + alpha * V[:r, :r], 0.0)
     factor = L if precision is None else precision
-    fitted = float(np.sum(1.0 / (1.0 + max(alpha, 0.0) * d)))
+    fitted = float(np.sum(1.0 / (1.0 + max(alpha, 0.0) * path.d)))
     return Coefficients(x, factor, float(s[best]), None, fitted, False)
+
+
+class _Path(NamedTuple):
+    """x(α) in the eigenbasis of (Ṽ, G): (p − αw) / (1 + αd), entry by entry."""
+
+    d: Array
+    p: Array
+    w: Array
+    base: Array
+    """L⁻ᵀU (r × r), which takes them to x(α) itself."""
+    R: Array
+    """V = RRᵀ (q × q)."""
+    noise: float
+    least: float
+    """‖e‖² of least squares."""
+
+    def at(self, alpha: Array) -> tuple[Array, Array, Array]:
+        """x(α), s and ‖e‖² there, for a vector of α; sums of squares, so nothing cancels."""
+        z = (self.p[:, None] - alpha * self.w[:, None]) / (1.0 + alpha * self.d[:, None])
+        r = len(z)
+        root = self.R[:r].T @ (self.base @ z) + self.R[r:].sum(axis=0)[:, None]  # Rᵀ(x, 1)
+        return z, self.noise + np.sum(root**2, axis=0), self.least + np.sum((z - self.p[:, None]) ** 2, axis=0)
+
+    def excess(self, alpha: float, n: int) -> float:
+        """|Ω| − ‖e‖²/s − α: zero where x(α) is stationary."""
+        _, s, ee = self.at(np.array([alpha]))
+        return float(n - ee[0] / s[0] - alpha)
+
+
+def _path(sample: Sample, belief: Belief, L: Array, V: Array) -> tuple[_Path, Array]:
+    """x(α), and the eigenvectors U: x = L⁻ᵀ U z."""
+    r = len(L)
+    v = V[:r, r] if len(V) > r else np.zeros(r)
+    half = triangular_solve(L, V[:r, :r])
+    d, U = np.linalg.eigh(triangular_solve(L, half.T))
+    p = U.T @ triangular_solve(L, sample.b)
+    w = U.T @ triangular_solve(L, v)
+    base, R = triangular_solve(L, U, trans=True), belief.S * np.sqrt(belief.dictionary_scale)
+    least = max(sample.yy - float(p @ p), 0.0)
+    return _Path(d, p, w, base, R, belief.noise, least), U
+
+
+GRID = np.geomspace(1e-12, 0.5, 60)
+"""Where roots are looked for, as shares of the interval from either end: they crowd towards both.
+
+Not tuned: from near rounding to the middle, about five per decade. A root between two of them that is missed costs
+little, since the grid itself takes part in the choice."""
+
+
+def _stationary(path: _Path, n: int, reach: float) -> Array:
+    """Every α at which x(α) may be the maximiser: the roots that were found, and the grid on which they were."""
+    low = -1.0 / path.d[-1] if path.d[-1] > 0 else -np.inf
+    span = n - low if np.isfinite(low) else 2.0 * n + reach
+    grid = n - span * np.concatenate([1.0 - GRID, GRID[-2::-1], [0.0]])
+    _, s, ee = path.at(grid)
+    gap = n - ee / s - grid
+    roots = []
+    for j in np.flatnonzero(np.sign(gap[:-1]) * np.sign(gap[1:]) <= 0):
+        if path.excess(grid[j], n) * path.excess(grid[j + 1], n) <= 0:  # rounding may have made the sign change up
+            roots.append(brentq(path.excess, grid[j], grid[j + 1], (n,), xtol=1e-14 * span, rtol=1e-14))
+    return np.append(roots, grid)
 
 
 COEFFICIENT_STEPS: dict[str, CoefficientStep] = {

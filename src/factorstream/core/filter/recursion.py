@@ -71,8 +71,8 @@ def absorb(state: SmallState, model: FilterModel, G: Array, b: Array, yy: float,
         add_drift(state, model.drift)
     found = model.step.find(normal_equations(model, G, b, yy, n), belief(state, model))
     x = with_mean(model, found.x)
-    h = b - G @ x
-    ee = max(yy - float(x @ (b + h)), 0.0)
+    h = b - G.dot(x)
+    ee = max(yy - float(x.dot(b + h)), 0.0)
     g, xVx = model.gain(state, state.S, x)
     u = h + (0.5 * ee) * g
     rank_one(state.G, u, g)

@@ -57,12 +57,8 @@ class SmallState(NamedTuple):
 
 def copy_arrays(state: SmallState) -> SmallState:
     """A copy whose matrices may be updated in place."""
-    return state._replace(
-        G=np.array(state.G, order="F"),
-        S=np.array(state.S, order="F"),
-        T=np.array(state.T, order="F"),
-        xbar=state.xbar.copy(),
-    )
+    G, S, T, xbar, lam, noise_sum, noise_dof, k, age = state
+    return SmallState(G.copy("F"), S.copy("F"), T.copy("F"), xbar.copy(), lam, noise_sum, noise_dof, k, age)
 
 
 class FilterState(NamedTuple):

@@ -1,0 +1,55 @@
+"""The data's scale, and the start that follows from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from factorstream.tall import starting
+from split_place import fetched
+
+
+def state(scale, **changed):
+    given = {"noise_variance": None, "V0": None, "C0": "random", "seed": 0, "dtype": np.dtype(np.float64)}
+    return starting.start(scale, r=2, fit_mean=True, **{**given, **changed})
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_scale_of_rows_with_gaps(rng, monkeypatch, kind):
+    """Means per feature, and the variance around them; measured in blocks of a few rows."""
+    monkeypatch.setattr(starting, "BLOCK", 20)
+    X = rng.standard_normal((50, 6)) * [1.0, 2.0, 3.0, 1.0, 1.0, 1.0] + np.arange(6.0)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    X[:, 5] = np.nan
+    row, column = np.nonzero(~np.isnan(X))
+    rows = sparse.csr_array((X[row, column], (row, column)), shape=X.shape) if kind == "sparse" else X
+    scale = starting.measure(rows, fit_mean=True)
+    mean, n = np.nanmean(X[:, :5], axis=0), np.count_nonzero(~np.isnan(X))
+    np.testing.assert_allclose(fetched(scale.origin)[:5], mean, rtol=1e-12)
+    assert fetched(scale.origin)[5] == pytest.approx(np.nansum(X) / n)
+    np.testing.assert_array_equal(fetched(scale.seen), [True] * 5 + [False])
+    assert scale.variance == pytest.approx(np.nansum((X[:, :5] - mean) ** 2) / (n - 5))
+    assert scale.per_feature == pytest.approx(n / 6)
+    plain = starting.measure(rows, fit_mean=False)
+    assert plain.variance == pytest.approx(np.nansum(X**2) / n)
+    assert fetched(plain.seen).all()
+
+
+def test_start_from_a_scale(rng):
+    X = rng.standard_normal((20, 5)) + 3.0
+    scale = starting.measure(X, fit_mean=True)
+    first = state(scale)
+    C, small = fetched(first.C), first.small
+    assert C.shape == (5, 3)
+    assert first.unseen is None
+    np.testing.assert_array_equal(C[:, 2], 0.0)
+    np.testing.assert_allclose(small.G, C.T @ C, rtol=1e-12)
+    expected = np.diag([scale.variance / 2, scale.variance / 2, scale.variance / 20])
+    np.testing.assert_allclose(small.S @ small.S.T, expected, rtol=1e-12)
+    assert small.lam == small.noise == pytest.approx(starting.NOISE_SHARE * scale.variance)
+    V0, C0 = np.array([[2.0, 0.5], [0.5, 1.0]]), rng.standard_normal((5, 2))
+    given = state(scale, noise_variance=0.3, V0=V0, C0=C0, dtype=np.dtype(np.float32))
+    np.testing.assert_array_equal(fetched(given.C)[:, :2], C0.astype(np.float32))
+    np.testing.assert_allclose((given.small.S @ given.small.S.T)[:2, :2], V0, rtol=1e-12)
+    assert given.small.lam == 0.3
