@@ -43,14 +43,20 @@ def _plain(name: str, value: object) -> Parameter:
         raise ValueError(f"{name} must be an array of numbers; got {value!r}.") from problem
 
 
-def check_unchanged(before: dict[str, Parameter], now: dict[str, Parameter]) -> None:
+def check_unchanged(estimator: BaseEstimator, before: dict[str, Parameter]) -> None:
     """Refuse to go on with a stream whose parameters are others than it began with."""
-    other = [name for name, value in now.items() if not np.array_equal(value, before[name])]  # type: ignore[arg-type]
+    other = [name for name, value in before.items() if not _same(name, getattr(estimator, name), value)]
     if other:
         raise ValueError(
             f"partial_fit cannot go on with other parameters than it began with ({', '.join(other)}); "
             "set them back, or call fit to start again."
         )
+
+
+def _same(name: str, now: object, before: Parameter) -> bool:
+    if type(now) is type(before) and not isinstance(now, np.ndarray):  # at every row: no detour over arrays
+        return bool(now == before)
+    return np.array_equal(_plain(name, now), before)  # type: ignore[arg-type]
 
 
 def options(given: dict[str, Parameter], m: int) -> StreamOptions:

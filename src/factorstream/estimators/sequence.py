@@ -255,14 +255,15 @@ class SequenceFilter(SequenceAnswers):
         """Take in the next row or rows, NaN = missing, and go on from where the last call ended."""
         state: SequenceState | None = vars(self).get("state_")
         with unchanged_on_error(self), limited():
-            given = plain_parameters(self)
             if state is None:
                 Y, table = self._read(X, reset=True)
+                given = plain_parameters(self)
                 opt = options(given, Y.shape[1])
                 state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0].copy())
             else:
-                check_unchanged(state.parameters, given)
-                Y, table = self._read(X, reset=False, after=restore_table(state.table))
+                check_unchanged(self, state.parameters)
+                before = restore_table(state.table._replace(columns=None))  # X has its own
+                Y, table = self._read(X, reset=False, after=before)
             self.state_ = take_rows(state, Y)._replace(table=self._last_times(table))
         return self
 
