@@ -129,7 +129,7 @@ class SequenceFilter(SequenceAnswers):
     A sensor that starts after the warm-up is measured by its first eight values and then learned, anew at every
     doubling of their number.
 
-    ``score_samples`` is a Gaussian log-density with levels; without them, where the doubt about the dictionary counts,
+    ``score_samples`` is a Gaussian log-density with levels; without them, where the uncertain dictionary counts,
     and with ``robust`` it is a lower bound on the log-density. Outliers that Student-t noise explains do not count
     towards the alarms. The kind of model and the number of components are settled on the first 256 rows of a stream.
     Small matrices gain nothing from several BLAS threads: set ``OPENBLAS_NUM_THREADS=1`` for three times the speed.
