@@ -34,7 +34,7 @@ def _complete(machine: Machine, Y: Array, r: int, fit_mean: bool) -> list[Row]:
     state, fixed, B = model.state_.filter, model.state_.settings.model, model.state_.settings.block_size
     A, D = np.eye(fixed.q), np.zeros((B, fixed.q))
 
-    def products() -> None:
+    def alone() -> None:
         C = state.C
         for start in range(0, n, B):
             Z = Y[start : start + B]
@@ -45,7 +45,7 @@ def _complete(machine: Machine, Y: Array, r: int, fit_mean: bool) -> list[Row]:
     work, ending = floors.complete_stream(n, m, fixed.q, B), WITH_MEAN if fit_mean else ""
     contestants = {
         EXACT + ending: Contestant(lambda: filter_rows(state, fixed, Y, B), work=work),
-        PRODUCTS + ending: Contestant(products, "yardstick", work),
+        PRODUCTS + ending: Contestant(alone, "yardstick", work),
     }
     if not fit_mean:
         loop = partial(textbook.filter_loop, Y[:few], state.C, np.eye(r), 0.1)

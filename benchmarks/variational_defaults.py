@@ -8,11 +8,14 @@ others are replaced by outliers. Printed is by how much the error of the filled 
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from factorstream.core.variational.auto import fit_auto
@@ -25,27 +28,27 @@ from factorstream.core.variational.observed import observations
 from factorstream.core.variational.predictive import predict, predict_variance
 from factorstream.core.variational.relevance import LearnedPrior
 
+Array = NDArray[np.float64]
+Changes = dict[str, tuple[Callable[[], AbstractContextManager[object]], dict[str, Any]]]
+"""By name: what to do while fitting, and the options to fit with."""
+
 CORE = "factorstream.core.variational."
 PLAIN = FitOptions(variance=PerFeatureVariance())
 ROBUST = PLAIN._replace(noise=StudentNoise(learned=True))
 
 
-def named(module, name, *values):
+def named(module: str, name: str, *values: float) -> Changes:
     """Other values of a constant of a module."""
     return {f"{name}={value}": (partial(patch, f"{CORE}{module}.{name}", value), {}) for value in values}
 
 
-def options(name, field, kind, *values):
+def options(name: str, field: str, kind: Callable[[float], object], *values: float) -> Changes:
     """Other values of an option."""
-    return {f"{name}={value}": (nothing, {field: kind(value)}) for value in values}
+    return {f"{name}={value}": (nullcontext, {field: kind(value)}) for value in values}
 
 
-@contextmanager
-def nothing():
-    yield
-
-
-def lowest(value):
+def lowest(value: float) -> Changes:
+    """Another bound on the degrees of freedom that are learned."""
     return {f"LOWEST={value}": (partial(patch, f"{CORE}noise.student.learn_nu", partial(learn_nu, low=value)), {})}
 
 
@@ -67,7 +70,8 @@ ROBUST_CHANGES = (
 )
 
 
-def data_sets():
+def data_sets() -> dict[str, Array]:
+    """Standardised columns, by name."""
     rng = np.random.default_rng(0)
     low = rng.standard_normal((300, 5)) @ rng.standard_normal((5, 100))
     tables = {
@@ -80,7 +84,7 @@ def data_sets():
     return {name: (X - X.mean(axis=0)) / X.std(axis=0) for name, X in tables.items()}
 
 
-def measured(X, seed, how):
+def measured(X: Array, seed: int, how: FitOptions) -> tuple[float, float, float]:
     """Root mean square error of the filled entries; coverage and mean width of their calibrated 95% intervals."""
     rng = np.random.default_rng(seed)
     gone = rng.random(X.shape) < 0.2
@@ -95,10 +99,11 @@ def measured(X, seed, how):
     std = np.sqrt(predict_variance(coef, factors.post, factors.r) + normal_variance(factors))[gone]
     away = np.abs(predict(coef, factors.post) - X)[gone]
     reach = half_width(found.calibration.scores, 0.95) * std
-    return np.sqrt(np.mean(away**2)), np.mean(away < reach), reach.mean()
+    return float(np.sqrt(np.mean(away**2))), float(np.mean(away < reach)), float(reach.mean())
 
 
-def main():
+def main() -> None:
+    """Print one line for every change."""
     sets = data_sets()
     print("error of filled entries, relative to the defaults; coverage of 95% intervals; width, relative\n")
     print(f"{'':22}" + "".join(f"{name:>15}" for name in sets) + "  coverage  width")

@@ -82,9 +82,7 @@ class ForgettingFilter:
 def make_method(name, value, start):
     if name == "forgetting factor":
         return ForgettingFilter(value, start)
-    return DictionaryFilter(
-        R, noise_variance=NOISE**2, prior_covariance=1.0, drift=value, fit_mean=False, init=start
-    )
+    return DictionaryFilter(R, noise_variance=NOISE**2, prior_covariance=1.0, drift=value, fit_mean=False, init=start)
 
 
 GRIDS = {"no forgetting": (0.0,), "drift Q_V": Q_GRID, "forgetting factor": BETA_GRID}

@@ -25,7 +25,13 @@ def test_the_examples_run(name, tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 3)) @ rng.standard_normal((3, 20)) + 0.1 * rng.standard_normal((300, 20))
     X[rng.random(X.shape) < 0.2] = np.nan
-    known = {"np": np, "rng": rng, "X": X, "more": X, **{name: getattr(factorstream, name) for name in factorstream.__all__}}
+    known = {
+        "np": np,
+        "rng": rng,
+        "X": X,
+        "more": X,
+        **{name: getattr(factorstream, name) for name in factorstream.__all__},
+    }
     found = blocks(ROOT / name)
     assert found
     for code in found:
@@ -41,7 +47,10 @@ def test_links_lead_somewhere(page):
     for target, anchor in re.findall(r"\]\(([^)#]*)#([^)]+)\)", text):
         if not target.startswith("http"):
             other = (page.parent / target if target else page).read_text(encoding="utf-8")
-            titles = [re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in re.findall(r"^#+ (.*)$", other, re.MULTILINE)]
+            titles = [
+                re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-")
+                for title in re.findall(r"^#+ (.*)$", other, re.MULTILINE)
+            ]
             assert anchor in titles, anchor
 
 

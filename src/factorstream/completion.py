@@ -124,9 +124,10 @@ def _fitted(X: Array, settings: Settings, *, calibrate: bool) -> LowRankImputer:
         settings.components, robust=settings.robust, calibrate=calibrate, random_state=settings.seed
     )
     try:
-        return imputer.fit(X)
+        imputer.fit(X)
     except (ValueError, MemoryError) as problem:  # more components than memory has room for
         raise _UnfitError(str(problem)) from None
+    return imputer
 
 
 def _bounds(imputer: LowRankImputer, X: Array, level: float, progress: Progress) -> Bounds | None:

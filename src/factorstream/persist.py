@@ -24,6 +24,7 @@ import os
 import struct
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -77,7 +78,7 @@ class Saved:
         """
         if type(self).__name__ not in _public_names():
             raise TypeError(f"{type(self).__name__} is not a class of factorstream; pickle it, or save its base class.")
-        write_atomic(path, _to_bytes(_described(self)))
+        write_atomic(Path(path), _to_bytes(_described(self)))
 
     def __getstate__(self) -> dict[str, Any]:
         return _described(self)._asdict()
@@ -214,7 +215,7 @@ def encode(value: Any, arrays: list[np.ndarray[Any, Any]], functions: dict[str, 
         return {"!": "record", "type": type(value).__name__, "fields": fields}
     if isinstance(value, tuple):
         return {"!": "tuple", "items": [inner(part) for part in value]}
-    if sparse.issparse(value) and value.format == "csr":
+    if isinstance(value, sparse.csr_array | sparse.csr_matrix):
         parts = {"data": value.data, "indices": value.indices, "indptr": value.indptr}
         return {"!": "csr", "shape": list(value.shape), **{key: inner(part) for key, part in parts.items()}}
     if isinstance(value, np.random.RandomState):
@@ -239,7 +240,9 @@ def _encode_array(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
     if value.dtype.name not in KINDS:
         raise TypeError(f"An array of type {value.dtype} cannot be saved; use one of {', '.join(KINDS)}.")
     by_columns = value.flags.f_contiguous and not value.flags.c_contiguous  # BLAS sums in another order then
-    stored = np.ascontiguousarray(value.T if by_columns else value).reshape(value.shape[::-1] if by_columns else value.shape)
+    stored = np.ascontiguousarray(value.T if by_columns else value).reshape(
+        value.shape[::-1] if by_columns else value.shape
+    )
     arrays.append(stored)
     return {"!": "array", "at": len(arrays) - 1, "columns first": by_columns}
 

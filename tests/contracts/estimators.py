@@ -50,7 +50,7 @@ def named(case: Case) -> str:
 
 
 def rows(n: int = 60, m: int = 8, missing: float = 0.2, seed: int = 0) -> np.ndarray:
-    """Positive rows of rank three with noise and gaps, which vary smoothly in time; every feature and row has values."""
+    """Positive rows of rank three with noise and gaps, smooth in time; every feature and row has values."""
     rng = np.random.default_rng(seed)
     t = np.arange(n)[:, None]
     X = np.sin(t / (3.0 + 2.0 * np.arange(3))) @ rng.standard_normal((3, m)) + 0.1 * rng.standard_normal((n, m)) + 8.0

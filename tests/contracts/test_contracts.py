@@ -11,14 +11,14 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
+from contracts.estimators import CASES, named, rows
 from factorstream import load
 from factorstream.core.filter.coefficients import COEFFICIENT_STEPS
-
-from contracts.estimators import CASES, named, rows
 
 EVERY = [pytest.param(case, id=named(case)) for case in CASES]
 STREAMS = [pytest.param(case, id=named(case)) for case in CASES if hasattr(case.estimator, "partial_fit")]
 INTERVALS = [pytest.param(case, id=named(case)) for case in CASES if hasattr(case.estimator, "predict_interval")]
+DRAWS = [pytest.param(case, id=named(case)) for case in CASES if hasattr(case.estimator, "sample_imputations")]
 
 
 def fingerprint(model):
@@ -115,10 +115,9 @@ def test_questions_change_nothing_and_bad_ones_are_refused(case):
     model = clone(case.estimator).fit(X)
     before = fingerprint(model)
     answers(model, X)
-    for kind, spoil in {**BAD, "narrow": lambda X: X[:, 1:]}.items():
+    for spoil in (*BAD.values(), lambda X: X[:, 1:]):
         with pytest.raises((ValueError, TypeError)):
             model.transform(spoil(X))
-            pytest.fail(kind)
     assert fingerprint(model) == before
 
 
@@ -127,7 +126,7 @@ def test_before_fitting_every_question_says_so(case):
     model = clone(case.estimator)
     for method in ("transform", "impute", "predict_interval", "sample_imputations", "score_samples", "denoise"):
         if hasattr(model, method):
-            with pytest.raises((ValueError, AttributeError), match="not fitted yet|not been fitted"):
+            with pytest.raises((ValueError, AttributeError), match=r"not fitted yet|not been fitted"):
                 getattr(model, method)(rows())
 
 
@@ -135,7 +134,9 @@ def test_before_fitting_every_question_says_so(case):
 
 
 @pytest.mark.parametrize("case", STREAMS)
-@pytest.mark.parametrize("cuts", [range(1, 60), [1, 2, 5, 11, 30], [59], [25]], ids=["singly", "growing", "last", "two"])
+@pytest.mark.parametrize(
+    "cuts", [range(1, 60), [1, 2, 5, 11, 30], [59], [25]], ids=["singly", "growing", "last", "two"]
+)
 def test_any_split_of_a_stream_gives_the_same(case, cuts):
     X = rows()
     whole = answers(clone(case.estimator).partial_fit(X), X)
@@ -181,7 +182,7 @@ def test_a_stream_does_not_go_on_with_other_parameters(case):
     before = fingerprint(model)
     began_with = model.n_components
     model.set_params(n_components=5)
-    with pytest.raises(ValueError, match="set (it|them) back, or call fit to start again"):
+    with pytest.raises(ValueError, match="set it back, or call fit to start again"):
         model.partial_fit(X[30:])
     model.set_params(n_components=began_with, verbose=0)
     assert fingerprint(model) == before
@@ -389,7 +390,9 @@ def test_an_interval_is_that_of_a_missing_entry(case):
             model.predict_interval(X, level=level)
 
 
-@pytest.mark.parametrize("case", [pytest.param(c, id=named(c)) for c in CASES if hasattr(c.estimator, "sample_imputations")])
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, id=named(c)) for c in CASES if hasattr(c.estimator, "sample_imputations")]
+)
 def test_draws_keep_what_was_observed(case):
     X = rows()
     model = clone(case.estimator).fit(X)
@@ -425,4 +428,6 @@ def test_tables_and_names(case, library, tmp_path):
     assert list(again.feature_names_in_) == names
     assert list(again.transform(table).columns) == list(out.columns)
     with pytest.raises(ValueError, match="feature names"):
-        model.transform(table.rename(columns={names[0]: "other"}) if library == "pandas" else table.rename({names[0]: "other"}))
+        model.transform(
+            table.rename(columns={names[0]: "other"}) if library == "pandas" else table.rename({names[0]: "other"})
+        )

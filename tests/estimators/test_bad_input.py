@@ -124,7 +124,7 @@ def test_sizes_cannot_change_in_a_stream():
     assert model.components_.shape == (2, 4)
     np.testing.assert_array_equal(model.impute(np.where(GOOD > 1, np.nan, GOOD)), expected)
     for changed in ({"n_components": 3}, {"fit_mean": False, "n_components": 2}):
-        with pytest.raises(ValueError, match="began with (2|True); set it back, or call fit"):
+        with pytest.raises(ValueError, match=r"began with (2|True); set it back, or call fit"):
             model.set_params(**changed).partial_fit(GOOD)
 
 

@@ -223,7 +223,7 @@ def test_settings_cannot_change_in_a_stream(rng):
     X = low_rank(rng, 60, 8, 2)
     model = factorization(2).partial_fit(X)
     for changed in ({"n_components": 5}, {"n_components": 2, "robust": True}):
-        with pytest.raises(ValueError, match="the stream began with .*; set it back, or call fit"):
+        with pytest.raises(ValueError, match=r"the stream began with .*; set it back, or call fit"):
             model.set_params(**changed).partial_fit(X)
     with pytest.raises(ValueError, match="call fit first"):
         factorization(2, calibrate=True).partial_fit(X)

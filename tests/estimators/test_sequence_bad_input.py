@@ -130,8 +130,8 @@ def test_a_stream_goes_on_as_it_began(other, began):
     with pytest.raises(ValueError, match=rf"other parameters .*\({next(iter(other))}\); set them back"):
         model.set_params(**other).partial_fit(GOOD)
     assert model.state_ is state
-    before = SequenceFilter(2).get_params()
-    assert model.set_params(**before, verbose=1).partial_fit(GOOD).n_samples_seen_ == 80
+    before = SequenceFilter(2, verbose=1).get_params()
+    assert model.set_params(**before).partial_fit(GOOD).n_samples_seen_ == 80
 
 
 def test_a_row_or_column_without_its_second_dimension():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -51,7 +51,7 @@ class SGDFactorization(RecursiveFactorizer):
         self,
         n_components: int = 10,
         *,
-        step_size: str | float | Callable[[int, float], float] = "auto",
+        step_size: Literal["auto"] | float | Callable[[int, float], float] = "auto",
         decay: float = 0.5,
         coefficients: str = "least_squares",
         fit_mean: bool = True,

@@ -58,9 +58,7 @@ def fit(
     for number, sweep in enumerate(sweeps, 1):
         records.append({"sweep": float(number), "bound": sweep.bound, "n_components": float(sweep.n_components)})
         tell(records[-1])
-    return BayesianRun(
-        parameters, seed, state, state, X[:0].copy(), 0, X.shape[0], len(sweeps), tuple(records)
-    )
+    return BayesianRun(parameters, seed, state, state, X[:0].copy(), 0, X.shape[0], len(sweeps), tuple(records))
 
 
 def begin(parameters: dict[str, Any], options: FitOptions, X: Rows, seed: int) -> BayesianRun:

@@ -135,9 +135,9 @@ class PosteriorFactorizer(Factorizer):
         return filled, np.sqrt(variance).astype(rows.dtype, copy=False)
 
     def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Array, Array]:
-        """Bounds that hold the true value of a missing entry with probability ``level``; where X is observed both are X.
+        """Bounds that hold the true value of a missing entry with probability ``level``.
 
-        The interval of an entry that was observed is that of the same entry in rows in which it is set to NaN.
+        Where X is observed both are X: set an entry to NaN to get its interval from the rest of its row.
         """
         rows = dense(self._check_rows(X))
         check_level(level)
@@ -159,10 +159,10 @@ class PosteriorFactorizer(Factorizer):
         return self._dictionary().draw(rows, int(n_draws), np.random.default_rng(seed))
 
     def score_samples(self, X: MatrixLike) -> Array:
-        """Log-density of every row's observed entries, coefficients integrated out (n_samples,); the lowest are the oddest.
+        """Log-density of every row's observed entries, coefficients integrated out (n_samples,).
 
-        A fit that sweeps over odd rows until they fit learns them as well: look for them with one pass of
-        ``DictionaryFilter``, or with a fit that has not seen them.
+        The lowest are the oddest rows. A fit that sweeps over odd rows until they fit learns them as well: look for
+        them with one pass of ``DictionaryFilter``, or with a fit that has not seen them.
         """
         return self._dictionary().log_density(self._check_rows(X))
 

@@ -205,7 +205,7 @@ def _start(settings: FilterSettings, rows: Rows) -> FilterState:
 
 
 def _pass(run: FilterRun, X: Rows, order: Array | None, tell: Tell) -> tuple[FilterRun, float]:
-    """One pass over X in the given order; returns the mean share of the dictionary's doubt in the predictive variance."""
+    """One pass over X in the given order; returns the mean share of the dictionary in the predictive variance."""
     model, size, state = run.settings.model, run.settings.block_size, run.filter
     at_once = X.shape[0] if order is None else GATHERED if is_sparse(X) else 4 * size
     infos = []

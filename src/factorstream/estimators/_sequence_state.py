@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.dynamics.alarm import Alarm, threshold, watch
+from ..core.dynamics.em import DynamicsSpec, LoadingPrior
 from ..core.dynamics.filter import filter_rows
 from ..core.dynamics.learning import advance
-from ..core.dynamics.em import DynamicsSpec, LoadingPrior
 from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Levels, SequenceModel
 from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise

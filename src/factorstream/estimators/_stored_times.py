@@ -74,18 +74,19 @@ def store_table(table: Table) -> StoredTable:
 
 def restore_table(stored: StoredTable) -> Table:
     """The table that `store_table` was given, up to the labels that it dropped."""
-    if stored.library is None or stored.columns is None:
+    if stored.library is None:
         return Table()
     label = restore_label(stored.column)
     if stored.library == "polars":
         times = None if stored.times is None else _restore_polars(stored.times)
-        return Table("polars", None, tuple(stored.columns.values), label, stored.place, times)
+        names = () if stored.columns is None else tuple(stored.columns.values)
+        return Table("polars", None, names, label, stored.place, times)
     labels, columns, times = (
         None if part is None else restore_index(part) for part in (stored.labels, stored.columns, stored.times)
     )
     if times is not None and label is None:
         labels = times
-    return Table("pandas", labels, columns, label, stored.place, times)
+    return Table("pandas", labels, () if columns is None else columns, label, stored.place, times)
 
 
 # ---------------------------------------------------------------- one label

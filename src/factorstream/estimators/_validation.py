@@ -6,7 +6,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from math import isfinite
 from numbers import Integral
 from typing import Any
@@ -18,8 +17,11 @@ from sklearn.utils.validation import validate_data
 
 from ..core.linalg import Array, is_sparse
 from ..tall.products import square_sum
-from ..tall.threads import limited
 from ..tall.rows import Rows, observed_by_feature
+from ..tall.threads import limited
+
+SHAPELESS = ("random_state", "verbose")
+"""Parameters that a stream may go on with whatever they are: the one has been asked for its numbers at the beginning."""
 
 AT_ONCE = 2**20
 """Entries looked at together where a mask is needed, so that it is never as large as the data."""
@@ -173,13 +175,8 @@ def check_count(name: str, value: int) -> None:
 
 def current_parameters(estimator: BaseEstimator) -> dict[str, Any]:
     """The parameters that shape what is learned, as they are now."""
-    return {name: getattr(estimator, name) for name in _shaping(type(estimator))}
-
-
-@cache
-def _shaping(kind: type) -> tuple[str, ...]:
-    """``verbose`` shapes nothing, and ``random_state`` has been asked for its numbers when a fit begins."""
-    return tuple(name for name in kind._get_param_names() if name not in ("random_state", "verbose"))  # type: ignore[attr-defined]
+    names = type(estimator)._get_param_names()
+    return {name: getattr(estimator, name) for name in names if name not in SHAPELESS}
 
 
 def check_same_parameters(estimator: BaseEstimator, begun_with: Mapping[str, Any]) -> None:

@@ -41,6 +41,7 @@ from ..tall.rows import Rows
 from ..tall.starting import check_range
 from ..tall.threads import limited
 
+
 class VariationalState(NamedTuple):
     """All that an answer or the next batch depends on."""
 

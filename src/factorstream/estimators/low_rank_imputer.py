@@ -55,7 +55,9 @@ class ImputerState(NamedTuple):
 
     def standardised(self, X: Array) -> Array:
         """The features that vary, in units of their deviations (float64)."""
-        half = 0.5 * X[:, self.varies].astype(np.float64) - 0.5 * self.statistics[self.varies]  # a difference can overflow
+        half = (
+            0.5 * X[:, self.varies].astype(np.float64) - 0.5 * self.statistics[self.varies]
+        )  # a difference can overflow
         return np.asarray(half / (0.5 * self.scale[self.varies]))
 
     def filled(self, X: Array, standardised: Array | None) -> Array:
@@ -298,10 +300,10 @@ class LowRankImputer(Saved, TransformerMixin, BaseEstimator):
         return filled if indicator is None else np.hstack([filled, indicator.transform(values)])
 
     def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Array, Array]:
-        """Bounds that hold the true value of a missing entry with probability ``level``; where X is observed both are X.
+        """Bounds that hold the true value of a missing entry with probability ``level``.
 
-        Both have the columns of ``transform`` without the indicators. In a kept feature without any observed value
-        both are 0.
+        Where X is observed both are X. Both have the columns of ``transform`` without the indicators. In a kept
+        feature without any observed value both are 0.
         """
         values, state = self._ask(X)
         check_level(level)
@@ -351,7 +353,8 @@ class LowRankImputer(Saved, TransformerMixin, BaseEstimator):
             return values
         if np.isnan(values).any():
             raise ValueError(
-                f"Input X contains NaN, but missing_values is {missing_values!r}; mark every missing value the same way."
+                f"Input X contains NaN, but missing_values is {missing_values!r}; "
+                "mark every missing value the same way."
             )
         number = values.dtype.type
         return np.where(values == number(missing_values), number(np.nan), values)

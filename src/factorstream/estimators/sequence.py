@@ -129,7 +129,7 @@ class SequenceFilter(SequenceAnswers):
     A sensor that starts after the warm-up is measured by its first eight values and then learned, anew at every
     doubling of their number.
 
-    ``score_samples`` is a Gaussian log-density with levels; without them, where the doubt about the dictionary counts,
+    ``score_samples`` is a Gaussian log-density with levels; without them, where the uncertain dictionary counts,
     and with ``robust`` it is a lower bound on the log-density. Outliers that Student-t noise explains do not count
     towards the alarms. The kind of model and the number of components are settled on the first 256 rows of a stream.
     Small matrices gain nothing from several BLAS threads: set ``OPENBLAS_NUM_THREADS=1`` for three times the speed.
@@ -256,13 +256,14 @@ class SequenceFilter(SequenceAnswers):
         state: SequenceState | None = vars(self).get("state_")
         with unchanged_on_error(self), limited():
             if state is None:
-                given = plain_parameters(self)
                 Y, table = self._read(X, reset=True)
+                given = plain_parameters(self)
                 opt = options(given, Y.shape[1])
                 state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0].copy())
             else:
                 check_same_parameters(self, state.parameters)
-                Y, table = self._read(X, reset=False, after=restore_table(state.table))
+                before = restore_table(state.table._replace(columns=None))  # X has its own
+                Y, table = self._read(X, reset=False, after=before)
             self.state_ = take_rows(state, Y)._replace(table=self._last_times(table))
         return self
 

@@ -154,9 +154,7 @@ def test_a_long_drifting_stream_keeps_v_positive_definite(rng, drift):
     X = rng.standard_normal((20_000, 3)) * np.array([100.0, 1.0, 0.01]) @ mixing
     X += 1e-2 * rng.standard_normal(X.shape)
     X[::4, 3] = np.nan
-    model = DictionaryFilter(
-        3, noise_variance=1e-4, prior_covariance=10.0, drift=drift, shuffle=False, random_state=0
-    )
+    model = DictionaryFilter(3, noise_variance=1e-4, prior_covariance=10.0, drift=drift, shuffle=False, random_state=0)
     traces = []
     for block in np.split(X, 10):
         V = np.array(model.partial_fit(block).covariance_)

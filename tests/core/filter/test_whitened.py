@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conftest import first_state, settings_of, low_rank
+from conftest import first_state, low_rank, settings_of
 from factorstream import DictionaryFilter
 from factorstream.core.filter import whitened
 from factorstream.core.filter.recursion import run_block

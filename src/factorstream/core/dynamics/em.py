@@ -143,7 +143,7 @@ def learn_levels(
     down, and a level that forgets interpolates worse than a straight line.
     """
     l11, l10, l00 = own.L
-    phi = np.clip(l10 / np.maximum(l00, 1e-12), 0.0, 1.0)
+    phi = np.clip(l10 / np.maximum(l00, 1e-12), 0.0, 1.0)  # 1e-12: no division by zero
     phi = np.where(s.N * (1.0 - phi) < UNIT_ROOT if unit_root else levels.phi == 1.0, 1.0, phi)
     rss = np.maximum(l11 - 2 * phi * l10 + phi**2 * l00, 0.0)
     if centred and model.emission.C.shape[1]:
@@ -173,7 +173,7 @@ def _centred_loadings(
     rss = rss - 2 * (step * uw).sum(1) + np.einsum("ij,ijk,ik->i", step, U, step)
     # what the data say about c_i with level AND noise unknown: less than either conditional says
     # (exact where x lives at one frequency): V⁻¹ = diag(alpha) + ((G/R)⁻¹ + (U/q)⁻¹)⁻¹
-    tiny = 1e-9 * np.eye(r)
+    tiny = 1e-9 * np.eye(r)  # so that both can be inverted
     spread = model.noise.R[:, None, None] * inv(s.G[:, :r, :r] + tiny)
     spread = spread + q[:, :, None] * inv(U + tiny)
     V = inv(np.diag(prior.alpha) + inv(spread))

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..linalg import Array
 from .drift import grow
-from .model import LOG2PI, Belief, Emission, Innovation, LevelBelief, SequenceModel, inv
+from .model import LOG2PI, Belief, Innovation, LevelBelief, SequenceModel, inv
 
 JUMP = 0.01
 """Chance that an outlier of four standard deviations is a level that has moved for good. Not tuned: a round number."""
@@ -53,7 +53,7 @@ def update(model: SequenceModel, s: Belief, y: Array) -> tuple[Belief, Innovatio
     divided by the entry's weight, and `logp` is a lower bound (see `noise`).
     """
     obs = np.isfinite(y)
-    H, d = _given_state(model, s)
+    H, _, d = _given_state(model, s)
     mu, var = entry(model, s)
     e = np.where(obs, y - mu, 0.0)
 
@@ -88,10 +88,13 @@ def update(model: SequenceModel, s: Belief, y: Array) -> tuple[Belief, Innovatio
     return Belief(s.x + dx, P, levels), Innovation(logp, int(obs.sum()), chi2, obs, mu, var + model.noise.variance)
 
 
-def _given_state(model: SequenceModel, s: Belief) -> tuple[Array, Array]:
-    """Loadings H (m, r) of the entries given x, and the variance d (m,) that levels leave then."""
+def _given_state(model: SequenceModel, s: Belief) -> tuple[Array, Array, Array]:
+    """Loadings H (m, r) of the entries given x, the mean of the levels (m,), and the variance d (m,) they have then."""
     C = model.emission.C
-    return (C, np.zeros(len(C))) if s.levels is None else (C + s.levels.B, s.levels.d)
+    if s.levels is None:
+        none = np.zeros(len(C))
+        return C, none, none
+    return C + s.levels.B, s.levels.mean, s.levels.d
 
 
 def _state_step(model: SequenceModel, s: Belief, H: Array, e: Array, iw: Array) -> tuple[Array, Array, Array, float]:
@@ -118,13 +121,12 @@ def weighted_V(V: Array, w: Array) -> Array:
 
 def entry(model: SequenceModel, s: Belief) -> tuple[Array, Array]:
     """Mean and variance of every noise-free entry: hᵀP h + d + tr V_i(x xᵀ + P), h = c + b. O(m r²)."""
-    emission: Emission = model.emission
-    H, d = _given_state(model, s)
+    emission = model.emission
+    H, own, d = _given_state(model, s)
     var = np.einsum("ij,ij->i", H @ s.P, H) + d
     if emission.V is not None:
         var = var + np.einsum("ijk,jk->i", emission.V, s.P + np.outer(s.x, s.x))
-    mean = emission.mean + emission.C @ s.x
-    return (mean if s.levels is None else mean + s.levels.mean), var
+    return emission.mean + emission.C @ s.x + own, var
 
 
 def filter_rows(model: SequenceModel, Y: Array, start: Belief | None = None) -> tuple[list[Belief], list[Innovation]]:

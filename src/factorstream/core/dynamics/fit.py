@@ -33,8 +33,10 @@ EARLY = 4
 round number."""
 UNIT_ROOT_SWEEPS = 4
 """First sweeps, in which levels are tested for unit roots; later ones keep them. Not tuned: a small round number."""
-NO_NOISE = 1e-9
+WALK_NOISE = 1e-9
 """Noise variance of a random walk as a part of that of its steps: as good as none, and still to be divided by."""
+LEAST_STEP, LEAST_OBSERVED_STEP = 1e-9, 1e-12
+"""Variance of a walk's steps where none was seen, and its least where some were; keeps a division by zero away."""
 FREE_START = 1e4
 """Variance of a walk's first value in units of what it can reach: as good as free."""
 
@@ -116,17 +118,17 @@ def fit_walks(Y: Array) -> SequenceFit:
     The likelihood of the steps between observed values gives q_i = mean (change² / rows it took); the start is free.
     """
     m = Y.shape[1]
-    q, p0 = np.full(m, 1e-9), np.ones(m)  # a feature without data keeps the prior's variance, 1
+    q, p0 = np.full(m, LEAST_STEP), np.ones(m)  # a feature without data keeps the prior's variance, 1
     for i, y in enumerate(Y.T):
         at = np.flatnonzero(np.isfinite(y))
         if len(at) > 1:
-            q[i] = max(float(np.mean(np.diff(y[at]) ** 2 / np.diff(at))), 1e-12)
+            q[i] = max(float(np.mean(np.diff(y[at]) ** 2 / np.diff(at))), LEAST_OBSERVED_STEP)
         if len(at):
             p0[i] = FREE_START * (q[i] * len(Y) + 1.0)
     empty = np.zeros((0, 0))
     emission = Emission(np.zeros((m, 0)), np.zeros(m))
     levels = Levels(np.ones(m), q, p0)
-    model = SequenceModel(Dynamics(empty, empty, empty), emission, GaussianNoise(NO_NOISE * q), levels)
+    model = SequenceModel(Dynamics(empty, empty, empty), emission, GaussianNoise(WALK_NOISE * q), levels)
     s, mom = smooth_levels(model, Y)
     return SequenceFit(model, s, LoadingPrior(np.zeros(0)), [s.logp], mom)
 

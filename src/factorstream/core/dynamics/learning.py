@@ -212,4 +212,4 @@ def relocated(w: Array, Z: Array) -> Array:
     """Features most of whose entries in a window were outliers: they are somewhere else now. (m,) bool."""
     seen = np.isfinite(Z)
     outliers = (seen & (w < OUTLIER_WEIGHT)).sum(0)
-    return np.asarray((seen.sum(0) >= MIN_VALUES) & (outliers > 0.5 * seen.sum(0)))
+    return np.asarray((seen.sum(0) >= MIN_VALUES) & (2 * outliers > seen.sum(0)))

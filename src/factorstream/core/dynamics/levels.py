@@ -203,7 +203,7 @@ def _collect(
     WLX, LX = np.zeros((m, r)), np.zeros((m, r))
     ends = np.zeros((2, m, r))
     var = np.empty((T, m))
-    doubt = None if V is None else np.broadcast_to(V, (m, r, r)).reshape(m, -1)
+    uncertainty = None if V is None else np.broadcast_to(V, (m, r, r)).reshape(m, -1)
     for lo in range(0, T, CHUNK):
         c = Arrow(*(f[lo : lo + CHUNK] for f in s))
         BP = c.B @ c.P
@@ -212,9 +212,9 @@ def _collect(
         WLX += np.einsum("ti,tij->ij", W[lo : lo + CHUNK], BP) + (W[lo : lo + CHUNK] * c.own).T @ c.x
         H = C + c.B
         var[lo : lo + CHUNK] = ((H @ c.P) * H).sum(2) + c.d
-        if doubt is not None:
+        if uncertainty is not None:
             second = c.P + c.x[:, :, None] * c.x[:, None, :]
-            var[lo : lo + CHUNK] += second.reshape(len(c.x), -1) @ doubt.T
+            var[lo : lo + CHUNK] += second.reshape(len(c.x), -1) @ uncertainty.T
     for k, t in enumerate((0, -1)):
         ends[k] = s.B[t] @ s.P[t] + s.own[t][:, None] * s.x[t]
     signal = mean + s.x @ C.T + s.own

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..linalg import Array
+from .filter import LEAST_FREE
 from .levels import smooth_levels
 from .model import Belief, SequenceModel, Smoothed
 from .moments import Moments, observed_moments
@@ -15,8 +16,6 @@ from .smoother import smooth
 
 WEIGHT_TURNS = 4
 """Turns of states and weights when a model is asked about rows. Not tuned: a small round number."""
-LEAST_FREE = 1e-9
-"""Least share of an entry's variance that the others leave open; keeps a division by rounding errors away."""
 
 
 class Reweighed(NamedTuple):
@@ -38,7 +37,7 @@ def expect(
 
 
 def known_variance(model: SequenceModel, s: Smoothed) -> Array:
-    """Variance of the signal for a known C: the smoother's, without the doubt about C. (T, m). O(T m r²)."""
+    """Variance of the signal for a known C: the smoother's, without that of C. (T, m). O(T m r²)."""
     C, _, V, _ = model.emission
     if V is None:
         return s.var
