@@ -120,7 +120,7 @@ def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
         name = tree["class"]
         if name not in _public_names():
             raise ModelFileError(f"{path} holds a {name}, which this version of factorstream does not have.")
-        Estimator = getattr(importlib.import_module("factorstream"), name)
+        Estimator = getattr(_package(), name)
         _check_functions(path, tree["functions"], functions)
         estimator = Estimator.__new__(Estimator)
         vars(estimator).update(_attributes(tree, found._replace(functions=dict(functions)), Estimator._state_types))
@@ -136,15 +136,17 @@ def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
 _THIS_FILE = "This file"
 
 
+def _package() -> Any:
+    """The package itself, looked up when it is needed: it imports its estimators, and they import this file."""
+    return importlib.import_module("factorstream")
+
+
 def _public_names() -> list[str]:
-    names: list[str] = importlib.import_module("factorstream").__all__
-    return [name for name in names if name != "load"]
+    return [name for name in _package().__all__ if name != "load"]
 
 
 def _described(estimator: Any) -> Encoded:
     """Class, parameters, features and state of an estimator."""
-    from . import __version__
-
     arrays: list[np.ndarray[Any, Any]] = []
     functions: dict[str, Callable[..., Any]] = {}
     known = vars(estimator)
@@ -152,7 +154,7 @@ def _described(estimator: Any) -> Encoded:
     others = {name: value for name, value in known.items() if name not in parameters and name != "state_"}
     tree = {
         "format": FORMAT,
-        "version": __version__,
+        "version": _package().__version__,
         "class": type(estimator).__name__,
         "parameters": encode(parameters, arrays, functions),
         "attributes": encode(others, arrays, functions),

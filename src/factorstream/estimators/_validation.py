@@ -21,7 +21,7 @@ from ..tall.rows import Rows, observed_by_feature
 from ..tall.threads import limited
 
 SHAPELESS = ("random_state", "verbose")
-"""Parameters that a stream may go on with whatever they are: the one has been asked for its numbers at the beginning."""
+"""Parameters that may change during a stream: random numbers are drawn when it begins, and ``verbose`` only prints."""
 
 AT_ONCE = 2**20
 """Entries looked at together where a mask is needed, so that it is never as large as the data."""
