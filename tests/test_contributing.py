@@ -126,6 +126,7 @@ def law(new_file, monkeypatch):
     return Laplace
 
 
+@pytest.mark.here(reason="models elsewhere are not saved")
 def test_the_noise_law_fits_streams_and_is_saved(rng, law, tmp_path):
     truth, X = gappy_rows(rng)
     outliers = rng.random(X.shape) < 0.05
@@ -248,6 +249,7 @@ def test_the_file_format_refuses_in_one_sentence(json_lines, tmp_path, content):
 # ------------------------------------------------------------------ a command
 
 
+@pytest.mark.here(reason="models elsewhere are not saved")
 def test_the_command_runs(rng, new_file, monkeypatch, tmp_path, capsys):
     new_file("How to add a command", "cli/show.py")
     cli = importlib.import_module("factorstream.cli")
