@@ -215,7 +215,8 @@ class BayesianFactorization(PosteriorFactorizer):
         return int(self._learned().n_iter)
 
     def _dictionary(self) -> VariationalDictionary:
-        return VariationalDictionary(self._learned().current)
+        dictionary: VariationalDictionary = self._learned().dictionary
+        return dictionary
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
