@@ -258,10 +258,10 @@ class FilterDictionary(NamedTuple):
         return projecting.coefficients(*self._asked, X, self.run.settings.block_size)
 
     def fill(self, X: Array) -> Array:
-        return projecting.predict(*self._asked, X, self.run.settings.block_size, False, True)[0]
+        return projecting.fill(*self._asked, X, self.run.settings.block_size)
 
     def predict(self, X: Array) -> tuple[Array, Array]:
-        return projecting.predict(*self._asked, X, self.run.settings.block_size, True, True)
+        return projecting.predict(*self._asked, X, self.run.settings.block_size)
 
     def half_width(self, level: float) -> float:
         return float(ndtri(0.5 + 0.5 * level))

@@ -1,4 +1,7 @@
-"""A drop-in for scikit-learn's imputers that also says how sure it is. (Over 300 lines: a third of them document the class.)"""
+"""A drop-in for scikit-learn's imputers that also says how sure it is.
+
+Over 300 lines, a third of which document the class.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from ..tall.rows import with_data
 from ..tall.threads import limited
 from . import _bayesian_run
 from ._bayesian_run import BayesianRun
-from ._columns import listed, means_nan, moments, robust_moments
+from ._columns import marked, means_nan, moments, robust_moments
 from ._factorizer import read_only
 from ._imputer_state import ImputerState
 from ._types import MatrixLike, Seed
@@ -162,7 +165,7 @@ class LowRankImputer(Saved, TransformerMixin, BaseEstimator):
                 state = state._replace(factorization=self._factorize(state.standardised(values)))
             self.state_ = state
             if empty.any() and not self.keep_empty_features:
-                which = listed(empty, getattr(self, "feature_names_in_", None))
+                which = marked(empty, getattr(self, "feature_names_in_", None))
                 warn_caller(f"Dropping features without any observed value: {which}.")
         return self
 

@@ -122,19 +122,21 @@ def filter_sparse_rows(
 
 
 def project_rows(
-    state: SmallState, model: FilterModel, C: Array, Y: Array, X: Array, variance: Array, everywhere: bool
+    state: SmallState, model: FilterModel, C: Array, Y: Array, X: Array, variance: Array, complete_too: bool
 ) -> int:
-    """Coefficients of the rows of Y under a fixed C into X (n × r); how many rows were done.
+    """Coefficients of the rows of Y with gaps, or of all, under a fixed C into X (n × r); how many rows were done.
 
     G in ``state`` must be CᵀC. Into ``variance`` (n × m, or without rows) the predictive variance of the missing
-    entries, or of all of them.
+    entries.
     """
     from . import compiled_projecting
 
     prior = belief(state, model)
     small, xbar = _matrices(state, model), state.xbar.copy()
     numbers = prior.noise, prior.dictionary_scale
-    return _call(compiled_projecting.project_rows, C, Y, small, xbar, *numbers, _rules(model), X, variance, everywhere)
+    return _call(
+        compiled_projecting.project_rows, C, Y, small, xbar, *numbers, _rules(model), X, variance, complete_too
+    )
 
 
 def _rules(model: FilterModel) -> Rules:
