@@ -227,7 +227,7 @@ def _record(state: FilterState, model: FilterModel, info: FilterRecord) -> Recor
         "n_samples": float(len(info.innovation)),
         "innovation": float(info.innovation.sum() / info.n_observed.sum()),
         "noise": small.noise,
-        "trace": square_sum(small.S) * small.noise / small.lam if model.gain.posterior else 0.0,
+        "trace": square_sum(small.S) * small.noise / small.lam if model.gain.facts.posterior else 0.0,
         "dictionary_share": float(info.dictionary_share.sum() / len(info.dictionary_share)),
     }
 

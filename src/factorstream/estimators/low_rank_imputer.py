@@ -9,14 +9,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
+from sklearn.base import TransformerMixin, _fit_context
 from sklearn.impute import MissingIndicator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, MissingValues, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ..core.linalg import Array
-from ..persist import Saved
 from ..tall.rows import with_data
 from ..tall.threads import limited
 from . import _bayesian_run
@@ -24,12 +23,13 @@ from ._bayesian_run import BayesianRun
 from ._columns import marked, means_nan, moments, robust_moments
 from ._factorizer import read_only
 from ._imputer_state import ImputerState
+from ._stateful import Stateful
 from ._types import MatrixLike, Seed
 from ._validation import check_count, check_data, check_level, current_parameters, unchanged_on_error, warn_caller
 from .bayesian_factorization import BayesianFactorization
 
 
-class LowRankImputer(Saved, TransformerMixin, BaseEstimator):
+class LowRankImputer(TransformerMixin, Stateful):
     """Fill missing values with a factorisation, with intervals and draws for every filled entry.
 
     Every feature is standardised by the mean and deviation of its observed values, and a
@@ -238,14 +238,6 @@ class LowRankImputer(Saved, TransformerMixin, BaseEstimator):
         pattern[0, state.indicated] = np.nan
         indicator = MissingIndicator(missing_values=np.nan, error_on_new=False)
         return indicator.set_output(transform="default").fit(pattern)
-
-    def _learned(self) -> ImputerState:
-        if "state_" not in vars(self):
-            raise AttributeError("This LowRankImputer has not been fitted yet; call fit.")
-        return self.state_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "state_" in vars(self)
 
     # ---------------------------------------------------------------- answers
 

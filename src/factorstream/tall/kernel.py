@@ -95,7 +95,7 @@ def _call(function: Callable[..., int], *args: Any) -> int:
 
 def known(model: FilterModel) -> bool:
     """Whether the loops have this model's coefficient step and gain."""
-    return model.step.compiled is not None and model.gain.compiled is not None
+    return model.step.compiled is not None and model.gain.facts.compiled is not None
 
 
 Taken = tuple[SmallState, FilterRecord, int]
@@ -145,7 +145,7 @@ def _rules(model: FilterModel) -> Rules:
     return Rules(
         r=model.r,
         ridge=model.step.compiled == "ridge",
-        kalman=model.gain.compiled == "kalman",
+        kalman=model.gain.facts.compiled == "kalman",
         drifts=model.drift is not None,
         learn_noise=model.learn_noise,
         learn_prior=model.step.learns_prior,
