@@ -92,7 +92,7 @@ def test_the_coefficient_step_fits(rng, step):
     model = paper_model(3, 4)._replace(step=step, learn_noise=True, min_observed=6)
     state, record = filter_rows(state, model, X, 16)
     assert len(record.innovation) == np.count_nonzero(~gone.all(axis=1)) > 390
-    filled, _ = predict(state, model, X, 16, False, True)
+    filled, _ = predict(state, model, X, 16)
     thin = gone.sum(axis=1) > 10
     assert np.std((filled - truth)[gone & ~thin[:, None]]) < 0.4 * np.std(truth)
     assert np.isfinite(filled).all()

@@ -49,7 +49,7 @@ def test_answers_do_not_depend_on_where_the_features_are(rng, fit_mean, step):
     fixed, answers = model.state_.settings.model, []
     for place in (HERE, SPLIT):
         C, origin = (place.put(fetched(tall), 0) for tall in (model.state_.filter.C, model.state_.filter.origin))
-        state = model.state_._replace(C=C, origin=origin)
+        state = model.state_.filter._replace(C=C, origin=origin)
         assert place_of(state.C) is place
         answers.append(
             [
@@ -58,8 +58,8 @@ def test_answers_do_not_depend_on_where_the_features_are(rng, fit_mean, step):
                 projecting.coefficients(state, fixed, X, 7),
                 projecting.coefficients(state, fixed, sparse.csr_array(np.nan_to_num(X)), 7),
                 projecting.log_density(state, fixed, X, 7),
-                *projecting.predict(state, fixed, X, 7, True, True),
-                *projecting.predict(state, fixed, X, 7, True, False),
+                *projecting.predict(state, fixed, X, 7),
+                projecting.fill(state, fixed, X, 7),
                 projecting.draw(state, fixed, X, 7, 3, np.random.default_rng(0)),
             ]
         )

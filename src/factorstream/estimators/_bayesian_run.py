@@ -11,6 +11,7 @@ from ..core.variational.fit import FitOptions
 from ..tall.rows import Rows, observed_by_feature, stack
 from ..tall.starting import warm_up
 from ._variational import VariationalState, absorb_rows, check_rows, fit_rows
+from ._variational_answers import VariationalDictionary
 
 CHOOSING = 50
 """Components that a stream with ``n_components="auto"`` is given room for. Not tuned: a round number."""
@@ -41,6 +42,11 @@ class BayesianRun(NamedTuple):
     n_iter: int
     """Sweeps that ``fit`` has made."""
     history: tuple[Record, ...]
+
+    @property
+    def dictionary(self) -> VariationalDictionary:
+        """What the rows so far say, ready for questions."""
+        return VariationalDictionary(self.current)
 
 
 def fit(

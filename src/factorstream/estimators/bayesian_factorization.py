@@ -10,7 +10,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.variational.fit import FitOptions
-from ..tall.rows import with_data
+from ..core.variational.noise.gaussian import GaussianNoise
+from ..tall.rows import Rows, dense, with_data
 from ..tall.threads import limited
 from . import _bayesian_run
 from ._bayesian_run import BayesianRun, Record
@@ -215,7 +216,13 @@ class BayesianFactorization(PosteriorFactorizer):
         return int(self._learned().n_iter)
 
     def _dictionary(self) -> VariationalDictionary:
-        return VariationalDictionary(self._learned().current)
+        dictionary: VariationalDictionary = self._learned().dictionary
+        return dictionary
+
+    def _check_rows(self, X: MatrixLike) -> Rows:
+        rows = super()._check_rows(X)
+        law = self.state_.current.factors.noise
+        return rows if isinstance(law, GaussianNoise) else dense(rows)  # weights of entries are found in dense rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

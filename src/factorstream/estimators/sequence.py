@@ -17,7 +17,7 @@ from ..core.dynamics.scale import standards
 from ..core.dynamics.stream import StreamOptions, followed, new_stream, resumed
 from ..core.linalg import Array
 from ..tall.threads import limited
-from ._columns import listed
+from ._columns import marked
 from ._sequence import options, plain_parameters
 from ._sequence_answers import SequenceAnswers
 from ._sequence_state import SequenceState, take_rows
@@ -286,5 +286,5 @@ def _warn_of_unseen(Y: Array, names: Array | None) -> None:
     if unseen.any():
         warn_caller(
             "Features without any observed value keep the prior's interval, "
-            f"the usual mean and spread of the others: {listed(unseen, names)}."
+            f"the usual mean and spread of the others: {marked(unseen, names)}."
         )

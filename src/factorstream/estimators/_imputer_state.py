@@ -1,0 +1,65 @@
+"""What a fitted imputer knows: the columns' centres and scales, and the factorisation of the standardised columns."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.linalg import Array
+from ..core.variational.conformal import CalibrationError
+from ._bayesian_run import BayesianRun
+from ._columns import marked
+
+
+class ImputerState(NamedTuple):
+    """Everything that an answer depends on."""
+
+    parameters: dict[str, Any]
+    """Those of the estimator when it was fitted."""
+    n_observed: Array
+    """Observed values of each feature (m)."""
+    statistics: Array
+    """What a feature is centred on (m): NaN if it is dropped."""
+    scale: Array
+    """Its deviation (m): 0 if it does not vary."""
+    factorization: BayesianRun | None
+    """Of the standardised features that vary; None where none does."""
+    indicated: Array | None
+    """Features that get an indicator of missing values; None without indicators."""
+
+    @property
+    def varies(self) -> Array:
+        """Which features take part in the factorisation (m)."""
+        return np.asarray(self.scale > 0)
+
+    @property
+    def kept(self) -> Array:
+        """Which features ``transform`` returns (m)."""
+        return ~np.isnan(self.statistics)
+
+    def standardised(self, X: Array) -> Array:
+        """The features that vary, in units of their deviations (float64)."""
+        half = (
+            0.5 * X[:, self.varies].astype(np.float64) - 0.5 * self.statistics[self.varies]
+        )  # a difference can overflow
+        return np.asarray(half / (0.5 * self.scale[self.varies]))
+
+    def filled(self, X: Array, standardised: Array | None) -> Array:
+        """X in its own dtype, its gaps filled from the standardised features, constants and empty features."""
+        fill = np.broadcast_to(self.statistics, X.shape).copy()
+        if standardised is not None:
+            with np.errstate(over="ignore"):
+                fill[:, self.varies] += standardised * self.scale[self.varies]
+        most = np.finfo(X.dtype).max
+        return np.where(np.isnan(X), np.clip(fill, -most, most).astype(X.dtype), X)[:, self.kept]
+
+    def check_constant(self, X: Array, level: float) -> None:
+        """Refuse to calibrate this level for a feature that never varied: N equal values hold N / (N + 1), not more."""
+        enough = np.ceil((self.n_observed + 1) * level) <= self.n_observed
+        doubtful = np.isnan(X).any(axis=0) & (self.scale == 0) & (self.n_observed > 0) & ~enough
+        if self.parameters["calibrate"] and doubtful.any():
+            raise CalibrationError(
+                f"Features {marked(doubtful)} have too few observed values, all of them equal, to calibrate "
+                f"level {level}; lower the level, or fit with calibrate=False."
+            )
