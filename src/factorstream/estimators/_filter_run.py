@@ -146,11 +146,11 @@ def fit(
     *,
     n_passes: int,
     shuffle: bool,
-    tol: float,
+    stop_below: float,
     rng: np.random.RandomState,
     tell: Tell,
 ) -> FilterRun:
-    """Pass over all rows of X, ``n_passes`` times or until doubt about the dictionary has fallen below ``tol``."""
+    """Pass over all rows of X, ``n_passes`` times or until the dictionary's share of the variance is small enough."""
     run: FilterRun | None = None
     for _ in range(n_passes):
         order = rng.permutation(X.shape[0]) if shuffle else np.arange(X.shape[0])
@@ -159,7 +159,7 @@ def fit(
             run = FilterRun(parameters, settings, _start(settings, first), None, X.shape[0], 0, ())
         run, dictionary_share = _pass(run, X, order, tell)
         run = run._replace(n_passes=run.n_passes + 1)
-        if dictionary_share < tol:
+        if dictionary_share < stop_below:
             break
     assert run is not None  # for the type checker: n_passes is at least 1
     return run

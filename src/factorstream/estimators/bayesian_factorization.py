@@ -51,7 +51,9 @@ class BayesianFactorization(PosteriorFactorizer):
     calibrate : bool, default=False
         Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
         residuals found there (split conformal). For data that break the model, such as contiguous gaps.
-        Standard deviations and draws stay the model's own. ``partial_fit`` keeps what ``fit`` found.
+        The fit with hidden entries is where the final one starts from, and the weight of a row's observed entries is
+        chosen on them, so that filled values move a little too; standard deviations and draws are not widened.
+        ``partial_fit`` keeps what ``fit`` found.
     max_iter : int, default=30
         Upper bound on the sweeps of ``fit``.
     tol : float, default=1e-3

@@ -56,7 +56,7 @@ class LowRankImputer(TransformerMixin, Stateful):
         A feature without any observed value in ``fit`` is dropped with a warning, or, if True, kept and its
         gaps filled with 0.
     random_state : int, RandomState or None, default=None
-        Seeds the start and the choice of the hidden entries.
+        Seeds the choice of the hidden entries.
     verbose : int, default=0
         Whether to print a line per sweep.
 

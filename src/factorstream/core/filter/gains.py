@@ -64,7 +64,7 @@ class BroydenGain(NamedTuple):
     """Broyden's rule: the same g with a V = SSᵀ that never changes (V = I in the paper)."""
 
     def __call__(self, state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
-        """The doubt xᵀVx is reported as zero: this V measures none."""
+        """xᵀVx is reported as zero: this V does not measure how uncertain C is."""
         f = x @ S
         return (S @ f) / (state.lam + float(f @ f)), 0.0
 
