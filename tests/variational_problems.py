@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from factorstream.core.variational.factors import Factors, row_coefficients
+from factorstream.core.variational.factors import Factors
 from factorstream.core.variational.noise.gaussian import GaussianNoise
 from factorstream.core.variational.observed import observations
 from factorstream.core.variational.packed import pack
-from factorstream.core.variational.posterior import FactorPrior, Posterior
+from factorstream.core.variational.posterior import FactorPrior, Posterior, coefficients
 
 GAUSSIAN = GaussianNoise()
 
@@ -35,4 +35,4 @@ def random_factors(rng, m, r, noise=GAUSSIAN):
 
 def solve(factors, Y, W):
     """Coefficients of rows given as arrays."""
-    return row_coefficients(factors, observations(Y, W))
+    return coefficients(observations(Y, W), factors.post, factors.s2, factors.prior)
