@@ -82,7 +82,7 @@ def test_a_matrix_changed_after_a_fit_changes_no_answer_and_is_refused():
     before = model.forecast(3)
     A[0, 1] = 0.3
     np.testing.assert_array_equal(model.forecast(3), before)
-    with pytest.raises(ValueError, match=r"other parameters .*\(dynamics\); set them back"):
+    with pytest.raises(ValueError, match="cannot go on with dynamics=.* began with other numbers; set it back"):
         model.partial_fit(X)
     A[0, 1] = 0.1
     model.partial_fit(X)

@@ -49,7 +49,7 @@ def test_answers_do_not_depend_on_where_the_features_are(rng, fit_mean, step):
     fixed, answers = model.state_.settings.model, []
     for place in (HERE, SPLIT):
         C, origin = (place.put(fetched(tall), 0) for tall in (model.state_.filter.C, model.state_.filter.origin))
-        state = model.state_._replace(C=C, origin=origin)
+        state = model.state_.filter._replace(C=C, origin=origin)
         assert place_of(state.C) is place
         answers.append(
             [

@@ -98,7 +98,8 @@ class Factorizer(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         Sparse rows come back dense: pass as many at a time as memory has room for.
         """
-        return self._dictionary().fill(dense(self._check_rows(X)))
+        rows = dense(self._check_rows(X))
+        return self._dictionary().fill(rows)
 
     def _check_rows(self, X: MatrixLike) -> Rows:
         check_is_fitted(self)
@@ -164,7 +165,8 @@ class PosteriorFactorizer(Factorizer):
         The lowest are the oddest rows. A fit that sweeps over odd rows until they fit learns them as well: look for
         them with one pass of ``DictionaryFilter``, or with a fit that has not seen them.
         """
-        return self._dictionary().log_density(self._check_rows(X))
+        rows = self._check_rows(X)
+        return self._dictionary().log_density(rows)
 
     def score(self, X: MatrixLike, y: object = None) -> float:
         """Mean of :meth:`score_samples`; higher is better."""
