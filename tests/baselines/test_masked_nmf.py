@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pytest
 from scipy.optimize import nnls
@@ -141,12 +139,6 @@ def test_init_array_is_used_and_left_alone():
     assert clone(one).fit(X).n_iter_ == 5
     with pytest.raises(ValueError, match="init must be"):
         MaskedNMF(2, init=H).fit(X)
-
-
-def test_pickle():
-    X = problem(0)[0]
-    model = MaskedNMF(2, max_iter=5, random_state=0).fit(X)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(X), model.transform(X))
 
 
 def test_bad_data_is_named():

@@ -14,7 +14,7 @@ from contracts.asking import EVERY, STREAMS, answers, assert_same, fingerprint, 
 from contracts.estimators import rows
 from factorstream import load
 
-pytestmark = pytest.mark.here(reason="what another place keeps cannot be saved yet")
+of_this_process = pytest.mark.here(reason="what another place keeps cannot be saved yet")
 
 
 def saved(model, folder):
@@ -35,6 +35,7 @@ COPIES = {
 }
 
 
+@of_this_process
 @pytest.mark.parametrize("case", EVERY)
 @pytest.mark.parametrize("how", COPIES)
 def test_a_copy_answers_as_the_original(case, how, tmp_path):
@@ -49,6 +50,7 @@ def test_a_copy_answers_as_the_original(case, how, tmp_path):
     assert "state_" not in vars(unfitted)
 
 
+@of_this_process
 @pytest.mark.parametrize("case", STREAMS)
 @pytest.mark.parametrize("how", COPIES)
 @pytest.mark.parametrize("seen", [1, 7, 40])
@@ -63,6 +65,7 @@ def test_a_copy_goes_on_bit_for_bit(case, how, seen, tmp_path):
     assert_same(answers(again, X), answers(model, X))
 
 
+@of_this_process
 @pytest.mark.parametrize("case", STREAMS)
 def test_a_copy_and_its_original_do_not_share_anything(case):
     X = rows()

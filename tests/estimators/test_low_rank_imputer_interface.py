@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import datasets
-from sklearn.base import clone
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -33,16 +31,6 @@ def test_scikit_learn_checks(estimator, check):
 
 
 # ---------------------------------------------------------------- dtypes, markers, frames
-
-
-def test_float32_stays(problem):
-    X, gappy, gaps = problem
-    imputer = LowRankImputer(random_state=0, add_indicator=True)
-    filled = imputer.fit_transform(gappy.astype(np.float32))
-    assert filled.dtype == np.float32
-    assert_array_equal(filled[:, :8][~gaps], X.astype(np.float32)[~gaps])
-    assert imputer.predict_interval(gappy.astype(np.float32))[0].dtype == np.float32
-    assert imputer.sample_imputations(gappy.astype(np.float32), 2).dtype == np.float32
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
@@ -149,10 +137,3 @@ def test_pipeline_cross_validation_and_grid_search():
     assert cross_val_score(pipe, gappy, y, cv=3).mean() > 0.85
     search = GridSearchCV(pipe, {"lowrankimputer__n_components": [1, "auto"]}, cv=2).fit(gappy, y)
     assert search.best_score_ > 0.8
-
-
-def test_pickle_and_clone(problem):
-    _, gappy, _ = problem
-    imputer = LowRankImputer(random_state=0).fit(gappy)
-    assert_array_equal(pickle.loads(pickle.dumps(imputer)).transform(gappy), imputer.transform(gappy))
-    assert not hasattr(clone(imputer), "factorization_")
