@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from factorstream.baselines.masked_nmf import (
     MaskedNMF,
@@ -10,11 +9,6 @@ from factorstream.baselines.masked_nmf import (
     nonnegative_coefficients,
     update_factors,
 )
-
-
-@parametrize_with_checks([MaskedNMF(), MaskedNMF(n_components=2, max_iter=30, init="uniform")])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def naive_update(X, observed, W, H):

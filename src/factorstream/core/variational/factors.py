@@ -10,7 +10,7 @@ from ..place import HERE, Place, Tall
 from .noise.law import NoiseLaw
 from .observed import Observations
 from .packed import Array
-from .posterior import CoefficientPosterior, FactorPrior, Posterior, coefficients
+from .posterior import FactorPrior, Posterior
 from .relevance import KEEP, canonical, dictionary_moment, relevance
 
 
@@ -26,11 +26,6 @@ class Factors(NamedTuple):
     def r(self) -> int:
         """Components."""
         return int(self.prior.mu.size)
-
-
-def row_coefficients(factors: Factors, data: Observations, place: Place = HERE) -> CoefficientPosterior:
-    """q(x_k) of rows whose weights are known."""
-    return coefficients(data, factors.post, factors.s2, factors.prior, place=place)
 
 
 def new_weights(factors: Factors, data: Observations, place: Place = HERE, n_iter: int = 10) -> Tall:
