@@ -1,4 +1,4 @@
-"""The code of README and docs runs as it stands, and what they link to is there."""
+"""The code of README and docs runs as it stands, and what they link to and name is there."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import factorstream
+from factorstream.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -62,3 +63,54 @@ def test_the_vocabulary_knows_every_parameter_that_estimators_share():
     as_in_scikit_learn = {"random_state", "verbose"}
     missing = {name for name in shared - as_in_scikit_learn if f"`{name}`" not in text}
     assert not missing
+
+
+NAMED = [ROOT / "src" / "factorstream" / "core" / "README.md", *PAGES]
+FILES = [
+    f"/{path.relative_to(ROOT).as_posix()}{'/' if path.is_dir() else ''}"
+    for folder in ("src", "tests", "benchmarks", "docs", "examples")
+    for path in (ROOT / folder, *(ROOT / folder).rglob("*"))
+]
+MADE_UP = {
+    "core/variational/noise/laplace.py",
+    "tall/pieces.py",
+    "sources/json_lines.py",
+    "cli/show.py",
+    "estimators/additive_means.py",
+}
+"""The files that the skeletons of CONTRIBUTING stand for."""
+
+
+def without_code(page):
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", NAMED, ids=lambda page: page.name)
+def test_files_that_are_named_are_there(page):
+    named = set(re.findall(r"`(?:\.\./)*([\w/]+(?:\.py|/))`", without_code(page)))
+    missing = {name for name in named - MADE_UP if not any(path.endswith(f"/{name}") for path in FILES)}
+    assert not missing
+
+
+def test_commands_that_are_named_are_there():
+    text = "\n".join(map(without_code, PAGES))
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    assert set(re.findall(r"(?:`|^    )make (\w+)", text, flags=re.MULTILINE)) <= targets
+    commands = set(re.findall(r"(?:`|^    )factorstream (\w+)", text, flags=re.MULTILINE))
+    assert commands - {"show"} <= set(COMMANDS)  # show is an example of CONTRIBUTING
+    for script in re.findall(r"(?:`|^    )python ([\w/]+\.py)", text, flags=re.MULTILINE):
+        assert (ROOT / script).exists(), script
+
+
+def test_no_page_speaks_of_what_is_gone():
+    """The changelog says what replaces it."""
+    gone = ("FilterImputer", "featurewise", "dictionary_drift", "factorstream bench", "cli_impute", "experiments/bench")
+    for page in (*NAMED, *(ROOT / "examples").glob("*.py")):
+        text = page.read_text(encoding="utf-8")
+        if page.name == "CONTRIBUTING.md":  # its table says what was touched before
+            text = re.sub(r"^## What a change reaches\n.*?(?=^## )", "", text, flags=re.MULTILINE | re.DOTALL)
+        assert not [word for word in gone if word in text], page
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 95

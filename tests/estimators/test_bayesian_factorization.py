@@ -242,6 +242,15 @@ def test_sparse_rows(rng):
     model.partial_fit(stored[:20])
 
 
+def test_a_robust_fit_can_be_asked_about_sparse_rows(rng):
+    X = gaps(rng, low_rank(rng, 60, 9, 2, offset=1.0), 0.3)
+    row, column = np.nonzero(~np.isnan(X))
+    stored = sparse.csr_array((X[row, column], (row, column)), shape=X.shape)
+    model = factorization(2, robust=True).fit(X)
+    for method in ("transform", "impute", "score_samples"):
+        np.testing.assert_array_equal(getattr(model, method)(stored), getattr(model, method)(X))
+
+
 def test_density_is_the_written_out_gaussian(rng):
     X = gaps(rng, low_rank(rng, 60, 9, 2, offset=1.0), 0.3)
     model = factorization(2, noise_variance="per_feature").fit(X)

@@ -58,8 +58,8 @@ def test_answers_do_not_depend_on_where_the_features_are(rng, fit_mean, step):
                 projecting.coefficients(state, fixed, X, 7),
                 projecting.coefficients(state, fixed, sparse.csr_array(np.nan_to_num(X)), 7),
                 projecting.log_density(state, fixed, X, 7),
-                *projecting.predict(state, fixed, X, 7, True, True),
-                *projecting.predict(state, fixed, X, 7, True, False),
+                *projecting.predict(state, fixed, X, 7),
+                projecting.fill(state, fixed, X, 7),
                 projecting.draw(state, fixed, X, 7, 3, np.random.default_rng(0)),
             ]
         )

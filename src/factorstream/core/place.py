@@ -4,7 +4,8 @@ The filter and the variational fit touch their m features in two ways only: a *m
 its own: a new row of C, a posterior, a prediction) and a *sum* (a small matrix that adds up over the features: CᵀC,
 CᵀYᵀ, ‖e‖²). Both are written as plain functions of arrays, and a :class:`Place` runs them: on the features as they
 are (:data:`HERE`), on pieces of them in threads, on a GPU, or on the workers of a cluster. Another place for the data
-is another implementation of this Protocol, in a file of its own.
+is another implementation of this Protocol, in a file of its own. The functions are NumPy's; a place whose arrays are
+not brings its own versions of those that it is asked to run.
 
 A *tall* array is whatever the place made of an array with a feature axis; only its ``put``, ``get``, ``each`` and
 ``total`` look inside. NamedTuples and tuples of tall arrays are passed as they are.
@@ -25,7 +26,10 @@ class Place(Protocol):
     """Runs functions over the features, wherever these are."""
 
     def put(self, values: Any, axis: int) -> Tall:
-        """Bring an array, or sparse rows, of this process to the place; ``axis`` is the one of the features."""
+        """Bring an array, or sparse rows, of this process to the place; ``axis`` is the one of the features.
+
+        A place that cuts the features makes pieces that are C-contiguous and not empty.
+        """
 
     def get(self, values: Tall, axis: int) -> Array:
         """The array of this process that ``values`` stands for, its features along ``axis``."""

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..core.linalg import Array
+from ..core.robust_scale import median_and_scale
+from ..text import listed
 
 
 def moments(X: Array) -> tuple[Array, Array, Array]:
@@ -37,9 +39,7 @@ def robust_moments(X: Array, mean: Array, scale: Array) -> tuple[Array, Array]:
     """Median and scaled median absolute deviation of each column, or what is given where that deviation is zero."""
     mean, scale = mean.copy(), scale.copy()
     for j in np.flatnonzero(scale > 0):
-        values = X[~np.isnan(X[:, j]), j].astype(np.float64)
-        middle = np.median(values)
-        spread = 1.4826 * np.median(np.abs(values - middle))
+        middle, spread = median_and_scale(X[~np.isnan(X[:, j]), j].astype(np.float64))
         if spread > 0:
             mean[j], scale[j] = middle, spread
     return mean, scale
@@ -51,8 +51,7 @@ def means_nan(value: Any) -> bool:
     return value != value if isinstance(value, Real) else pandas is not None and value is pandas.NA
 
 
-def listed(which: Array, names: Array | None = None) -> str:
+def marked(which: Array, names: Array | None = None) -> str:
     """The first few of the features marked, by name where there are names, for a message."""
     columns = np.flatnonzero(which)
-    shown = columns[:5] if names is None else names[columns[:5]]
-    return ", ".join(map(str, shown)) + (", ..." if len(columns) > 5 else "")
+    return listed(columns if names is None else names[columns])

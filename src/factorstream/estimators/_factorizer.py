@@ -6,36 +6,26 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.linalg import Array
-from ..persist import Saved
 from ..tall.rows import Rows, dense
 from ._answers import Dictionary, PosteriorDictionary
+from ._stateful import Stateful
 from ._types import MatrixLike, Seed
 from ._validation import check_count, check_data, check_level
 
 
-class Factorizer(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of all factorisations: coefficients, reconstructions and filled rows.
-
-    A subclass keeps everything that it has learned in ``state_``, a NamedTuple, and nothing elsewhere.
-    """
+class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
+    """Base of all factorisations: coefficients, reconstructions and filled rows."""
 
     _takes_sparse: ClassVar[bool] = True
 
     @abstractmethod
     def _dictionary(self) -> Dictionary:
         """The fitted dictionary, ready for questions."""
-
-    def _learned(self) -> Any:
-        """``state_``, or the sentence that says that there is none yet."""
-        if "state_" not in vars(self):
-            remedy = "call fit or partial_fit" if hasattr(self, "partial_fit") else "call fit"
-            raise AttributeError(f"This {type(self).__name__} has not been fitted yet; {remedy}.")
-        return self.state_
 
     # ---------------------------------------------------------------- what was fitted
 
@@ -62,9 +52,6 @@ class Factorizer(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "state_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.linalg import Array
 from ..core.variational.conformal import CalibrationError
 from ._bayesian_run import BayesianRun
-from ._columns import listed
+from ._columns import marked
 
 
 class ImputerState(NamedTuple):
@@ -60,6 +60,6 @@ class ImputerState(NamedTuple):
         doubtful = np.isnan(X).any(axis=0) & (self.scale == 0) & (self.n_observed > 0) & ~enough
         if self.parameters["calibrate"] and doubtful.any():
             raise CalibrationError(
-                f"Features {listed(doubtful)} have too few observed values, all of them equal, to calibrate "
+                f"Features {marked(doubtful)} have too few observed values, all of them equal, to calibrate "
                 f"level {level}; lower the level, or fit with calibrate=False."
             )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..core.linalg import Array
-from ..persist import Saved
 from ._sequence_state import STATE_TYPES, SequenceState
+from ._stateful import Stateful
 
 
-class SequenceAttributes(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     """The fitted attributes of a :class:`SequenceFilter`, all of them views of ``state_``."""
 
     _state_types: ClassVar[tuple[type, ...]] = STATE_TYPES
@@ -98,12 +98,8 @@ class SequenceAttributes(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return self._fitted().model.noise.degrees_of_freedom
 
     def _fitted(self) -> SequenceState:
-        if "state_" not in vars(self):
-            raise AttributeError("This SequenceFilter has not been fitted yet; call fit or partial_fit.")
-        return self.state_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "state_" in vars(self)
+        state: SequenceState = self._learned()
+        return state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

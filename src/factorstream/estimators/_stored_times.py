@@ -240,7 +240,10 @@ def restore_frequency(stored: str | StoredOffset) -> Any:
     if isinstance(stored, str):
         return pandas.tseries.frequencies.to_offset(stored)
     keywords = {key: list(value) if key == "holidays" else value for key, value in stored.keywords.items()}
-    return getattr(pandas.offsets, stored.name)(stored.n, stored.normalize, **keywords)
+    kind = getattr(pandas.offsets, stored.name, None)
+    if not (isinstance(kind, type) and issubclass(kind, pandas.offsets.BaseOffset)):
+        raise ValueError(f"{stored.name} is not a frequency of the pandas that is installed; drop the time stamps.")
+    return kind(stored.n, stored.normalize, **keywords)
 
 
 # ---------------------------------------------------------------- a series of polars

@@ -63,12 +63,15 @@ class RecursiveFactorizer(Factorizer):
     batch_size: str | int
     random_state: Seed
     verbose: int
-    tol: float = 0.0
     state_: FilterRun
 
     @abstractmethod
     def _settings(self, **common: Any) -> FilterSettings:
         """The parameters in the core's words; ``common`` are those that all subclasses have."""
+
+    def _stop_below(self) -> float:
+        """Share of the dictionary in the predictive variance at which ``fit`` makes no further pass; 0: never."""
+        return 0.0
 
     # ---------------------------------------------------------------- fitting
 
@@ -86,7 +89,7 @@ class RecursiveFactorizer(Factorizer):
                 with_data(rows),
                 n_passes=self.n_passes,
                 shuffle=self.shuffle,
-                tol=self.tol,
+                stop_below=self._stop_below(),
                 rng=rng,
                 tell=self._tell,
             )

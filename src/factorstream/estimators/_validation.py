@@ -19,6 +19,7 @@ from ..core.linalg import Array, is_sparse
 from ..tall.products import square_sum
 from ..tall.rows import Rows, observed_by_feature
 from ..tall.threads import limited
+from ..text import listed
 
 SHAPELESS = ("random_state", "verbose")
 """Parameters that may change during a stream: random numbers are drawn when it begins, and ``verbose`` only prints."""
@@ -118,9 +119,8 @@ def check_every_feature_observed(X: Rows) -> None:
         raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
     if not seen.all():
         columns = np.flatnonzero(~seen)
-        shown = ", ".join(map(str, columns[:5])) + (", ..." if len(columns) > 5 else "")
         raise ValueError(
-            f"X has {len(columns)} feature(s) without any observed value (column {shown}); "
+            f"X has {len(columns)} feature(s) without any observed value (column {listed(columns)}); "
             "drop them, or stream the data with partial_fit, which waits for their first value."
         )
 

@@ -10,7 +10,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.variational.fit import FitOptions
-from ..tall.rows import with_data
+from ..core.variational.noise.gaussian import GaussianNoise
+from ..tall.rows import Rows, dense, with_data
 from ..tall.threads import limited
 from . import _bayesian_run
 from ._bayesian_run import BayesianRun, Record
@@ -50,7 +51,9 @@ class BayesianFactorization(PosteriorFactorizer):
     calibrate : bool, default=False
         Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
         residuals found there (split conformal). For data that break the model, such as contiguous gaps.
-        Standard deviations and draws stay the model's own. ``partial_fit`` keeps what ``fit`` found.
+        The fit with hidden entries is where the final one starts from, and the weight of a row's observed entries is
+        chosen on them, so that filled values move a little too; standard deviations and draws are not widened.
+        ``partial_fit`` keeps what ``fit`` found.
     max_iter : int, default=30
         Upper bound on the sweeps of ``fit``.
     tol : float, default=1e-3
@@ -217,6 +220,11 @@ class BayesianFactorization(PosteriorFactorizer):
     def _dictionary(self) -> VariationalDictionary:
         dictionary: VariationalDictionary = self._learned().dictionary
         return dictionary
+
+    def _check_rows(self, X: MatrixLike) -> Rows:
+        rows = super()._check_rows(X)
+        law = self.state_.current.factors.noise
+        return rows if isinstance(law, GaussianNoise) else dense(rows)  # weights of entries are found in dense rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -56,7 +56,7 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     batch_size : "auto" or int, default="auto"
         Rows handled together. The result does not depend on it; memory and speed do.
     tol : float, default=0.0
-        ``fit`` stops after a pass in which doubt about the dictionary made up less than this share of
+        ``fit`` stops after a pass in which the uncertainty of the dictionary made up less than this share of
         the predictive variance.
     random_state : int, RandomState or None, default=None
         Seeds the start and the order of the rows.
@@ -81,7 +81,7 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     n_features_in_ : int
     history_ : list of dict
         One record per pass or ``partial_fit`` call (the last 1000): mean squared innovation, noise
-        variance, trace of V, and the share of the predictive variance that is doubt about the dictionary.
+        variance, trace of V, and the share of the predictive variance that comes from not knowing the dictionary.
     state_ : FilterRun
         Everything that an answer or the next row depends on.
 
@@ -151,6 +151,9 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
+
+    def _stop_below(self) -> float:
+        return self.tol
 
     def _settings(self, **common: Any) -> FilterSettings:
         return filter_settings(

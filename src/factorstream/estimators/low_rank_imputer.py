@@ -1,4 +1,7 @@
-"""A drop-in for scikit-learn's imputers that also says how sure it is. (Over 300 lines: a third of them document the class.)"""
+"""A drop-in for scikit-learn's imputers that also says how sure it is.
+
+Over 300 lines, a third of which document the class.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,27 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
+from sklearn.base import TransformerMixin, _fit_context
 from sklearn.impute import MissingIndicator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, MissingValues, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ..core.linalg import Array
-from ..persist import Saved
 from ..tall.rows import with_data
 from ..tall.threads import limited
 from . import _bayesian_run
 from ._bayesian_run import BayesianRun
-from ._columns import listed, means_nan, moments, robust_moments
+from ._columns import marked, means_nan, moments, robust_moments
 from ._factorizer import read_only
 from ._imputer_state import ImputerState
+from ._stateful import Stateful
 from ._types import MatrixLike, Seed
 from ._validation import check_count, check_data, check_level, current_parameters, unchanged_on_error, warn_caller
 from .bayesian_factorization import BayesianFactorization
 
 
-class LowRankImputer(Saved, TransformerMixin, BaseEstimator):
+class LowRankImputer(TransformerMixin, Stateful):
     """Fill missing values with a factorisation, with intervals and draws for every filled entry.
 
     Every feature is standardised by the mean and deviation of its observed values, and a
@@ -53,7 +56,7 @@ class LowRankImputer(Saved, TransformerMixin, BaseEstimator):
         A feature without any observed value in ``fit`` is dropped with a warning, or, if True, kept and its
         gaps filled with 0.
     random_state : int, RandomState or None, default=None
-        Seeds the start and the choice of the hidden entries.
+        Seeds the choice of the hidden entries.
     verbose : int, default=0
         Whether to print a line per sweep.
 
@@ -162,7 +165,7 @@ class LowRankImputer(Saved, TransformerMixin, BaseEstimator):
                 state = state._replace(factorization=self._factorize(state.standardised(values)))
             self.state_ = state
             if empty.any() and not self.keep_empty_features:
-                which = listed(empty, getattr(self, "feature_names_in_", None))
+                which = marked(empty, getattr(self, "feature_names_in_", None))
                 warn_caller(f"Dropping features without any observed value: {which}.")
         return self
 
@@ -235,14 +238,6 @@ class LowRankImputer(Saved, TransformerMixin, BaseEstimator):
         pattern[0, state.indicated] = np.nan
         indicator = MissingIndicator(missing_values=np.nan, error_on_new=False)
         return indicator.set_output(transform="default").fit(pattern)
-
-    def _learned(self) -> ImputerState:
-        if "state_" not in vars(self):
-            raise AttributeError("This LowRankImputer has not been fitted yet; call fit.")
-        return self.state_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "state_" in vars(self)
 
     # ---------------------------------------------------------------- answers
 

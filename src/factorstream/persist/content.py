@@ -69,7 +69,7 @@ def from_bytes(content: bytes) -> Encoded:
     for number in range(len(header)):
         entry = header[str(number)]
         first, last = entry["data_offsets"]
-        part = np.frombuffer(content, dtype=np.dtype(names[entry["dtype"]]).newbyteorder("<"), offset=0, count=0)
-        part = np.frombuffer(content[8 + length + first : 8 + length + last], dtype=part.dtype)
-        arrays.append(part.astype(part.dtype.newbyteorder("="), copy=True).reshape(entry["shape"]))
+        dtype = np.dtype(names[entry["dtype"]])
+        part = np.frombuffer(content[8 + length + first : 8 + length + last], dtype=dtype.newbyteorder("<"))
+        arrays.append(part.astype(dtype).reshape(entry["shape"]))
     return Encoded(tree, arrays, {})

@@ -45,9 +45,9 @@ def encode(value: Any, arrays: list[np.ndarray[Any, Any]], functions: dict[str, 
         return _encode_array(value, arrays)
     if isinstance(value, float):
         return value if np.isfinite(value) else {"!": "float", "value": repr(value)}
-    if isinstance(value, list):
+    if type(value) is list:
         return [inner(part) for part in value]
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+    if type(value) is dict and all(isinstance(key, str) for key in value):
         return {"!": "dict", "items": {key: inner(part, key) for key, part in value.items()}}
     if (step := next((key for key, known in COEFFICIENT_STEPS.items() if known is value), None)) is not None:
         return {"!": "step", "name": step}

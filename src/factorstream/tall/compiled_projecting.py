@@ -19,12 +19,11 @@ def square(F, c, u, r):  # type: ignore[no-untyped-def]
 
 
 @loops
-def project_rows(C, Y, small, xbar, noise, scale, rules, X, variance, everywhere):  # type: ignore[no-untyped-def]
+def project_rows(C, Y, small, xbar, noise, scale, rules, X, variance, complete_too):  # type: ignore[no-untyped-def]
     """The coefficients of the rows of Y under a fixed C into X; returns how many rows, as :func:`filter_rows` does.
 
-    Into ``variance``, unless it has no rows, the predictive variance of all entries as ``projecting.predict`` has it:
-    σ² + zᵀVz + tr(ṼΣ) + c_iᵀΣc_i, V = scale · SSᵀ. Without ``everywhere`` only that of the missing ones, and complete
-    rows are passed over.
+    Complete rows are passed over unless ``complete_too``. Into ``variance``, unless it has no rows, the predictive
+    variance of the missing entries as ``projecting.predict`` has it: σ² + zᵀVz + tr(ṼΣ) + c_iᵀΣc_i, V = scale · SSᵀ.
     """
     m, q = C.shape
     r, St = rules.r, small[1]
@@ -33,7 +32,7 @@ def project_rows(C, Y, small, xbar, noise, scale, rules, X, variance, everywhere
     seen, missing_idx, y = np.empty(m, np.intp), np.empty(m, np.intp), np.empty(m)
     for s in range(len(Y)):
         n, n_missing = look_at(Y[s], seen, y, missing_idx)
-        if n_missing == 0 and not everywhere:
+        if n_missing == 0 and not complete_too:
             continue
         if not normal_equations(C, seen, y, n, missing_idx, n_missing, small[0], room[0], line[0], tiles):
             return s
@@ -48,7 +47,7 @@ def project_rows(C, Y, small, xbar, noise, scale, rules, X, variance, everywhere
             common = 0.0
             for i in range(q):
                 common += dot(St[i], z, q) ** 2 + noise * square(F, St[i], u, r)
-            for i in range(m if everywhere else n_missing):
-                j = i if everywhere else missing_idx[i]
+            for i in range(n_missing):
+                j = missing_idx[i]
                 variance[s, j] = noise * (1.0 + square(F, C[j], u, r)) + scale * common
     return len(Y)

@@ -95,7 +95,7 @@ def _call(function: Callable[..., int], *args: Any) -> int:
 
 def known(model: FilterModel) -> bool:
     """Whether the loops have this model's coefficient step and gain."""
-    return model.step.compiled is not None and model.gain.compiled is not None
+    return model.step.compiled is not None and model.gain.facts.compiled is not None
 
 
 Taken = tuple[SmallState, FilterRecord, int]
@@ -122,19 +122,21 @@ def filter_sparse_rows(
 
 
 def project_rows(
-    state: SmallState, model: FilterModel, C: Array, Y: Array, X: Array, variance: Array, everywhere: bool
+    state: SmallState, model: FilterModel, C: Array, Y: Array, X: Array, variance: Array, complete_too: bool
 ) -> int:
-    """Coefficients of the rows of Y under a fixed C into X (n × r); how many rows were done.
+    """Coefficients of the rows of Y with gaps, or of all, under a fixed C into X (n × r); how many rows were done.
 
     G in ``state`` must be CᵀC. Into ``variance`` (n × m, or without rows) the predictive variance of the missing
-    entries, or of all of them.
+    entries.
     """
     from . import compiled_projecting
 
     prior = belief(state, model)
     small, xbar = _matrices(state, model), state.xbar.copy()
     numbers = prior.noise, prior.dictionary_scale
-    return _call(compiled_projecting.project_rows, C, Y, small, xbar, *numbers, _rules(model), X, variance, everywhere)
+    return _call(
+        compiled_projecting.project_rows, C, Y, small, xbar, *numbers, _rules(model), X, variance, complete_too
+    )
 
 
 def _rules(model: FilterModel) -> Rules:
@@ -143,7 +145,7 @@ def _rules(model: FilterModel) -> Rules:
     return Rules(
         r=model.r,
         ridge=model.step.compiled == "ridge",
-        kalman=model.gain.compiled == "kalman",
+        kalman=model.gain.facts.compiled == "kalman",
         drifts=model.drift is not None,
         learn_noise=model.learn_noise,
         learn_prior=model.step.learns_prior,

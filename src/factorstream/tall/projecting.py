@@ -89,7 +89,7 @@ def coefficients(state: FilterState, model: FilterModel, X: Rows, block_size: in
     """The coefficients of the rows (n × r), each by the model's step, counted from the coefficients' mean."""
     prior = belief(state.small, model)
     if not is_sparse(X) and _compile(state, model, X):
-        return _compiled(state, model, X, block_size, np.empty((0, 0), X.dtype), everywhere=True) - prior.mean
+        return _compiled(state, model, X, block_size, np.empty((0, 0), X.dtype), complete_too=True) - prior.mean
     found = np.zeros((X.shape[0], model.r))
     for row in each_row(state, model, X, block_size):
         found[row.position] = model.step.find(row.sample, prior).x - prior.mean
@@ -102,12 +102,14 @@ def _compile(state: FilterState, model: FilterModel, X: Array) -> bool:
 
 
 def _compiled(
-    state: FilterState, model: FilterModel, Y: Array, block_size: int, variance: Array, everywhere: bool
+    state: FilterState,
+    model: FilterModel,
+    Y: Array,
+    block_size: int,
+    variance: Array,
+    complete_too: bool = False,
 ) -> Array:
-    """X (n × r) of all rows, or of those with gaps, by compiled code.
-
-    Into ``variance`` (n × m, or without rows if it is not wanted) that of their entries.
-    """
+    """The coefficients (n × r) of the rows with gaps, or of all, by compiled code; otherwise as :func:`_projected`."""
     C = state.C.astype(np.float64)  # a copy: writable and in one piece, whatever the state's is
     prior, small = belief(state.small, model), state.small._replace(G=gram(C))
     X = np.zeros((len(Y), model.r))
@@ -117,7 +119,7 @@ def _compiled(
         X_block, variances = X[start : start + block_size], variance[start : start + block_size]
 
         def compiled(_: None, some: slice, block=block, X=X_block, out=variances) -> tuple[None, int]:  # type: ignore[no-untyped-def]
-            return None, kernel.project_rows(small, model, C, block[some], X[some], out[some], everywhere)
+            return None, kernel.project_rows(small, model, C, block[some], X[some], out[some], complete_too)
 
         def numpy(_: None, k: int, block=block, X=X_block, out=variances) -> None:  # type: ignore[no-untyped-def]
             missing_idx = np.flatnonzero(np.isnan(block[k]))
@@ -127,7 +129,7 @@ def _compiled(
             X[k] = found.x
             if len(out):
                 F, common = _spread(model, prior, found)
-                products.set_variances(out, k, state.C, None if everywhere else missing_idx, F, common)
+                products.set_variances(out, k, state.C, missing_idx, F, common)
 
         compiled_or_numpy(len(block), None, compiled, numpy)
     return X
@@ -158,48 +160,55 @@ def _mean(place: Place, state: FilterState, model: FilterModel) -> Tall:
 
 
 @within_limit
-def predict(
-    state: FilterState, model: FilterModel, Y: Array, block_size: int, want_variance: bool, only_missing: bool
-) -> tuple[Array, Array]:
-    """Predictive mean and variance of every entry, or Y with its gaps filled (variance zero where observed).
+def fill(state: FilterState, model: FilterModel, Y: Array, block_size: int) -> Array:
+    """Y (n × m) with its gaps filled in."""
+    narrow = _compile(state, model, Y)
+    X = (_compiled if narrow else _projected)(state, model, Y, block_size, np.empty((0, 0), Y.dtype))
+    return _filled(state, model, Y, block_size, X)
+
+
+@within_limit
+def predict(state: FilterState, model: FilterModel, Y: Array, block_size: int) -> tuple[Array, Array]:
+    """Y (n × m) with its gaps filled in, and the predictive variance of what was filled; zero where observed.
 
     Variance of entry i    σ² + zᵀVz + c_iᵀΣc_i + tr(ṼΣ),  z = x or (x, 1) with a mean,
     with Σ the covariance of x. Cost O(r²) per entry; no array larger than Y is made.
     """
-    prior, r = belief(state.small, model), model.r
+    narrow = Y.shape[1] * model.r**2 <= NARROW and _compile(state, model, Y)
     variance = np.zeros(Y.shape, Y.dtype)
-    narrow = not want_variance or Y.shape[1] * r * r <= NARROW
-    if narrow and _compile(state, model, Y):
-        room = variance if want_variance else variance[:0]
-        X = _compiled(state, model, Y, block_size, room, not only_missing) - prior.mean
-    else:
-        X = _projected(state, model, Y, block_size, variance if want_variance else None, only_missing)
+    X = (_compiled if narrow else _projected)(state, model, Y, block_size, variance)
+    return _filled(state, model, Y, block_size, X), variance
+
+
+def _filled(state: FilterState, model: FilterModel, Y: Array, block_size: int, X: Array) -> Array:
+    """Y with its gaps filled in from the coefficients X (n × r)."""
     place, filled = place_of(state.C), Y.copy()
+    X = X - belief(state.small, model).mean
     mu = _mean(place, state, model)
     for start in range(0, len(Y), block_size):
         some = slice(start, start + block_size)
-        fill = products.set_gaps if only_missing else products.set_all
-        _write(place, filled[some], place.each(fill, place.put(filled[some], 1), state.C, mu, X[some]))
-    return filled, variance
+        _write(place, filled[some], place.each(products.set_gaps, place.put(filled[some], 1), state.C, mu, X[some]))
+    return filled
 
 
-def _projected(
-    state: FilterState, model: FilterModel, Y: Array, block_size: int, variance: Array | None, only_missing: bool
-) -> Array:
-    """The coefficients (n × r) that :func:`predict` needs, counted from their mean; variances into ``variance``."""
+def _projected(state: FilterState, model: FilterModel, Y: Array, block_size: int, variance: Array) -> Array:
+    """The coefficients (n × r) of the rows with gaps.
+
+    Into ``variance`` (n × m, or without rows if it is not wanted) that of their missing entries.
+    """
     place, prior = place_of(state.C), belief(state.small, model)
     X = np.zeros((len(Y), model.r))
     for some, rows in _blocks(state, model, Y, block_size):
-        out = None if variance is None else place.put(variance[some], 1)
+        out = place.put(variance[some], 1) if len(variance) else None
         for row in rows:
-            if only_missing and row.n_missing == 0:
+            if row.n_missing == 0:
                 continue
             found = model.step.find(row.sample, prior)
-            X[row.position] = found.x - prior.mean
+            X[row.position] = found.x
             if out is not None:
-                idx, j = row.missing_idx if only_missing else None, row.position - some.start
+                j, idx = row.position - some.start, row.missing_idx
                 out = place.each(products.set_variances, out, j, state.C, idx, *_spread(model, prior, found))
-        if variance is not None:
+        if out is not None:
             _write(place, variance[some], out)
     return X
 

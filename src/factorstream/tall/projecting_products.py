@@ -29,13 +29,9 @@ def indices(missing: Array, j: int) -> Array:
     return np.flatnonzero(missing[j])
 
 
-def set_variances(out: Array, j: int, C: Array, idx: Array | None, F: Array, common: float) -> Array:
-    """Into row j of ``out`` (B × m): ``common`` + ‖Fᵀc_i‖², for the features ``idx`` or for all."""
-    r = len(F)
-    if idx is None:
-        out[j] = common + np.sum((C[:, :r] @ F) ** 2, axis=1)
-    else:
-        out[j, idx] = common + np.sum((C[idx, :r] @ F) ** 2, axis=1)
+def set_variances(out: Array, j: int, C: Array, idx: Array, F: Array, common: float) -> Array:
+    """Into row j of ``out`` (B × m): ``common`` + ‖Fᵀc_i‖², for the features ``idx``."""
+    out[j, idx] = common + np.sum((C[idx, : len(F)] @ F) ** 2, axis=1)
     return out
 
 
@@ -47,23 +43,12 @@ def mean(C: Array, origin: Array, center: Array | None) -> Array:
     return mu
 
 
-def predictions(C: Array, mu: Array, X: Array) -> Array:
-    """X Cᵀ + mu (B × m) for the coefficients X (B × r)."""
+def set_gaps(out: Array, C: Array, mu: Array, X: Array) -> Array:
+    """The predictions X Cᵀ + mu into ``out`` (B × m, C-contiguous) where that is NaN; X (B × r)."""
     predicted: Array = X.astype(C.dtype, copy=False) @ C[:, : X.shape[1]].T
     predicted += mu
-    return predicted
-
-
-def set_all(out: Array, C: Array, mu: Array, X: Array) -> Array:
-    """The predictions into ``out`` (B × m)."""
-    out[...] = predictions(C, mu, X)
-    return out
-
-
-def set_gaps(out: Array, C: Array, mu: Array, X: Array) -> Array:
-    """The predictions into ``out`` (B × m, C-contiguous) where that is NaN."""
     missing_idx = np.flatnonzero(np.isnan(out))
-    out.reshape(-1)[missing_idx] = predictions(C, mu, X).reshape(-1)[missing_idx]
+    out.reshape(-1)[missing_idx] = predicted.reshape(-1)[missing_idx]
     return out
 
 

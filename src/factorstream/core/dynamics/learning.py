@@ -103,10 +103,10 @@ def refresh(stream: Stream, opt: StreamOptions) -> tuple[Stream, LevelChange | N
     Z = (stream.window - stream.shift) / stream.scale
     Z[:, unseen(stream) & (np.isfinite(Z).sum(0) < MIN_SCALE_VALUES)] = np.nan  # too few values: still unseen
     w = weights(stream.fitted.now, Z, anchor)
-    if w is not None and (gone := relocated(w, Z) & ~unseen(stream)).any():  # begin again where they are now
-        there = np.where(gone & (w >= OUTLIER_WEIGHT), np.nan, stream.window)
-        forgot = stream._replace(learning=Learning(anchor, forget(old, gone)), window=there)
-        return refresh(init_new(forgot, gone, opt.noise), opt)
+    if w is not None and (moved := relocated(w, Z) & ~unseen(stream)).any():  # begin again where they are now
+        there = np.where(moved & (w >= OUTLIER_WEIGHT), np.nan, stream.window)
+        forgot = stream._replace(learning=Learning(anchor, forget(old, moved)), window=there)
+        return refresh(init_new(forgot, moved, opt.noise), opt)
     new = unseen(stream) & np.isfinite(Z).any(0)
     model, past, change, anchor = _learn(stream.fitted, stream.learning, Z, w, new, opt)
     prior = with_relevance(stream.fitted.prior, model)

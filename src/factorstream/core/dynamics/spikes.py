@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..linalg import Array
+from ..robust_scale import MAD_TO_STD
 
 SPIKE, SPIKE_REACH = 5.0, 3
 """Hampel's rule: deviations from which an entry is a spike, and rows on either side for the running median. Not tuned:
 wider than Hampel's usual 3 deviations, so that the start keeps the tails of Gaussian noise."""
-MAD_TO_SD = 1.4826
-"""Median absolute deviation to standard deviation of a Gaussian: 1 / ndtri(0.75)."""
 
 
 def without_spikes(Y: Array, reach: int = SPIKE_REACH, most: float = SPIKE) -> Array:
@@ -26,5 +25,5 @@ def without_spikes(Y: Array, reach: int = SPIKE_REACH, most: float = SPIKE) -> A
     seen = np.isfinite(Y)
     off = np.zeros_like(Y)
     off[seen] = np.abs(Y[seen] - np.nanmedian(around[seen], axis=-1))
-    usual = MAD_TO_SD * np.nanmedian(np.where(seen | ~seen.any(0), off, np.nan), axis=0)
+    usual = MAD_TO_STD * np.nanmedian(np.where(seen | ~seen.any(0), off, np.nan), axis=0)
     return np.where((off > most * usual) & (usual > 0), np.nan, Y)

@@ -20,6 +20,17 @@ CompiledGain = Literal["kalman", "broyden"]
 """The gains that the compiled loops have."""
 
 
+class GainFacts(NamedTuple):
+    """What the rest of the filter has to know about a gain."""
+
+    posterior: bool
+    """Whether V = SSᵀ is a posterior covariance; otherwise V says nothing about how well C is known."""
+    whitened: bool
+    """Whether ``whitened`` moves the dictionary in this way."""
+    compiled: CompiledGain | None
+    """What the compiled loops call it; None if they don't have it."""
+
+
 class Gain(Protocol):
     """One way to move the dictionary."""
 
@@ -27,20 +38,13 @@ class Gain(Protocol):
         """(g, xᵀVx) of a sample with coefficients x (q)."""
 
     @property
-    def name(self) -> str:
-        """What it is called in a saved model."""
+    def facts(self) -> GainFacts:
+        """What it is like."""
 
-    @property
-    def posterior(self) -> bool:
-        """Whether V = SSᵀ is a posterior covariance; otherwise V says nothing about how well C is known."""
 
-    @property
-    def whitened(self) -> bool:
-        """Whether ``whitened`` moves the dictionary in this way."""
-
-    @property
-    def compiled(self) -> CompiledGain | None:
-        """What the compiled loops call it; None if they don't have it."""
+OF_KALMAN = GainFacts(posterior=True, whitened=True, compiled="kalman")
+OF_BROYDEN = GainFacts(posterior=False, whitened=False, compiled="broyden")
+OF_SGD = GainFacts(posterior=False, whitened=False, compiled=None)  # any function of k may be its step size
 
 
 class KalmanGain(NamedTuple):
@@ -51,53 +55,23 @@ class KalmanGain(NamedTuple):
         return potter_update(S, x, state.lam)
 
     @property
-    def name(self) -> str:
+    def facts(self) -> GainFacts:
         """As in :class:`Gain`."""
-        return "kalman"
-
-    @property
-    def posterior(self) -> bool:
-        """As in :class:`Gain`."""
-        return True
-
-    @property
-    def whitened(self) -> bool:
-        """As in :class:`Gain`."""
-        return True
-
-    @property
-    def compiled(self) -> CompiledGain | None:
-        """As in :class:`Gain`."""
-        return "kalman"
+        return OF_KALMAN
 
 
 class BroydenGain(NamedTuple):
     """Broyden's rule: the same g with a V = SSᵀ that never changes (V = I in the paper)."""
 
     def __call__(self, state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
-        """The doubt xᵀVx is reported as zero: this V measures none."""
+        """xᵀVx is reported as zero: this V does not measure how uncertain C is."""
         f = x @ S
         return (S @ f) / (state.lam + float(f @ f)), 0.0
 
     @property
-    def name(self) -> str:
+    def facts(self) -> GainFacts:
         """As in :class:`Gain`."""
-        return "broyden"
-
-    @property
-    def posterior(self) -> bool:
-        """As in :class:`Gain`."""
-        return False
-
-    @property
-    def whitened(self) -> bool:
-        """As in :class:`Gain`."""
-        return False
-
-    @property
-    def compiled(self) -> CompiledGain | None:
-        """As in :class:`Gain`."""
-        return "broyden"
+        return OF_BROYDEN
 
 
 StepSize = float | Literal["auto"] | Callable[[int, float], float]
@@ -126,29 +100,6 @@ class SGDGain(NamedTuple):
         return float(scale / k**self.decay) * x, 0.0
 
     @property
-    def name(self) -> str:
+    def facts(self) -> GainFacts:
         """As in :class:`Gain`."""
-        return "sgd"
-
-    @property
-    def posterior(self) -> bool:
-        """As in :class:`Gain`."""
-        return False
-
-    @property
-    def whitened(self) -> bool:
-        """As in :class:`Gain`."""
-        return False
-
-    @property
-    def compiled(self) -> CompiledGain | None:
-        """As in :class:`Gain`: a function of k cannot be compiled."""
-        return None
-
-
-GAINS: dict[str, type[KalmanGain | BroydenGain | SGDGain]] = {
-    "kalman": KalmanGain,
-    "broyden": BroydenGain,
-    "sgd": SGDGain,
-}
-"""The gains by their names in a saved model: ``GAINS[gain.name](*gain) == gain``."""
+        return OF_SGD

@@ -12,8 +12,7 @@ from .gains import Gain
 class FilterModel(NamedTuple):
     """Sizes, the two exchangeable rules (coefficients, gain) and what is learned along the way.
 
-    Plain values describe it: numbers, booleans, one matrix, the ``name`` of the step and the ``name`` and fields of
-    the gain.
+    Plain values describe it: numbers, booleans, one matrix, the ``name`` of the step and the fields of the gain.
     """
 
     r: int

@@ -36,7 +36,7 @@ class Absorbed(NamedTuple):
 def belief(state: SmallState, model: FilterModel) -> Belief:
     """What the state says before a sample arrives, in the units of the learned noise."""
     noise = state.noise
-    scale = noise / state.lam if model.gain.posterior else 0.0
+    scale = noise / state.lam if model.gain.facts.posterior else 0.0
     return Belief(noise, state.xbar, state.T, state.S, scale, model.min_observed, model.rcond)
 
 

@@ -55,7 +55,7 @@ class Records(NamedTuple):
 
 def applies(model: FilterModel, m: int) -> bool:
     """Whether complete samples of m features may take this way."""
-    return model.step.whitened and model.gain.whitened and model.drift is None and m >= model.min_observed
+    return model.step.whitened and model.gain.facts.whitened and model.drift is None and m >= model.min_observed
 
 
 def run(

@@ -113,26 +113,26 @@ def calibrate(
     Only samples with hidden entries are touched. Cost (len(tempers) + 2) 2 n' m p for those n' samples.
     """
     rows = np.flatnonzero(hidden.any(axis=1))
-    data, gone = take_rows(data, rows, place), place.put(hidden[rows], 1)
+    data, hidden_there = take_rows(data, rows, place), place.put(hidden[rows], 1)
     post, r, variance = factors.post, factors.r, normal_variance(factors, place)
     M = place.each(second_moment, post, factors.s2)
     limit = factors.noise.outlier_score()
     if limit is not None:
         plain = tempered(data, factors, 1.0, M, place)
-        gone = place.each(_plausible, gone, data.Y, plain, post, r, variance, limit)
+        hidden_there = place.each(_plausible, hidden_there, data.Y, plain, post, r, variance, limit)
     best, temper = np.inf, 1.0
     for power in sorted(tempers, reverse=True):
         coef = tempered(data, factors, power, M, place)
-        square, _, count = place.total(_errors, data.Y, gone, coef, post)
+        square, _, count = place.total(_errors, data.Y, hidden_there, coef, post)
         error = square / max(count, 1.0)
         if error > best:
             break  # the error is taken to have one minimum along the powers
         if error < best * (WORTH if temper == 1.0 and power != 1.0 else 1.0):
             best, temper = error, power
     coef = tempered(data, factors, temper, M, place)
-    _, away, count = place.total(_errors, data.Y, gone, coef, post)
+    _, away, count = place.total(_errors, data.Y, hidden_there, coef, post)
     scores = place.each(_scores, data.Y, coef, post, r, variance)
-    found = place.get(scores, 1)[place.get(gone, 1)]  # quantiles need all of them in order
+    found = place.get(scores, 1)[place.get(hidden_there, 1)]  # quantiles need all of them in order
     return Calibration(temper, np.sort(found), float(away) / count if count else 0.0)
 
 
