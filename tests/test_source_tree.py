@@ -1,4 +1,4 @@
-"""What the source says of itself is true: files that it names exist, tests mirror it, and nothing is there for tests."""
+"""What the source says of itself is true: files it names exist, tests mirror it, and nothing is there for tests."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ TESTED_BY = {
     "estimators/_imputer_state": "estimators/test_low_rank_imputer",
     "estimators/_sequence": "estimators/test_sequence_settings",
     "estimators/_sequence_attributes": "estimators/test_sequence_settings",
+    "estimators/_stateful": "contracts/test_parameters",
     "estimators/_stored_times": "estimators/test_sequence_stored_times",
     "estimators/_streaming": "estimators/test_dictionary_filter",
     "estimators/_times": "estimators/test_sequence_tables",

@@ -12,7 +12,7 @@ from factorstream import load
 
 @pytest.mark.parametrize("case", EVERY)
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_tables_and_names(case, library, tmp_path):
+def test_tables_and_names(case, library):
     frames = pytest.importorskip(library)
     X = rows()
     names = [f"sensor {k}" for k in range(X.shape[1])]
