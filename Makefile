@@ -13,7 +13,7 @@ endif
 
 # Tests that hold the filter to naive loops and to its contracts, and those of the variational fit. Both are repeated
 # below without what is long and says nothing new there: tests marked `once`, and estimators that no filter runs in.
-OF_THE_FILTER := tests/core/filter tests/tall tests/baselines \
+OF_THE_FILTER := tests/core/filter tests/tall \
 	$(addprefix tests/estimators/test_, dictionary_filter.py properties.py failed_calls.py bad_input.py) tests/contracts
 OF_THE_FACTORIZATION := tests/core/variational tests/estimators/test_bayesian_factorization.py
 AGAIN := $(BIN)/python -m pytest -n 2 -m "not once"
