@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from factorstream.core.linalg import is_sparse
 from factorstream.core.variational.factors import Factors
 from factorstream.core.variational.noise.gaussian import GaussianNoise
-from factorstream.core.variational.observed import Observations
+from factorstream.core.variational.observed import observations
 from factorstream.core.variational.packed import pack
 from factorstream.core.variational.posterior import FactorPrior, Posterior, coefficients
 
@@ -34,13 +33,6 @@ def random_factors(rng, m, r, noise=GAUSSIAN):
     return Factors(post, FactorPrior(np.zeros((m, q)), P0, np.zeros(r), np.eye(r)), rng.uniform(0.5, 2.0, m), noise)
 
 
-def observations(Y, W):
-    """Values and weights, arrays or sparse rows, as the fit takes them."""
-    if not is_sparse(W):
-        W = np.ascontiguousarray(W, dtype=np.float64)
-    return Observations(Y, W, *Y.shape, is_sparse(Y))
-
-
 def solve(factors, Y, W):
-    """q(x_k) of rows given as arrays, whose weights are known."""
+    """Coefficients of rows given as arrays."""
     return coefficients(observations(Y, W), factors.post, factors.s2, factors.prior)

@@ -10,8 +10,9 @@ from factorstream.core.variational.conformal import half_width
 from factorstream.core.variational.factors import normal_variance
 from factorstream.core.variational.fit import FitOptions
 from factorstream.core.variational.noise.student import StudentNoise
+from factorstream.core.variational.observed import observations
 from factorstream.core.variational.predictive import predict, predict_variance
-from variational_problems import observations, problem, solve
+from variational_problems import problem, solve
 
 
 def test_robust_auto_fit_calibrates_to_the_good_entries():

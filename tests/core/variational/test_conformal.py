@@ -13,7 +13,8 @@ from factorstream.core.variational.conformal import (
     half_width,
 )
 from factorstream.core.variational.fit import FitOptions, fit
-from variational_problems import observations, problem
+from factorstream.core.variational.observed import observations
+from variational_problems import problem
 
 
 def test_borrowed_gaps_have_the_shape_of_gaps():

@@ -7,9 +7,10 @@ from numpy.testing import assert_allclose
 
 from factorstream.core.variational.factors import rescale
 from factorstream.core.variational.fit import FitOptions, fit
+from factorstream.core.variational.observed import observations
 from factorstream.core.variational.predictive import predict, predict_variance
 from factorstream.core.variational.relevance import canonical, dictionary_moment, relevance
-from variational_problems import observations, problem, random_factors, solve
+from variational_problems import problem, random_factors, solve
 
 
 def test_rotation_changes_nothing_but_the_basis():

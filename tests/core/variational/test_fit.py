@@ -10,10 +10,11 @@ from factorstream.core.variational.auto import fit_auto
 from factorstream.core.variational.fit import FitOptions, fit
 from factorstream.core.variational.noise.student import StudentNoise
 from factorstream.core.variational.noise.variance import PerFeatureVariance, PooledVariance
+from factorstream.core.variational.observed import observations
 from factorstream.core.variational.packed import layout
 from factorstream.core.variational.predictive import predict, predict_variance
 from factorstream.core.variational.relevance import LearnedPrior
-from variational_problems import observations, problem, solve
+from variational_problems import problem, solve
 
 
 def test_sweeps_do_not_double_count():

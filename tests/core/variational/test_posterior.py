@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import reference as ref
+from factorstream.core.variational.observed import observations
 from factorstream.core.variational.packed import size, unpack
 from factorstream.core.variational.posterior import (
     CoefficientPosterior,
@@ -19,7 +20,7 @@ from factorstream.core.variational.posterior import (
     posterior,
     statistics,
 )
-from variational_problems import observations, problem, random_factors, solve, spd
+from variational_problems import problem, random_factors, solve, spd
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -9,9 +9,10 @@ from numpy.testing import assert_allclose
 from factorstream.core.variational.fit import FitOptions, fit
 from factorstream.core.variational.noise.gaussian import GaussianNoise
 from factorstream.core.variational.noise.student import StudentNoise
+from factorstream.core.variational.observed import observations
 from factorstream.core.variational.predictive import predict, predict_variance
 from factorstream.core.variational.start import affordable_rank, shrinkage, spectral_start
-from variational_problems import observations, problem, solve
+from variational_problems import problem, solve
 
 
 def gaussian_start(F, W, r):

@@ -9,10 +9,11 @@ from numpy.testing import assert_allclose
 import reference as ref
 from factorstream.core.variational.noise.student import StudentNoise
 from factorstream.core.variational.noise.variance import PerFeatureVariance, PooledVariance
+from factorstream.core.variational.observed import observations
 from factorstream.core.variational.packed import unpack
 from factorstream.core.variational.relevance import Relevance
 from factorstream.core.variational.sweep import SweepRules, sweep
-from variational_problems import observations, problem, random_factors
+from variational_problems import problem, random_factors
 
 RULES = {False: PooledVariance(), True: PerFeatureVariance()}
 

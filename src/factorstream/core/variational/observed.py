@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..linalg import is_sparse
-from ..place import Place, Tall
+from ..place import HERE, Place, Tall
 from .packed import Array
 
 
@@ -19,6 +19,14 @@ class Observations(NamedTuple):
     n: int
     m: int
     sparse: bool = False  # Y and W are sparse rows, all of whose stored entries are observed
+
+
+def observations(Y: Any, W: Any, place: Place = HERE) -> Observations:
+    """Bring values and weights, arrays or sparse rows of this process, to the place."""
+    n, m = Y.shape
+    if not is_sparse(W):
+        W = np.ascontiguousarray(W, dtype=np.float64)
+    return Observations(place.put(Y, 1), place.put(W, 1), n, m, is_sparse(Y))
 
 
 def total_count(W: Any) -> float:

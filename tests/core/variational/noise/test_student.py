@@ -16,9 +16,10 @@ from factorstream.core.variational.noise.student import (
     tail_sums,
     tail_weights,
 )
+from factorstream.core.variational.observed import observations
 from factorstream.core.variational.posterior import moments, second_moment
 from factorstream.core.variational.predictive import predict, predict_variance
-from variational_problems import observations, problem, random_factors, solve
+from variational_problems import problem, random_factors, solve
 
 
 def test_tail_bound_is_the_gamma_integral():
