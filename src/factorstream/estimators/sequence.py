@@ -30,127 +30,126 @@ from ._validation import check_same_parameters, unchanged_on_error, warn_caller
 class SequenceFilter(SequenceAnswers):
     """Factorisation of a sequence: rows are time steps, and the coefficients move from one to the next.
 
-        Feature i at time t is ``mean_i + c_iᵀx_t + l_ti + noise_i``. The states x are shared by all features and
-        move by ``x_t = A x_{t-1} + N(0, Q)``; each feature may keep a slow level l of its own, so that prices and
-        other near-random-walks are filled at least as well as by a straight line. Everything is learned from the data by
-        expectation-maximisation. Each feature is standardised inside; answers come in the data's units.
+    Feature i at time t is ``mean_i + c_iᵀx_t + l_ti + noise_i``. The states x are shared by all features and
+    move by ``x_t = A x_{t-1} + N(0, Q)``; each feature may keep a slow level l of its own, so that prices and
+    other near-random-walks are filled at least as well as by a straight line. Everything is learned from the data by
+    expectation-maximisation. Each feature is standardised inside; answers come in the data's units.
 
-        NaN marks a missing value; a row of NaN is a time step without data. Rows are taken as equally spaced; where time
-        stamps leave steps out, a warning asks for rows of NaN there. Tables of pandas may have their time stamps in
-        the index or in one column, as datetimes, periods or ``datetime.date`` objects (strings are not read as dates);
-        tables of polars in one column. Answers come with the same columns and time stamps.
+    NaN marks a missing value; a row of NaN is a time step without data. Rows are taken as equally spaced; where time
+    stamps leave steps out, a warning asks for rows of NaN there. Tables of pandas may have their time stamps in
+    the index or in one column, as datetimes, periods or ``datetime.date`` objects (strings are not read as dates);
+    tables of polars in one column. Answers come with the same columns and time stamps.
 
-        Parameters
-        ----------
-        n_components : int, default=10
-            Upper bound on the number of shared states: never more than features, nor, where features have levels,
-            than common changes can be told from chance. A cycle takes two of them, so a single feature cannot hold one.
-        dynamics : {"auto", "full", "diagonal", "fixed"}, float or array (n_components, n_components), default="auto"
-            A. "full" and "diagonal" are learned, "auto" is "full"; "fixed" keeps the multiple of the identity that
-            the data's variograms suggest; a number is that multiple; an array is A, or its diagonal. A never grows.
-        process_noise : "auto", float or array (n_components, n_components), default="auto"
-            Q, the covariance of the states' steps, learned or given; its smallest eigenvalue must be at least 1e-12, and
-            1e-12 of its largest.
-        smooth : bool, default=True
-            Whether ``impute``, ``denoise``, ``predict_interval`` and ``transform`` use what comes after a row as well as
-            what comes before it (a smoother), or only the latter (a filter).
-        lag : int or None, default=None
-            How many rows ``recent`` looks back in a stream: the last ``lag`` rows and their beliefs are kept.
-        robust : bool or float, default=False
-            Student-t noise, so that outliers lose their weight: True learns the degrees of freedom, a number above 2
-            gives them (below that the noise has no variance, and no interval could be reported). An entry is
-            judged by what the others say of it. In a stream, a feature that stays where an outlier was is followed:
-            after a few rows where it has a level like a random walk, otherwise once most of a window of 128 rows is there.
-        drift : {"auto", "level", "none"} or float, default="auto"
-            What changes slowly besides the states. "level": each feature has a slow level of its own. "none": nothing.
-            "auto" hides some observed runs and takes what fills them best ("level" for 100 rows or fewer). Where levels
-            are a candidate ``fit``, on more than 100 rows, also tries random walks and nothing else, which are filled by
-            straight lines, and takes them where nothing fills the hidden runs clearly better (not with ``robust``, nor
-            with a matrix of dynamics). A positive number: the dictionary drifts; it is Q_V, the variance that each loading
-            of a standardised feature gains per time step. The dictionary is then followed row by row, features have
-            no levels, and all answers are those of the filter, whatever ``smooth`` says.
-        calibrate : bool, default=True
-            Whether ``fit``, on more than 100 rows, sets the width of the intervals by the errors made on hidden observed
-            runs, and that of forecasts by those made in the last third: parameters that were learned from few rows are
-            less certain than the model knows. ``partial_fit`` alone does not calibrate.
-        alarm_rate : float, default=1e-4
-            False alarms per row that the alarm rule is set for; see ``alarms``.
-        max_iter : int, default=30
-            Upper bound on the sweeps of ``fit``.
-        tol : float, default=1e-3
-            ``fit`` stops when a sweep gains less than this, in nats per observed entry.
-        verbose : int, default=0
-            Whether to print a line at the end of ``fit``.
+    Parameters
+    ----------
+    n_components : int, default=10
+        Upper bound on the number of shared states: never more than features, nor, where features have levels,
+        than common changes can be told from chance. A cycle takes two of them, so a single feature cannot hold one.
+    dynamics : {"auto", "full", "diagonal", "fixed"}, float or array (n_components, n_components), default="auto"
+        A. "full" and "diagonal" are learned, "auto" is "full"; "fixed" keeps the multiple of the identity that
+        the data's variograms suggest; a number is that multiple; an array is A, or its diagonal. A never grows.
+    process_noise : "auto", float or array (n_components, n_components), default="auto"
+        Q, the covariance of the states' steps, learned or given; its smallest eigenvalue must be at least 1e-12, and
+        1e-12 of its largest.
+    smooth : bool, default=True
+        Whether ``impute``, ``denoise``, ``predict_interval`` and ``transform`` use what comes after a row as well as
+        what comes before it (a smoother), or only the latter (a filter).
+    lag : int or None, default=None
+        How many rows ``recent`` looks back in a stream: the last ``lag`` rows and their beliefs are kept.
+    robust : bool or float, default=False
+        Student-t noise, so that outliers lose their weight: True learns the degrees of freedom, a number above 2
+        gives them (below that the noise has no variance, and no interval could be reported). An entry is
+        judged by what the others say of it. In a stream, a feature that stays where an outlier was is followed:
+        after a few rows where it has a level like a random walk, otherwise once most of a window of 128 rows is there.
+    drift : {"auto", "level", "none"} or float, default="auto"
+        What changes slowly besides the states. "level": each feature has a slow level of its own. "none": nothing.
+        "auto" hides some observed runs and takes what fills them best ("level" for 100 rows or fewer). Where levels
+        are a candidate ``fit``, on more than 100 rows, also tries random walks and nothing else, which are filled by
+        straight lines, and takes them where nothing fills the hidden runs clearly better (not with ``robust``, nor
+        with a matrix of dynamics). A positive number: the dictionary drifts; it is Q_V, the variance that each loading
+        of a standardised feature gains per time step. The dictionary is then followed row by row, features have
+        no levels, and all answers are those of the filter, whatever ``smooth`` says.
+    calibrate : bool, default=True
+        Whether ``fit``, on more than 100 rows, sets the width of the intervals by the errors made on hidden observed
+        runs, and that of forecasts by those made in the last third: parameters that were learned from few rows are
+        less certain than the model knows. ``partial_fit`` alone does not calibrate.
+    alarm_rate : float, default=1e-4
+        False alarms per row that the alarm rule is set for; see ``alarms``.
+    max_iter : int, default=30
+        Upper bound on the sweeps of ``fit``.
+    tol : float, default=1e-3
+        ``fit`` stops when a sweep gains less than this, in nats per observed entry.
+    verbose : int, default=0
+        Whether to print a line at the end of ``fit``.
 
-        Attributes
-        ----------
-        components_ : array (n_components_, n_features)
-            The dictionary as it was last learned, in the data's units.
-        mean_, noise_variance_, level_variance_ : array (n_features,)
-            Level variance is what a feature's own level gains per time step, all zero where there are no levels.
-        dynamics_, process_noise_ : array (n_components_, n_components_)
-            A and Q.
-        degrees_of_freedom_ : float
-            Of the noise; infinite if Gaussian.
-        interval_scale_, forecast_scale_ : float
-            Factors on the predictive standard deviations of gaps and of forecasts; 1 unless calibrated.
-        n_components_ : int
-            Components in use.
-        n_iter_ : int
-            Sweeps of ``fit`` (1 in a stream).
-        history_ : list of dict
-            "bound", the likelihood (without levels: its bound), at every sweep of ``fit``; empty in a stream.
-        alarms_ : list of int
-            Rows of the stream, counted from 0, at which alarms were raised (the last 1000).
-        n_samples_seen_ : int
-            Rows taken in, those without data included.
-        n_features_in_ : int
-        feature_names_in_ : array of str
-            Where X was a table whose columns are named by strings.
-        state_ : SequenceState
-            Everything that an answer or the next row depends on, the parameters as they were at ``fit`` included.
+    Attributes
+    ----------
+    components_ : array (n_components_, n_features)
+        The dictionary as it was last learned, in the data's units.
+    mean_, noise_variance_, level_variance_ : array (n_features,)
+        Level variance is what a feature's own level gains per time step, all zero where there are no levels.
+    dynamics_, process_noise_ : array (n_components_, n_components_)
+        A and Q.
+    degrees_of_freedom_ : float
+        Of the noise; infinite if Gaussian.
+    interval_scale_, forecast_scale_ : float
+        Factors on the predictive standard deviations of gaps and of forecasts; 1 unless calibrated.
+    n_components_ : int
+        Components in use.
+    n_iter_ : int
+        Sweeps of ``fit`` (1 in a stream).
+    history_ : list of dict
+        "bound", the likelihood (without levels: its bound), at every sweep of ``fit``; empty in a stream.
+    alarms_ : list of int
+        Rows of the stream, counted from 0, at which alarms were raised (the last 1000).
+    n_samples_seen_ : int
+        Rows taken in, those without data included.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where X was a table whose columns are named by strings.
+    state_ : SequenceState
+        Everything that an answer or the next row depends on, the parameters as they were at ``fit`` included.
 
-        Notes
-        -----
-        Without levels the states and their covariances are exact. With levels the belief keeps the means, the variances and
-        the covariances of states with levels, but drops correlations between levels; intervals of entries
-        stay right, while the split between states and levels is less certain than the states' covariance says.
+    Notes
+    -----
+    Without levels the states and their covariances are exact. With levels the belief keeps the means, the variances and
+    the covariances of states with levels, but drops correlations between levels; intervals of entries
+    stay right, while the split between states and levels is less certain than the states' covariance says.
 
-        ``partial_fit`` fits rows 1 to 256 anew at every power of two and then learns every 128 rows, with a memory of about
-        1300 rows; its result depends on the rows alone, not on their division into calls.
+    ``partial_fit`` fits rows 1 to 256 anew at every power of two and then learns every 128 rows, with a memory of about
+    1300 rows; its result depends on the rows alone, not on their division into calls.
 
-        A table given to ``impute``, ``transform``, ``score_samples`` or ``alarms`` is a sequence of its own. It begins at
-        the prior, and at the model that ``fit`` found or ``partial_fit`` last learned; a dictionary that drifts follows the
-        table from there. How far the dictionary has followed the stream since counts in ``forecast`` and ``recent``.
-        Parameters that are set after ``fit`` act at the next ``fit``; ``partial_fit`` refuses them.
+    A table given to ``impute``, ``transform``, ``score_samples`` or ``alarms`` is a sequence of its own. It begins at
+    the prior, and at the model that ``fit`` found or ``partial_fit`` last learned; a dictionary that drifts follows the
+    table from there. How far the dictionary has followed the stream since counts in ``forecast`` and ``recent``.
+    Parameters that are set after ``fit`` act at the next ``fit``; ``partial_fit`` refuses them.
 
-        A sensor that starts after the warm-up is measured by its first eight values and then learned, anew at every
-        doubling of their number.
+    A sensor that starts after the warm-up is measured by its first eight values and then learned, anew at every
+    doubling of their number.
 
-        ``score_samples`` is a Gaussian log-density with levels; without them, where the uncertain dictionary counts,
-        and with ``robust`` it is a lower bound on the log-density. Outliers that Student-t noise explains do not count
-        towards the alarms. The kind of model and the number of components are settled on the first 256 rows of a stream.
-        Small matrices gain nothing from several BLAS threads: set ``OPENBLAS_NUM_THREADS=1`` for three times the speed.
+    ``score_samples`` is a Gaussian log-density with levels; without them, where the uncertain dictionary counts,
+    and with ``robust`` it is a lower bound on the log-density. Outliers that Student-t noise explains do not count
+    towards the alarms. The kind of model and the number of components are settled on the first 256 rows of a stream.
+    Small matrices gain nothing from several BLAS threads: set ``OPENBLAS_NUM_THREADS=1`` for three times the speed.
 
-        Two of scikit-learn's checks do not apply, because the order of the rows means something here: results are not
-        invariant under a permutation of the rows, nor can rows be taken one by one.
+    Two of scikit-learn's checks do not apply, because the order of the rows means something here: results are not
+    invariant under a permutation of the rows, nor can rows be taken one by one.
 
-        Examples
-        --------
-        >>> import numpy as np
-    from numpy.typing import ArrayLike
-        >>> from factorstream import SequenceFilter
-        >>> rng = np.random.default_rng(0)
-        >>> time = np.arange(300)[:, None]
-        >>> X = 20 + 5 * np.sin(time / 15 + np.arange(8)) + 0.3 * rng.normal(size=(300, 8))
-        >>> gappy = X.copy()
-        >>> gappy[100:120, :4] = np.nan
-        >>> model = SequenceFilter(n_components=3).fit(gappy)
-        >>> filled, std = model.impute(gappy, return_std=True)
-        >>> bool(np.abs(filled - X).max() < 2.0)
-        True
-        >>> model.forecast(5).shape
-        (5, 8)
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from factorstream import SequenceFilter
+    >>> rng = np.random.default_rng(0)
+    >>> time = np.arange(300)[:, None]
+    >>> X = 20 + 5 * np.sin(time / 15 + np.arange(8)) + 0.3 * rng.normal(size=(300, 8))
+    >>> gappy = X.copy()
+    >>> gappy[100:120, :4] = np.nan
+    >>> model = SequenceFilter(n_components=3).fit(gappy)
+    >>> filled, std = model.impute(gappy, return_std=True)
+    >>> bool(np.abs(filled - X).max() < 2.0)
+    True
+    >>> model.forecast(5).shape
+    (5, 8)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
