@@ -22,6 +22,16 @@ def those(wanted):
     return [pytest.param(case, id=named(case)) for case in CASES if wanted(case)]
 
 
+def ways(*given):
+    """Every case with every (method, ...) of ``given`` whose method it has."""
+    return [
+        pytest.param(case, *way, id="-".join(map(str, (named(case), *way))))
+        for case in CASES
+        for way in given
+        if hasattr(case.estimator, way[0])
+    ]
+
+
 EVERY = those(lambda case: True)
 STREAMS = those(lambda case: hasattr(case.estimator, "partial_fit"))
 INTERVALS = those(lambda case: hasattr(case.estimator, "predict_interval"))
