@@ -11,13 +11,14 @@ ifneq ($(wildcard ../shared/data),)
 export FACTORSTREAM_DATA ?= $(abspath ../shared/data)
 endif
 
-# Tests that hold the filter to naive loops and to its contracts.
-OF_THE_FILTER := $(addprefix tests/core/filter/test_, recursion.py steps_in_the_filter.py covariance.py coefficients.py \
-	gains.py) \
-	tests/tall tests/baselines $(addprefix tests/estimators/test_, dictionary_filter.py properties.py contracts.py \
-	bad_input.py sklearn_checks.py)
+# Tests that hold the filter to naive loops and to its contracts, and those of the variational fit. Both are repeated
+# below without what is long and says nothing new there: tests marked `once`, and estimators that no filter runs in.
+OF_THE_FILTER := tests/core/filter tests/tall \
+	$(addprefix tests/estimators/test_, dictionary_filter.py properties.py failed_calls.py bad_input.py) tests/contracts
+OF_THE_FACTORIZATION := tests/core/variational tests/estimators/test_bayesian_factorization.py
+AGAIN := $(BIN)/python -m pytest -n 2 -m "not once"
 
-.PHONY: help demo test lint types contract unit compiled bench format clean
+.PHONY: help demo test lint types contract unit compiled split bench format clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -32,7 +33,7 @@ demo: $(READY) ## restore real faces and say which files to open
 	$(BIN)/factorstream reproduce --quick --output demo
 	$(BIN)/python examples/restore_faces.py demo
 
-test: lint types contract unit compiled ## everything that must pass
+test: lint types contract unit compiled split ## everything that must pass
 
 lint: $(READY) ## style
 	$(BIN)/ruff check .
@@ -49,7 +50,10 @@ unit: $(READY) ## tests and docstring examples
 
 compiled: $(READY) ## the tests of the filter once more, all rows through compiled code
 	rm -f src/factorstream/tall/__pycache__/*.nb?
-	FACTORSTREAM_COMPILED=1 $(BIN)/python -m pytest -n 2 $(OF_THE_FILTER)
+	FACTORSTREAM_COMPILED=1 $(AGAIN) $(OF_THE_FILTER) -k "not Bayesian and not Imputer and not Sequence and not NMF"
+
+split: $(READY) ## the tests of filter and factorisation once more, the features in two arrays
+	$(AGAIN) $(OF_THE_FILTER) $(OF_THE_FACTORIZATION) --place split -k "not Sequence and not NMF"
 
 bench: $(READY) ## time us beside the peers
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench

@@ -95,6 +95,8 @@ register(Split, SPLIT)
 
 
 def fetched(values, axis=0):
-    """An array of this process, wherever ``values`` are."""
+    """An array of this process, wherever ``values`` are; of a tuple, a tuple of them."""
+    if isinstance(values, tuple):
+        return _rebuilt(values, [fetched(value, axis) for value in values])
     place = place_of(values)
     return values if place is HERE else place.get(values, axis)

@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 import factorstream
 from conftest import low_rank
-from contracts import test_contracts as contracts
+from contracts import test_arrays, test_copies, test_failed_calls, test_parameters, test_streams, test_tables
 from contracts.estimators import Case
 from factorstream import BayesianFactorization, DictionaryFilter, load
 from factorstream.cli import main
@@ -279,25 +279,28 @@ def case(new_file, monkeypatch):
 
 
 def test_the_estimator_keeps_the_contracts(case, tmp_path):
-    for kind in (*contracts.BAD, "all missing"):
-        contracts.test_a_failed_fit_changes_nothing(case, kind)
+    for kind in (*test_failed_calls.BAD, *test_failed_calls.WITHOUT_DATA):
+        test_failed_calls.test_a_failed_fit_changes_nothing(case, kind)
     for order in "CF":
-        contracts.test_rows_are_neither_changed_nor_kept(case, order)
-    for layout in contracts.LAYOUTS:
-        contracts.test_the_layout_of_the_rows_does_not_matter(case, layout)
-    for how in contracts.COPIES:
-        contracts.test_a_copy_answers_as_the_original(case, how, tmp_path)
-    contracts.test_questions_change_nothing_and_bad_ones_are_refused(case)
-    contracts.test_before_fitting_every_question_says_so(case)
-    contracts.test_rows_are_answered_one_by_one_as_all_together(case)
-    contracts.test_answers_survive_every_change_of_parameters(case, "fit")
-    contracts.test_fitting_again_forgets_what_was_before(case)
-    contracts.test_all_that_was_learned_is_in_the_state(case)
+        for missing in (0.0, 0.2):
+            test_arrays.test_rows_are_neither_changed_nor_kept(case, order, missing)
+    for layout in test_arrays.LAYOUTS:
+        test_arrays.test_the_layout_of_the_rows_does_not_matter(case, layout)
+    for how in test_copies.COPIES:
+        test_copies.test_a_copy_answers_as_the_original(case, how, tmp_path)
+    test_failed_calls.test_questions_change_nothing_and_bad_ones_are_refused(case)
+    test_failed_calls.test_before_fitting_every_question_says_so(case)
+    test_failed_calls.test_a_call_that_is_interrupted_anywhere_changes_nothing(case, "fit", 25)
+    test_streams.test_rows_are_answered_one_by_one_as_all_together(case)
+    test_streams.test_fitting_again_forgets_what_was_before(case)
+    test_parameters.test_answers_survive_every_change_of_parameters(case, "fit")
+    test_parameters.test_all_that_was_learned_is_in_the_state(case)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_the_estimator_takes_tables(case, library, tmp_path):
-    contracts.test_tables_and_names(case, library, tmp_path)
+    test_tables.test_tables_and_names(case, library)
+    test_tables.test_a_file_keeps_the_names(case, library, tmp_path)
 
 
 def test_the_estimator_fills(case, rng):

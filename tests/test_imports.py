@@ -54,3 +54,30 @@ def test_type_checkers_are_told_the_same_names():
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]
     told = {alias.name: node.module for node in block.body for alias in node.names}
     assert told == factorstream._MODULES
+
+
+BARE = """
+import sys
+for name in ("matplotlib", "rich", "pandas", "polars", "pyarrow", "numba"):
+    sys.modules[name] = None  # importing it now raises ImportError
+import inspect
+import numpy as np
+import factorstream
+rng = np.random.default_rng(0)
+X = np.abs(rng.normal(size=(40, 3)) @ rng.normal(size=(3, 8)) + 5.0)
+X[rng.random(X.shape) < 0.2] = np.nan
+for name in factorstream.__all__:
+    Estimator = getattr(factorstream, name)
+    if not inspect.isclass(Estimator):
+        continue
+    model = Estimator(n_components=3).fit(X)
+    filled = model.impute(X) if hasattr(model, "impute") else model.transform(X)
+    assert np.isfinite(filled).all(), name
+    print(name)
+"""
+
+
+def test_the_bare_dependencies_are_enough():
+    classes = {name for name in factorstream.__all__ if isinstance(getattr(factorstream, name), type)}
+    assert set(run(BARE)) == classes
+    assert {"DictionaryFilter", "BroydenFactorization", "SGDFactorization", "MaskedNMF"} <= classes

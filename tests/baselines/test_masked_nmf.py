@@ -1,10 +1,7 @@
-import pickle
-
 import numpy as np
 import pytest
 from scipy.optimize import nnls
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from factorstream.baselines.masked_nmf import (
     MaskedNMF,
@@ -12,11 +9,6 @@ from factorstream.baselines.masked_nmf import (
     nonnegative_coefficients,
     update_factors,
 )
-
-
-@parametrize_with_checks([MaskedNMF(), MaskedNMF(n_components=2, max_iter=30, init="uniform")])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def naive_update(X, observed, W, H):
@@ -141,12 +133,6 @@ def test_init_array_is_used_and_left_alone():
     assert clone(one).fit(X).n_iter_ == 5
     with pytest.raises(ValueError, match="init must be"):
         MaskedNMF(2, init=H).fit(X)
-
-
-def test_pickle():
-    X = problem(0)[0]
-    model = MaskedNMF(2, max_iter=5, random_state=0).fit(X)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(X), model.transform(X))
 
 
 def test_bad_data_is_named():

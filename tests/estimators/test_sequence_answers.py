@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import reference_sequences as ref
 from dynamics_problems import changed, linear
@@ -65,20 +62,6 @@ def test_alarms_come_after_changes_and_seldom_otherwise():
         found += int(alarms.fired[800:815].any())
     assert false <= 12
     assert found == 10
-
-
-def test_copies_are_equal_and_independent():
-    X, _ = gappy(panel())
-    passed = X.copy()
-    model = SequenceFilter(2, lag=2).fit(passed)
-    last = model.recent()
-    passed[:] = 7.0
-    np.testing.assert_array_equal(model.recent(), last)
-    for copy in (pickle.loads(pickle.dumps(model)), clone(model).fit(X)):
-        np.testing.assert_array_equal(copy.impute(X), model.impute(X))
-        copy.partial_fit(X)
-    assert model.n_samples_seen_ == len(X)
-    assert not hasattr(clone(model), "state_")
 
 
 @pytest.mark.parametrize("settings", [{}, {"drift": "none", "robust": True}, {"smooth": False}])

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 
 from factorstream import SequenceFilter
 from sequence_problems import GOOD
@@ -73,16 +70,6 @@ def test_bad_settings(settings, message, method):
     assert not hasattr(model, "state_")
 
 
-def test_questions_before_the_fit():
-    model = SequenceFilter()
-    for ask in (model.impute, model.transform, model.score_samples, model.alarms, model.predict_interval):
-        with pytest.raises(NotFittedError):
-            ask(GOOD)
-    for ask in (lambda: model.forecast(3), model.recent):
-        with pytest.raises(NotFittedError):
-            ask()
-
-
 def test_bad_questions():
     model = SequenceFilter(2).fit(GOOD)
     for steps in (0, -1, 2.5, True, "two"):
@@ -94,17 +81,6 @@ def test_bad_questions():
         model.set_params(drift="none").fit(GOOD).inverse_transform(GOOD)
     with pytest.raises(ValueError, match="5 features"):
         model.impute(GOOD[:, :5])
-
-
-def test_a_failed_call_changes_nothing():
-    model = SequenceFilter(2).fit(GOOD)
-    before = pickle.dumps(model)
-    for X in (with_value(np.inf), GOOD[:, :3]):
-        for call in (model.fit, model.partial_fit):
-            with pytest.raises(ValueError, match=r"infinity|features|fewer"):
-                call(X) if call == model.partial_fit or np.isinf(X).any() else model.set_params(n_components=99).fit(X)
-            model.set_params(n_components=2)
-    assert pickle.dumps(model) == before
 
 
 @pytest.mark.parametrize(
@@ -127,7 +103,9 @@ def test_a_failed_call_changes_nothing():
 def test_a_stream_goes_on_as_it_began(other, began):
     model = getattr(SequenceFilter(2), began)(GOOD)
     state = model.state_
-    with pytest.raises(ValueError, match=rf"other parameters .*\({next(iter(other))}\); set them back"):
+    with pytest.raises(
+        ValueError, match=f"cannot go on with {next(iter(other))}=.* the stream began with .*; set it back"
+    ):
         model.set_params(**other).partial_fit(GOOD)
     assert model.state_ is state
     before = SequenceFilter(2, verbose=1).get_params()

@@ -82,7 +82,7 @@ def test_a_matrix_changed_after_a_fit_changes_no_answer_and_is_refused():
     before = model.forecast(3)
     A[0, 1] = 0.3
     np.testing.assert_array_equal(model.forecast(3), before)
-    with pytest.raises(ValueError, match=r"other parameters .*\(dynamics\); set them back"):
+    with pytest.raises(ValueError, match=r"cannot go on with dynamics=.* began with other numbers; set it back"):
         model.partial_fit(X)
     A[0, 1] = 0.1
     model.partial_fit(X)
@@ -122,16 +122,3 @@ def test_what_drifts_is_followed_by_forecasts():
     assert np.abs(now - learned).max() > 0.05
     model.partial_fit(panel(1, T=128))  # a window later it is learned again
     np.testing.assert_array_equal(model.state_.fitted.now.emission.C, model.state_.model.emission.C)
-
-
-def test_failed_calls_leave_the_state_as_it_is():
-    X, _ = gappy(panel(T=60))
-    model = SequenceFilter(2).partial_fit(X)
-    state = model.state_
-    for bad in (np.full((2, 6), np.inf), np.zeros((2, 5))):
-        with pytest.raises(ValueError, match=r"infinity|features"):
-            model.partial_fit(bad)
-        with pytest.raises(ValueError, match=r"infinity|features|fewer"):
-            model.set_params(n_components=3).fit(bad)
-        model.set_params(n_components=2)
-        assert model.state_ is state

@@ -185,9 +185,15 @@ def check_same_parameters(estimator: BaseEstimator, begun_with: Mapping[str, Any
         now = getattr(estimator, name)
         if now is not before and not _equal(now, before):
             raise ValueError(
-                f"partial_fit cannot go on with {name}={now!r}: the stream began with {before!r}; "
+                f"partial_fit cannot go on with {name}={_shown(now, 'array(...)')}: the stream began with "
+                f"{_shown(before, 'other numbers')}; "
                 "set it back, or call fit to start again."
             )
+
+
+def _shown(value: object, instead_of_array: str) -> str:
+    """A parameter in a sentence; an array may be too long for one."""
+    return instead_of_array if isinstance(value, np.ndarray | list | tuple) else repr(value)
 
 
 def _equal(a: object, b: object) -> bool:

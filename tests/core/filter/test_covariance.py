@@ -19,6 +19,7 @@ def test_potter_update_is_proposition_2(rng):
     np.testing.assert_allclose(S @ S.T, V - np.outer(V @ x, V @ x) / (lam + x @ V @ x), rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.here(reason="a long stream, whose rows go on as those of a short one")
 def test_million_samples_keep_v_positive_definite():
     """10⁶ samples of three features, two orders of magnitude apart, with almost no noise."""
     rng = np.random.default_rng(1)

@@ -147,6 +147,7 @@ def test_a_scalar_drift_lets_the_mean_drift(rng):
 # ------------------------------------------------------------------ long streams
 
 
+@pytest.mark.here(reason="a long stream, whose rows go on as those of a short one")
 @pytest.mark.parametrize("drift", [1e-6, [1e-3, 0.0, 0.0]], ids=["scalar", "singular"])
 def test_a_long_drifting_stream_keeps_v_positive_definite(rng, drift):
     """20,000 nearly noiseless samples; V, which the scales of the features pull apart, settles."""

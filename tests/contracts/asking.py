@@ -1,0 +1,131 @@
+"""What the contracts compare: everything that an estimator holds, and everything that it can be asked."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+import factorstream
+from contracts.estimators import CASES, named
+from split_place import Split
+
+PACKAGE = str(Path(factorstream.__file__).parent)
+
+
+def those(wanted):
+    """The cases for which ``wanted(case)`` is true, as pytest takes them."""
+    return [pytest.param(case, id=named(case)) for case in CASES if wanted(case)]
+
+
+def ways(*given):
+    """Every case with every (method, ...) of ``given`` whose method it has."""
+    return [
+        pytest.param(case, *way, id="-".join(map(str, (named(case), *way))))
+        for case in CASES
+        for way in given
+        if hasattr(case.estimator, way[0])
+    ]
+
+
+EVERY = those(lambda case: True)
+STREAMS = those(lambda case: hasattr(case.estimator, "partial_fit"))
+INTERVALS = those(lambda case: hasattr(case.estimator, "predict_interval"))
+DRAWS = those(lambda case: hasattr(case.estimator, "sample_imputations"))
+SPARSE = those(lambda case: case.estimator.__sklearn_tags__().input_tags.sparse)
+
+
+def new(case):
+    """An estimator as it is before it has seen anything."""
+    return clone(case.estimator)
+
+
+def fingerprint(model):
+    """Every attribute, deep into its arrays; whether two of them are one object does not count."""
+    return parts(vars(model))
+
+
+def parts(value):
+    if isinstance(value, Split):
+        return parts(value.parts)
+    if isinstance(value, tuple | list):
+        return type(value).__name__, [parts(part) for part in value]
+    if isinstance(value, dict):
+        return sorted((key, parts(part)) for key, part in value.items())
+    if sparse.issparse(value):
+        return value.shape, parts([value.data, value.indices, value.indptr])
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value.shape, value.dtype.str, value.flags.f_contiguous, value.tobytes()
+    return repr(value)
+
+
+def filled(model, X):
+    return model.impute(X) if hasattr(model, "impute") else model.transform(X)
+
+
+def answers(model, X):
+    """Everything the model can be asked about X, by name."""
+    out = {"transform": model.transform(X), "filled": filled(model, X)}
+    if hasattr(model, "inverse_transform"):
+        out["inverse_transform"] = model.inverse_transform(out["transform"])
+    if hasattr(model, "predict_interval"):
+        out["lower"], out["upper"] = model.predict_interval(X, level=0.5)
+        if hasattr(model, "impute"):
+            out["std"] = model.impute(X, return_std=True)[1]
+    if hasattr(model, "sample_imputations"):
+        out["draws"] = model.sample_imputations(X, n_draws=2, random_state=0)
+    if hasattr(model, "score_samples"):
+        out["score_samples"] = model.score_samples(X)
+    if hasattr(model, "forecast"):
+        out["forecast"], out["forecast std"] = model.forecast(3, return_std=True)
+        out["recent"], out["denoise"] = model.recent(), model.denoise(X)
+        alarms = model.alarms(X)
+        out["alarms up"], out["alarms fired"] = alarms.up, alarms.fired
+    return {name: np.asarray(value) for name, value in out.items()}
+
+
+def attributes(model):
+    """Everything that the model tells about itself, by name."""
+    names = [name for name in dir(type(model)) if name.endswith("_") and not name.startswith("_")]
+    return {name: getattr(model, name) for name in names if isinstance(getattr(type(model), name), property)}
+
+
+def assert_same(found, expected):
+    assert found.keys() == expected.keys()
+    for name in expected:
+        np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+
+
+def assert_close(found, expected, rtol):
+    assert found.keys() == expected.keys()
+    for name in expected:
+        size = np.abs(expected[name]).max()
+        np.testing.assert_allclose(found[name], expected[name], rtol=0, atol=rtol * size, err_msg=name)
+
+
+class Stop(KeyboardInterrupt):
+    """Somebody presses Ctrl-C."""
+
+
+def calls(action, stop_at=None):
+    """How many functions of the package ``action`` calls; at call number ``stop_at`` it is interrupted."""
+    count = 0
+
+    def profile(frame, event, _):
+        nonlocal count
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+            count += 1
+            if count == stop_at:
+                raise Stop
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        action()
+    finally:
+        sys.setprofile(before)
+    return count

@@ -1,0 +1,81 @@
+"""Another value for every parameter, and where it shows: the same word means the same in every estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+def as_they_are(X: np.ndarray) -> np.ndarray:
+    return X
+
+
+def marked(X: np.ndarray) -> np.ndarray:
+    return np.nan_to_num(X, nan=-1.0)
+
+
+def with_an_empty_feature(X: np.ndarray) -> np.ndarray:
+    return np.column_stack([X, np.full(len(X), np.nan)])
+
+
+def complete(X: np.ndarray) -> np.ndarray:
+    return np.nan_to_num(X, nan=8.0)
+
+
+class Other(NamedTuple):
+    """A value that is not the default."""
+
+    value: Any
+    beside: dict[str, Any] = {}  # noqa: RUF012
+    """Other parameters that give it something to do."""
+    data: Callable[[np.ndarray], np.ndarray] = as_they_are
+    """Rows in which it has something to do."""
+    how: str = "fit"
+    """The method that it has something to do in."""
+    costs_only: bool = False
+    """It changes how much work is done, and no number."""
+
+
+OTHERS = {
+    "n_components": Other(1),
+    "noise_variance": Other(0.5),
+    "prior_covariance": Other(0.5),
+    "coefficients": Other("map"),
+    "drift": Other(1e-2),
+    "fit_mean": Other(False),
+    "init": Other("uniform"),
+    "n_passes": Other(3),
+    "shuffle": Other(False),
+    "batch_size": Other(1, data=complete, costs_only=True),
+    "step_size": Other(0.01),
+    "decay": Other(1.0),
+    "max_iter": Other(1),
+    "tol": Other(0.5, {"max_iter": 200}),
+    "robust": Other(True),
+    "calibrate": Other(True),
+    "random_state": Other(1),
+    "verbose": Other(1),
+    "missing_values": Other(-1, data=marked),
+    "add_indicator": Other(True),
+    "keep_empty_features": Other(True, data=with_an_empty_feature),
+    "dynamics": Other("diagonal"),
+    "process_noise": Other(0.3),
+    "smooth": Other(False),
+    "lag": Other(3, how="partial_fit"),
+    "alarm_rate": Other(0.2),
+}
+"""What holds for every estimator with a parameter of this name, unless the next table says otherwise."""
+
+SPECIAL = {
+    ("DictionaryFilter", "tol"): Other(0.5, {"n_passes": 5}),
+    ("BayesianFactorization", "random_state"): Other(1, {"calibrate": True}),  # which entries are hidden
+    ("LowRankImputer", "calibrate"): Other(False),
+    ("SequenceFilter", "calibrate"): Other(False),
+}
+
+
+def other(estimator: Any, parameter: str) -> Other:
+    """Another value of an estimator's parameter; a new parameter needs a line above."""
+    return SPECIAL.get((type(estimator).__name__, parameter), OTHERS[parameter])

@@ -1,0 +1,85 @@
+"""A copy, through a file or not, is the same estimator: also in the middle of a stream."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from contracts.asking import EVERY, STREAMS, answers, assert_same, fingerprint, new
+from contracts.estimators import rows
+from factorstream import load
+
+of_this_process = pytest.mark.here(reason="what another place keeps cannot be saved yet")
+
+
+def saved(model, folder):
+    model.save(folder / "model")
+    return load(folder / "model")
+
+
+def through_joblib(model, folder):
+    joblib.dump(model, folder / "model")
+    return joblib.load(folder / "model")
+
+
+COPIES = {
+    "save": saved,
+    "joblib": through_joblib,
+    "pickle": lambda model, _: pickle.loads(pickle.dumps(model)),
+    "deepcopy": lambda model, _: copy.deepcopy(model),
+}
+
+
+@of_this_process
+@pytest.mark.parametrize("case", EVERY)
+@pytest.mark.parametrize("how", COPIES)
+def test_a_copy_answers_as_the_original(case, how, tmp_path):
+    X = rows()
+    for model in (new(case).fit(X), new(case).fit(X.astype(np.float32))):
+        again = COPIES[how](model, tmp_path)
+        assert type(again) is type(model)
+        assert fingerprint(again) == fingerprint(model)
+        assert_same(answers(again, X), answers(model, X))
+    unfitted = COPIES[how](new(case), tmp_path)
+    assert repr(unfitted) == repr(case.estimator)
+    assert "state_" not in vars(unfitted)
+
+
+@of_this_process
+@pytest.mark.parametrize("case", STREAMS)
+@pytest.mark.parametrize("how", COPIES)
+@pytest.mark.parametrize("seen", [1, 7, 40])
+def test_a_copy_goes_on_bit_for_bit(case, how, seen, tmp_path):
+    X = rows(50)
+    model = new(case).partial_fit(X[:seen])
+    again = COPIES[how](model, tmp_path)
+    for part in np.split(X[seen:], [1, 4]):
+        again.partial_fit(part)
+        model.partial_fit(part)
+        assert fingerprint(again) == fingerprint(model)
+    assert_same(answers(again, X), answers(model, X))
+
+
+@of_this_process
+@pytest.mark.parametrize("case", STREAMS)
+def test_a_copy_and_its_original_do_not_share_anything(case):
+    X = rows()
+    model = new(case).partial_fit(X[:40])
+    again, before = copy.deepcopy(model), fingerprint(model)
+    again.partial_fit(X)
+    assert fingerprint(model) == before
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_a_clone_has_the_parameters_and_nothing_else(case):
+    X = rows()
+    model = new(case).fit(X)
+    other = clone(model)
+    assert fingerprint(other) == fingerprint(new(case))
+    assert repr(other.get_params()) == repr(model.get_params())
+    assert fingerprint(other.fit(X)) == fingerprint(model)

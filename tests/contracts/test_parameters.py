@@ -1,0 +1,109 @@
+"""Every parameter acts, at ``fit``; nothing that is set later changes an answer; all that was learned is the state."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+import factorstream
+from contracts.asking import EVERY, STREAMS, answers, assert_same, attributes, calls, fingerprint, new, ways
+from contracts.estimators import CASES, rows
+from contracts.parameters import other
+from factorstream.core.filter.coefficients import COEFFICIENT_STEPS
+from split_place import Split
+
+FIRST = {type(case.estimator).__name__: case.estimator for case in reversed(CASES)}
+"""One estimator of every class, with few parameters that are not its defaults."""
+PARAMETERS = [(name, parameter) for name, one in FIRST.items() for parameter in one.get_params(deep=False)]
+
+
+def test_every_public_class_is_in_the_list():
+    public = {name for name in factorstream.__all__ if isinstance(getattr(factorstream, name), type)}
+    assert set(FIRST) == public
+
+
+def learned(model, how, X, capsys):
+    """What a fit, or a stream, gives and prints."""
+    capsys.readouterr()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a feature without any value is dropped
+        getattr(model, how)(X)
+    told = {name: value for name, value in attributes(model).items() if isinstance(value, int | float | np.ndarray)}
+    found = {**{name: np.asarray(value) for name, value in told.items()}, **answers(model, X)}
+    return {name: (value.shape, value.tobytes()) for name, value in found.items()}, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
+def test_every_parameter_acts(name, parameter, capsys):
+    """Another value of it changes what is learned, answered or printed, or else the work that is done."""
+    changed = other(FIRST[name], parameter)
+    X = changed.data(rows(130))
+    base = clone(FIRST[name]).set_params(**changed.beside)
+    model = clone(base).set_params(**{parameter: changed.value})
+    if not changed.costs_only:
+        assert learned(model, changed.how, X, capsys) != learned(base, changed.how, X, capsys)
+        return
+    assert calls(lambda: model.fit(X)) > 1.5 * calls(lambda: base.fit(X))
+    np.testing.assert_allclose(model.transform(X), base.transform(X), rtol=1e-7)
+
+
+@pytest.mark.parametrize(("case", "how"), ways(("fit",), ("partial_fit",)))
+def test_answers_survive_every_change_of_parameters(case, how):
+    """Nonsense is set in every place: an answer that looked at a parameter could not be given."""
+    X = rows()
+    model = getattr(new(case), how)(X)
+    before = answers(model, X)
+    model.set_params(**dict.fromkeys(model.get_params(deep=False), object()))
+    assert_same(answers(model, X), before)
+
+
+@pytest.mark.parametrize("case", STREAMS)
+def test_a_stream_does_not_go_on_with_other_parameters(case):
+    """The sentence names the parameter; set back, the stream goes on as if nothing had happened."""
+    X = rows(40)
+    model = new(case).partial_fit(X[:30])
+    before = fingerprint(model)
+    for parameter, began_with in model.get_params(deep=False).items():
+        if parameter in ("random_state", "verbose"):
+            continue
+        value = other(model, parameter).value
+        for changed in ([] if value == began_with else [value]) + [object()]:
+            model.set_params(**{parameter: changed})
+            with pytest.raises(ValueError, match=rf"with {parameter}=.*set it back, or call fit to start again"):
+                model.partial_fit(X[30:])
+        model.set_params(**{parameter: began_with})
+        assert fingerprint(model) == before
+    model.partial_fit(X[30:])
+    assert fingerprint(model) == fingerprint(new(case).partial_fit(X[:30]).partial_fit(X[30:]))
+    model.set_params(n_components=4).fit(X)
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_all_that_was_learned_is_in_the_state(case):
+    """Beside parameters and what scikit-learn keeps there is one attribute."""
+    model = new(case).fit(rows())
+    kept = set(vars(model)) - set(model.get_params(deep=False))
+    assert kept == {"state_", "n_features_in_"}
+    assert_plain(model.state_)
+
+
+def assert_plain(value):
+    """Records, tuples, dictionaries, arrays, numbers and text all the way down."""
+    if any(value is step for step in COEFFICIENT_STEPS.values()):
+        return  # known by its name
+    if isinstance(value, Split):
+        assert_plain(value.parts)
+    elif isinstance(value, tuple | list):
+        for part in value:
+            assert_plain(part)
+    elif isinstance(value, dict):
+        assert_plain(list(value.items()))
+    elif isinstance(value, np.ndarray):
+        assert value.dtype != object
+    else:
+        plain = (type(None), bool, int, float, str, np.generic, np.dtype)
+        assert isinstance(value, plain) or sparse.issparse(value), type(value)

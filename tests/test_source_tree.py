@@ -1,0 +1,111 @@
+"""What the source says of itself is true: files it names exist, tests mirror it, and nothing is there for tests."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SRC = ROOT / "src" / "factorstream"
+MODULES = sorted(path for path in SRC.rglob("*.py") if path.name != "__init__.py")
+WRITTEN_BY_USERS = {"table.md", "benchmark.md"}
+"""Files that a command makes."""
+
+
+def known_files():
+    folders = [ROOT / name for name in ("src", "tests", "benchmarks", "docs", "examples")]
+    return {path.name for folder in folders for path in folder.rglob("*")} | {path.name for path in ROOT.iterdir()}
+
+
+@pytest.mark.parametrize("folder", ["src", "benchmarks", "examples"])
+def test_files_that_comments_name_are_there(folder):
+    known = known_files() | WRITTEN_BY_USERS
+    for path in [*(ROOT / folder).rglob("*.py"), *(ROOT / folder).rglob("*.md")]:
+        named = re.findall(r"[\w/.-]*\w\.(?:md|py|toml|cff)\b", path.read_text(encoding="utf-8"))
+        missing = {name for name in named if name.rpartition("/")[2] not in known}
+        assert not missing, path
+
+
+def test_the_readme_of_the_core_names_every_part_of_it():
+    text = (SRC / "core" / "README.md").read_text(encoding="utf-8")
+    parts = [path for path in (SRC / "core").iterdir() if path.is_dir() and path.name != "__pycache__"]
+    assert {path.name for path in parts if f"{path.name}/" not in text} == set()
+
+
+TESTED_BY = {
+    "__main__": "cli/test_main",
+    "baselines/broyden": "contracts/test_streams",
+    "baselines/sgd": "contracts/test_streams",
+    "cli/_command": "cli/test_main",
+    "core/filter/model": "core/filter/test_recursion",
+    "core/place": "tall/test_places",
+    "core/variational/noise/gaussian": "core/variational/test_sweep",
+    "core/variational/noise/law": "core/variational/noise/test_student",
+    "core/variational/observed": "core/variational/test_fit",
+    "core/variational/relevance": "core/variational/test_factors",
+    "estimators/_answers": "contracts/test_intervals",
+    "estimators/_bayesian_run": "estimators/test_bayesian_factorization",
+    "estimators/_columns": "estimators/test_low_rank_imputer",
+    "estimators/_factorizer": "contracts/test_arrays",
+    "estimators/_filter_run": "estimators/test_dictionary_filter",
+    "estimators/_gaps": "estimators/test_sequence_gaps",
+    "estimators/_imputer_state": "estimators/test_low_rank_imputer",
+    "estimators/_sequence": "estimators/test_sequence_settings",
+    "estimators/_sequence_attributes": "estimators/test_sequence_settings",
+    "estimators/_stateful": "contracts/test_parameters",
+    "estimators/_stored_times": "estimators/test_sequence_stored_times",
+    "estimators/_streaming": "estimators/test_dictionary_filter",
+    "estimators/_times": "estimators/test_sequence_tables",
+    "estimators/_types": "contracts/test_arrays",
+    "estimators/_validation": "estimators/test_bad_input",
+    "estimators/_variational": "estimators/test_bayesian_factorization",
+    "estimators/_variational_answers": "core/variational/test_places",
+    "estimators/sequence": "estimators/test_sequence_quality",
+    "experiments/methods": "experiments/test_restoration",
+    "experiments/restoration_text": "experiments/test_restoration_report",
+    "experiments/sequences_report": "experiments/test_sequences",
+    "experiments/tuning": "experiments/test_restoration",
+    "persist/content": "test_persist",
+    "persist/tree": "test_persist",
+    "report/figures": "experiments/test_restoration_report",
+    "report/series": "report/test_document",
+    "sources/table": "sources/test_tables",
+    "tall/compiled_projecting": "tall/test_compiled",
+    "tall/compiled_steps": "tall/test_compiled",
+    "tall/loops": "tall/test_compiled",
+    "tall/projecting_products": "tall/test_projecting",
+    "tall/rows_compiled": "tall/test_compiled",
+    "tall/sparse_compiled": "tall/test_compiled",
+    "tall/sparse_numpy": "tall/test_rows",
+    "tall/sparse_products": "tall/test_products",
+}
+"""Modules without a test file of their name: their users' tests are theirs."""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SRC).as_posix())
+def test_every_module_has_its_tests(path):
+    module = path.relative_to(SRC).with_suffix("")
+    own = f"{module.parent}/test_{module.stem.lstrip('_')}".removeprefix("./")
+    listed = TESTED_BY.get(module.as_posix())
+    there = [name for name in (own, listed) if name and (ROOT / "tests" / f"{name}.py").exists()]
+    assert len(there) == 1, "a test file of the module's name, or a line in TESTED_BY"
+
+
+FOR_ANOTHER_PLACE = {"register", "using"}
+"""What whoever adds a place for the data calls."""
+
+
+def test_nothing_is_there_for_tests_alone():
+    """Every function and class is used somewhere in the package itself, or in its benchmark."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in SRC.rglob("*.py")]
+    others = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "benchmarks").rglob("*.py")]
+    nodes = [node for tree in trees + others for node in ast.walk(tree)]
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    defined = {node.name for tree in trees for node in tree.body if isinstance(node, kinds)}
+    public = {name for name in defined if name.startswith("__")} | FOR_ANOTHER_PLACE
+    assert defined - used - public == set()
