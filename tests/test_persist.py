@@ -132,8 +132,10 @@ def test_a_function_is_asked_for_and_taken(tmp_path, gappy):
     model.save(path)
     with pytest.raises(ModelFileError, match=r"without its function step_size; pass it: load\(path, step_size=...\)"):
         load(path)
-    with pytest.raises(ModelFileError, match="has no function other"):
+    with pytest.raises(ModelFileError, match="needs no function other"):
         load(path, step_size=slow, other=slow)
+    with pytest.raises(ModelFileError, match="step_size must be a function"):
+        load(path, step_size=0.1)
     again = load(path, step_size=slow)
     np.testing.assert_array_equal(again.partial_fit(gappy[30:]).components_, model.partial_fit(gappy[30:]).components_)
     assert again.get_params() == model.get_params()

@@ -144,7 +144,7 @@ class MaskedNMF(Factorizer):
         """Learn the dictionary from nonnegative data, one sample per row, NaN where missing."""
         with unchanged_on_error(self):
             Y = self._check_rows(X, reset=True)
-            check_every_feature_observed(Y)
+            check_every_feature_observed(self, Y)
             self.state_ = self._fit(Y)
         return self
 

@@ -21,12 +21,11 @@ class SGDFactorization(RecursiveFactorizer):
     Parameters
     ----------
     step_size : "auto", float or callable, default="auto"
-        γ_k = step_size / k**decay. "auto" divides by the running mean of ‖x‖² instead of taking a
-        number, which makes the step independent of the data's scale. A callable gets (k, ‖x‖²), k
-        counting samples from 1, and returns γ_k itself: ``lambda k, xx: 1 / (lam + xx)`` is Broyden's
-        rule with V = I.
+        γ_k = step_size / k**decay, k counting samples from 1. "auto" stands for one over the running mean of ‖x‖²,
+        which makes the step independent of the data's scale. A function gets (k, ‖x‖²); with ``decay=0`` the function
+        ``lambda k, xx: 1 / (lam + xx)`` is Broyden's rule with V = I.
     decay : float, default=0.5
-        Power of k by which the step size falls; not used with a callable.
+        Power of k by which the step falls.
 
     The other parameters and attributes are those of :class:`factorstream.DictionaryFilter`, as far as they are here.
     There is no posterior of the dictionary, and so there are no standard deviations, intervals, draws or densities.

@@ -23,17 +23,21 @@ from ..tall.starting import measure, start, warm_up
 from ._validation import as_covariance, check_init
 
 HISTORY = 1000
-"""Records kept in ``history_``; older ones are dropped so that an endless stream stays bounded."""
+"""Records kept in ``history_``; older ones are dropped so that an endless stream stays bounded. A round number."""
 
 MIN_OBSERVED = 5
 """Observed entries per component below which, where the noise is learned, a row's coefficients get the learned prior.
 
 Least squares is defined from one on, and that is what given numbers mean, but it follows the noise there: 5 instead of
-1 takes 7 to 26% off the error on three small tables and a wide matrix, and more than 5 changes no error by more than 1%
+1 takes 6 to 21% off the error on three small tables and a wide matrix, and more than 5 changes no error by more than 1%
 (``benchmarks/defaults.py``)."""
 
+SMALLEST_BLOCK, LARGEST_BLOCK = 32, 256
+"""Rows per block: twice the components, within these bounds. Larger blocks make the products faster and the recursion
+slower. Not tuned; speed and memory only."""
+
 GATHERED = 16_384
-"""Sparse rows brought into a random order together; the filter copies its dictionary once for each lot."""
+"""Sparse rows brought into a random order together: the dictionary is copied once for each lot. Not tuned; speed only."""
 
 Record = dict[str, float]
 Tell = Callable[[Record], None]
@@ -98,11 +102,11 @@ def filter_settings(
         learn_noise=noise is None,
         track_noise=noise is None and prior is not None,
         min_observed=MIN_OBSERVED * r if noise is None else r,
-        rcond=float(r * np.finfo(np.float64).eps),
+        rcond=float(r * np.finfo(np.float64).eps),  # what rounding leaves of a Gram matrix of r columns
         drift=_drift(drift, r, bool(fit_mean)),
     )
     start = init if isinstance(init, str) else check_init(init, r, n_features)
-    size = min(max(2 * r, 32), 256) if isinstance(batch_size, str) else int(batch_size)
+    size = min(max(2 * r, SMALLEST_BLOCK), LARGEST_BLOCK) if isinstance(batch_size, str) else int(batch_size)
     return FilterSettings(model, noise, prior, start, seed, dtype, size)
 
 
@@ -206,7 +210,7 @@ def _start(settings: FilterSettings, rows: Rows) -> FilterState:
 
 
 def _pass(run: FilterRun, X: Rows, order: Array | None, tell: Tell) -> tuple[FilterRun, float]:
-    """One pass over X in the given order; returns the mean share of the dictionary in the predictive variance."""
+    """One pass over X in the given order; returns the dictionary's mean share of the variance, without a posterior ∞."""
     model, size, state = run.settings.model, run.settings.block_size, run.filter
     at_once = X.shape[0] if order is None else GATHERED if is_sparse(X) else 4 * size
     infos = []
@@ -217,19 +221,21 @@ def _pass(run: FilterRun, X: Rows, order: Array | None, tell: Tell) -> tuple[Fil
     record = _record(state, model, FilterRecord.join(infos))
     tell(record)
     run = run._replace(filter=state, history=(*run.history[-HISTORY + 1 :], record))
-    return run, record["dictionary_share"]
+    return run, record.get("dictionary_share", np.inf)
 
 
 def _record(state: FilterState, model: FilterModel, info: FilterRecord) -> Record:
     """What a pass, or a call of ``partial_fit``, was like."""
     small = state.small
-    return {
+    facts = {
         "n_samples": float(len(info.innovation)),
         "innovation": float(info.innovation.sum() / info.n_observed.sum()),
-        "noise": small.noise,
-        "trace": square_sum(small.S) * small.noise / small.lam if model.gain.facts.posterior else 0.0,
-        "dictionary_share": float(info.dictionary_share.sum() / len(info.dictionary_share)),
+        "noise": float(small.noise),
     }
+    if model.gain.facts.posterior:
+        facts["trace"] = float(square_sum(small.S) * small.noise / small.lam)
+        facts["dictionary_share"] = float(info.dictionary_share.sum() / len(info.dictionary_share))
+    return facts
 
 
 class FilterDictionary(NamedTuple):

@@ -20,7 +20,7 @@ from ..tall.rows import Rows, rows_with_data, with_data
 from ..tall.threads import limited
 from . import _filter_run
 from ._factorizer import Factorizer
-from ._filter_run import FilterDictionary, FilterRun, FilterSettings, Record
+from ._filter_run import FilterDictionary, FilterRun, FilterSettings
 from ._types import MatrixLike, Seed
 from ._validation import (
     check_data,
@@ -80,7 +80,7 @@ class RecursiveFactorizer(Factorizer):
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in ``n_passes`` passes."""
         with unchanged_on_error(self), limited():
             rows = check_data(self, X, reset=True, accept_sparse=True)
-            check_every_feature_observed(rows)
+            check_every_feature_observed(self, rows)
             rng = check_random_state(self.random_state)
             settings = self._begin(rows, rng)
             self.state_ = _filter_run.fit(
@@ -124,11 +124,6 @@ class RecursiveFactorizer(Factorizer):
             seed=int(rng.randint(2**31 - 1)),
             dtype=rows.dtype,
         )
-
-    def _tell(self, record: Record) -> None:
-        if self.verbose:
-            facts = ", ".join(f"{name} {value:.4g}" for name, value in record.items())
-            print(f"[{type(self).__name__}] {facts}")
 
     # ---------------------------------------------------------------- what was fitted
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from math import isfinite
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ from ..tall.rows import Rows, observed_by_feature
 from ..tall.threads import limited
 from ..text import listed
 
-SHAPELESS = ("random_state", "verbose")
-"""Parameters that may change during a stream: random numbers are drawn when it begins, and ``verbose`` only prints."""
+MAY_CHANGE = ("init", "random_state", "verbose")
+"""Parameters that may change during a stream: the first two are read when it begins, the last only prints."""
 
 AT_ONCE = 2**20
 """Entries looked at together where a mask is needed, so that it is never as large as the data."""
@@ -112,16 +112,17 @@ def _refuse_infinity(values: Array, where: Callable[[Array], tuple[int, int]]) -
             )
 
 
-def check_every_feature_observed(X: Rows) -> None:
+def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:
     """Refuse data in which nothing, or nothing of some feature, was ever observed."""
     seen = observed_by_feature(X) > 0
     if not seen.any():
         raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
     if not seen.all():
         columns = np.flatnonzero(~seen)
+        streams = hasattr(estimator, "partial_fit")
+        remedy = ", or stream the data with partial_fit, which waits for their first value" if streams else ""
         raise ValueError(
-            f"X has {len(columns)} feature(s) without any observed value (column {listed(columns)}); "
-            "drop them, or stream the data with partial_fit, which waits for their first value."
+            f"X has {len(columns)} feature(s) without any observed value (column {listed(columns)}); drop them{remedy}."
         )
 
 
@@ -137,7 +138,7 @@ def as_covariance(value: Any, r: int, name: str, *, definite: bool) -> Array:
     elif M.ndim == 1 and len(M) == r:
         M = np.diag(M)
     elif M.shape != (r, r):
-        raise ValueError(f"{name} must be a number or have shape ({r}, {r}); got shape {M.shape}.")
+        raise ValueError(f"{name} must be a number or have shape ({r},) or ({r}, {r}); got shape {M.shape}.")
     if not np.allclose(M, M.T, rtol=1e-10, atol=0.0):
         raise ValueError(f"{name} must be symmetric; pass (M + M.T) / 2 if the difference is rounding.")
     values = np.linalg.eigvalsh(M)
@@ -150,7 +151,7 @@ def as_covariance(value: Any, r: int, name: str, *, definite: bool) -> Array:
 
 def check_init(init: Any, r: int, m: int) -> Array:
     """A user's start, checked (r × m)."""
-    start = np.asarray(init, dtype=np.float64)
+    start = np.array(init, dtype=np.float64)  # a copy: a stream may start from it more than once
     if start.shape != (r, m):
         raise ValueError(
             f"init must be 'random', 'uniform' or an array shaped like components_, ({r}, {m}); "
@@ -163,8 +164,8 @@ def check_init(init: Any, r: int, m: int) -> Array:
 
 def check_level(level: float) -> None:
     """Refuse a level that is no probability strictly between 0 and 1."""
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie strictly between 0 and 1; got {level}.")
+    if not isinstance(level, Real) or not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie strictly between 0 and 1; got {level!r}.")
 
 
 def check_count(name: str, value: int) -> None:
@@ -174,9 +175,13 @@ def check_count(name: str, value: int) -> None:
 
 
 def current_parameters(estimator: BaseEstimator) -> dict[str, Any]:
-    """The parameters that shape what is learned, as they are now."""
+    """The parameters that shape what is learned, as they are now; arrays and frames are copied into arrays."""
     names = type(estimator)._get_param_names()
-    return {name: getattr(estimator, name) for name in names if name not in SHAPELESS}
+    return {name: _copied(getattr(estimator, name)) for name in names if name not in MAY_CHANGE}
+
+
+def _copied(value: object) -> object:
+    return np.array(value) if hasattr(value, "__array__") and np.ndim(value) else value
 
 
 def check_same_parameters(estimator: BaseEstimator, begun_with: Mapping[str, Any]) -> None:
@@ -198,10 +203,12 @@ def _shown(value: object, instead_of_array: str) -> str:
 
 def _equal(a: object, b: object) -> bool:
     """Whether two parameters say the same; NaN equals NaN."""
-    if isinstance(a, np.ndarray | list | tuple) or isinstance(b, np.ndarray | list | tuple):
+    if isinstance(b, np.ndarray | list | tuple):
         try:
             return np.array_equal(np.asarray(a), np.asarray(b))
         except ValueError:  # a ragged list
             return False
+    if hasattr(a, "__len__") and not isinstance(a, str):
+        return False
     same_kind = isinstance(a, bool | np.bool_) == isinstance(b, bool | np.bool_)  # True is not the number 1 here
     return same_kind and bool(a == b or (a != a and b != b))

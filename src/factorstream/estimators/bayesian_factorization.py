@@ -14,7 +14,7 @@ from ..core.variational.noise.gaussian import GaussianNoise
 from ..tall.rows import Rows, dense, with_data
 from ..tall.threads import limited
 from . import _bayesian_run
-from ._bayesian_run import BayesianRun, Record
+from ._bayesian_run import BayesianRun
 from ._factorizer import PosteriorFactorizer
 from ._types import MatrixLike, Seed
 from ._validation import (
@@ -158,7 +158,7 @@ class BayesianFactorization(PosteriorFactorizer):
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps."""
         with unchanged_on_error(self), limited():
             rows = check_data(self, X, reset=True, accept_sparse=True)
-            check_every_feature_observed(rows)
+            check_every_feature_observed(self, rows)
             self.state_ = _bayesian_run.fit(
                 current_parameters(self),
                 self._options(),
@@ -199,11 +199,6 @@ class BayesianFactorization(PosteriorFactorizer):
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def _tell(self, record: Record) -> None:
-        if self.verbose:
-            facts = ", ".join(f"{name} {value:.6g}" for name, value in record.items())
-            print(f"[{type(self).__name__}] {facts}")
 
     # ---------------------------------------------------------------- what was fitted
 

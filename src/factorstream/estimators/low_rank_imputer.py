@@ -178,7 +178,6 @@ class LowRankImputer(TransformerMixin, Stateful):
             calibrate=self.calibrate,
             max_iter=self.max_iter,
             random_state=self.random_state,
-            verbose=self.verbose,
         )
         return _bayesian_run.fit(
             current_parameters(model),
@@ -186,7 +185,7 @@ class LowRankImputer(TransformerMixin, Stateful):
             with_data(Z),
             calibrate=bool(self.calibrate),
             seed=model._seed(),
-            tell=model._tell,
+            tell=self._tell,
         )
 
     # ---------------------------------------------------------------- what was fitted

@@ -39,7 +39,12 @@ class Saved:
         """
         if type(self).__name__ not in _public_names():
             raise TypeError(f"{type(self).__name__} is not a class of factorstream; pickle it, or save its base class.")
-        write_atomic(Path(path), to_bytes(_described(self)))
+        found = _described(self)
+        for name, value in found.objects.items():
+            if not callable(value):
+                kind = type(value).__name__
+                raise TypeError(f"{name} of type {kind} cannot be saved; use numbers, text or arrays.")
+        write_atomic(Path(path), to_bytes(found))
 
     def __getstate__(self) -> dict[str, Any]:
         return _described(self)._asdict()
@@ -84,7 +89,7 @@ def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
         Estimator = getattr(_package(), name)
         _check_functions(path, tree["functions"], functions)
         estimator = Estimator.__new__(Estimator)
-        vars(estimator).update(_attributes(tree, found._replace(functions=dict(functions)), Estimator._state_types))
+        vars(estimator).update(_attributes(tree, found._replace(objects=dict(functions)), Estimator._state_types))
         if set(Estimator._get_param_names()) != set(tree["parameters"]["items"]):
             raise ModelFileError(f"{path} has other parameters than {name} has in this version of factorstream.")
     except ModelFileError as problem:
@@ -106,7 +111,7 @@ def _public_names() -> list[str]:
 def _described(estimator: Any) -> Encoded:
     """Class, parameters, features and state of an estimator."""
     arrays: list[np.ndarray[Any, Any]] = []
-    functions: dict[str, Callable[..., Any]] = {}
+    objects: dict[str, Any] = {}
     known = vars(estimator)
     parameters = {name: known[name] for name in type(estimator)._get_param_names()}
     others = {name: value for name, value in known.items() if name not in parameters and name != "state_"}
@@ -114,11 +119,11 @@ def _described(estimator: Any) -> Encoded:
         "format": FORMAT,
         "version": _package().__version__,
         "class": type(estimator).__name__,
-        "parameters": encode(parameters, arrays, functions),
-        "attributes": encode(others, arrays, functions),
-        "state": encode(known.get("state_"), arrays, functions),
+        "parameters": encode(parameters, arrays, objects),
+        "attributes": encode(others, arrays, objects),
+        "state": encode(known.get("state_"), arrays, objects),
     }
-    return Encoded({**tree, "functions": sorted(functions)}, arrays, functions)
+    return Encoded({**tree, "functions": sorted(objects)}, arrays, objects)
 
 
 def _attributes(tree: Mapping[str, Any], found: Encoded, types: tuple[type, ...]) -> dict[str, Any]:
@@ -141,9 +146,11 @@ def _check_format(tree: Mapping[str, Any], where: str) -> None:
 
 
 def _check_functions(path: Any, wanted: list[str], given: Mapping[str, Any]) -> None:
-    for name in wanted:
-        if not callable(given.get(name)):
-            raise ModelFileError(f"{path} was saved without its function {name}; pass it: load(path, {name}=...).")
-    for name in given:
+    for name, value in given.items():
         if name not in wanted:
-            raise ModelFileError(f"{path} has no function {name}; leave it out.")
+            raise ModelFileError(f"{path} needs no function {name}; leave it out, or look for a misspelling.")
+        if not callable(value):
+            raise ModelFileError(f"{name} must be a function as it was when {path} was saved; got {value!r}.")
+    for name in wanted:
+        if name not in given:
+            raise ModelFileError(f"{path} was saved without its function {name}; pass it: load(path, {name}=...).")

@@ -56,7 +56,7 @@ def _json(value: Any) -> str:
 def from_bytes(content: bytes) -> Encoded:
     """What a file holds; refused unless every bit is as it was written."""
     if content[8 : DIGITS.start] != START:
-        raise ModelFileError(f"{THIS_FILE} was not written by factorstream's save.")
+        raise ModelFileError(f"{THIS_FILE} was not written by factorstream's save, or is cut off; load another file.")
     blank = bytearray(content)
     blank[DIGITS] = b"0" * 64
     if hashlib.sha256(blank).hexdigest().encode() != content[DIGITS]:

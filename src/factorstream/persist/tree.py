@@ -29,21 +29,23 @@ class Encoded(NamedTuple):
 
     tree: Any
     arrays: list[np.ndarray[Any, Any]]
-    functions: dict[str, Callable[..., Any]]
-    """Functions among the parameters, by the name of the parameter; they are not written to a file."""
+    objects: dict[str, Any]
+    """What is neither: functions, and anything else that a parameter may be, by the parameter's name.
+
+    A pickle keeps them; a file does not, and asks for the functions when it is loaded."""
 
 
-def encode(value: Any, arrays: list[np.ndarray[Any, Any]], functions: dict[str, Any], name: str = "") -> Any:
-    """A value as JSON; its arrays are appended to ``arrays`` and referred to, functions go to ``functions``."""
+def encode(value: Any, arrays: list[np.ndarray[Any, Any]], objects: dict[str, Any], name: str = "") -> Any:
+    """A value as JSON; its arrays are appended to ``arrays`` and referred to, other objects go to ``objects``."""
 
     def inner(part: Any, name: str = name) -> Any:
-        return encode(part, arrays, functions, name)
+        return encode(part, arrays, objects, name)
 
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or type(value) in (bool, int, str):
         return value
     if isinstance(value, np.generic | np.ndarray | np.dtype):
         return _encode_array(value, arrays)
-    if isinstance(value, float):
+    if type(value) is float:
         return value if np.isfinite(value) else {"!": "float", "value": repr(value)}
     if type(value) is list:
         return [inner(part) for part in value]
@@ -63,10 +65,17 @@ def encode(value: Any, arrays: list[np.ndarray[Any, Any]], functions: dict[str, 
         return {"!": "RandomState", "state": inner(value.get_state(legacy=True))}
     if (pandas := sys.modules.get("pandas")) is not None and value is pandas.NA:
         return {"!": "pandas.NA"}
-    if callable(value):
-        functions[name] = value
-        return {"!": "function", "name": name}
-    raise TypeError(f"{name or 'A value'} of type {type(value).__name__} cannot be saved; use numbers, text or arrays.")
+    return {"!": "object", "name": _kept(value, objects, name)}
+
+
+def _kept(value: Any, objects: dict[str, Any], name: str) -> str:
+    """The name under which ``objects`` keeps the value: that of its parameter, with a number if it is taken."""
+    key, number = name, 1
+    while key in objects and objects[key] is not value:
+        number += 1
+        key = f"{name}_{number}"
+    objects[key] = value
+    return key
 
 
 def _encode_array(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
@@ -75,8 +84,8 @@ def _encode_array(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
     if isinstance(value, np.generic):
         return {"!": "scalar", "value": _encode_array(np.asarray(value), arrays)}
     if value.dtype.kind in "OU":
-        if not all(isinstance(name, str) for name in value.ravel()):
-            raise TypeError("An array of objects that are not text cannot be saved.")
+        if not all(type(name) is str for name in value.ravel()):
+            raise TypeError("An array of objects that are not text cannot be saved; use numbers or text.")
         return {"!": "names", "items": value.ravel().tolist(), "object": value.dtype.kind == "O"}
     if value.dtype.name not in KINDS:
         raise TypeError(f"An array of type {value.dtype} cannot be saved; use one of {', '.join(KINDS)}.")
@@ -134,6 +143,6 @@ def _decode_value(kind: str, tree: Mapping[str, Any], found: Encoded, inner: Cal
         return random_state
     if kind == "pandas.NA":
         return importlib.import_module("pandas").NA
-    if kind == "function":
-        return found.functions[tree["name"]]
+    if kind == "object":
+        return found.objects[tree["name"]]
     raise ValueError(f"{kind} is not known.")

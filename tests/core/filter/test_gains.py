@@ -20,7 +20,7 @@ def test_broyden_and_sgd_against_their_twins(rng):
     common = {"fit_mean": False, "init": C0.T, "shuffle": False}
     broyden = BroydenFactorization(4, noise_variance=lam, prior_covariance=1.0, **common).fit(Y)
     np.testing.assert_allclose(broyden.components_, reference.broyden(Y.T, C0, lam).T, rtol=0, atol=1e-10)
-    as_sgd = SGDFactorization(4, step_size=lambda k, xx: 1 / (lam + xx), **common).fit(Y)
+    as_sgd = SGDFactorization(4, step_size=lambda k, xx: 1 / (lam + xx), decay=0, **common).fit(Y)
     np.testing.assert_allclose(as_sgd.components_, broyden.components_, rtol=0, atol=1e-12)
     scheduled = SGDFactorization(4, step_size=0.05, decay=0.6, **common).fit(Y)
     twin = reference.sgd(Y.T, C0, lambda k, xx: 0.05 / k**0.6)
@@ -70,7 +70,7 @@ def test_sgd_with_mask_and_mean(rng, fit_mean, missing, schedule):
     def step(k, zz):
         return 0.05 / k**0.6 if schedule == "number" else 1.0 / (2.0 + k + zz)
 
-    sizes = {"step_size": 0.05, "decay": 0.6} if schedule == "number" else {"step_size": step}
+    sizes = {"step_size": 0.05, "decay": 0.6} if schedule == "number" else {"step_size": step, "decay": 0}
     model = SGDFactorization(3, fit_mean=fit_mean, init=rng.standard_normal((3, 40)), shuffle=False, **sizes).fit(X)
     first = first_state(model, X)
 

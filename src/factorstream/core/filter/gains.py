@@ -84,14 +84,14 @@ class SGDGain(NamedTuple):
     step_size: StepSize = "auto"
     """γ_k = step_size / k^decay; "auto" stands for 1 / E‖x‖², which makes the step independent of the data's scale."""
     decay: float = 0.5
-    """Power of k by which the step size falls; not used with a function."""
+    """Power of k by which the step falls."""
 
     def __call__(self, state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
         """E‖x‖² is the running second moment of the coefficients, with the 1 of a mean."""
         k = state.k + 1
         if callable(self.step_size):
-            return float(self.step_size(k, float(x @ x))) * x, 0.0
-        if self.step_size == "auto":
+            scale = float(self.step_size(k, float(x @ x)))
+        elif self.step_size == "auto":
             typical = float(np.trace(state.T) + state.xbar @ state.xbar)
             typical += len(x) - len(state.T)  # a mean's coefficient is always 1
             scale = 1.0 / typical
