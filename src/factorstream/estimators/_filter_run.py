@@ -37,7 +37,7 @@ SMALLEST_BLOCK, LARGEST_BLOCK = 32, 256
 slower. Not tuned; speed and memory only."""
 
 GATHERED = 16_384
-"""Sparse rows brought into a random order together: the dictionary is copied once for each lot. Not tuned; speed only."""
+"""Sparse rows brought into a random order together: C is copied once for each lot. Not tuned; speed only."""
 
 Record = dict[str, float]
 Tell = Callable[[Record], None]
@@ -210,7 +210,7 @@ def _start(settings: FilterSettings, rows: Rows) -> FilterState:
 
 
 def _pass(run: FilterRun, X: Rows, order: Array | None, tell: Tell) -> tuple[FilterRun, float]:
-    """One pass over X in the given order; returns the dictionary's mean share of the variance, without a posterior ∞."""
+    """One pass over X in the given order; returns the dictionary's mean share of the variance (∞: no posterior)."""
     model, size, state = run.settings.model, run.settings.block_size, run.filter
     at_once = X.shape[0] if order is None else GATHERED if is_sparse(X) else 4 * size
     infos = []
