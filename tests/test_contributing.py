@@ -201,6 +201,23 @@ def test_the_place_gives_the_same_numbers(rng, place, estimator, kind, tmp_path)
         np.testing.assert_allclose(b, a, rtol=1e-8, atol=1e-8)
 
 
+def test_the_place_centres_all_pieces_also_where_the_first_has_mean_zero(rng, place):
+    X = low_rank(rng, 40, 9, 2)
+    X = np.vstack([X, -X])
+    X[:40, 3:] += 5.0
+    X[40:, 3:] += 5.0
+    X[:, :3] = np.round(64.0 * X[:, :3]) / 64.0  # so that their sums are zero without rounding
+    models = []
+    for where in (HERE, place.PIECES):
+        with using(where):
+            models.append(DictionaryFilter(2, random_state=0).fit(X))
+    here, there = models
+    assert not here.state_.filter.origin[:3].any()
+    assert here.state_.filter.origin[3:].all()
+    np.testing.assert_allclose(there.mean_, here.mean_, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(there.mean_[3:], 5.0, atol=1.0)
+
+
 # ------------------------------------------------------------------ a file format
 
 

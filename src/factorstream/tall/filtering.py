@@ -15,7 +15,7 @@ from . import kernel
 from .blocks import Blocks
 from .engine import REFRESH, Engine, RowBlock
 from .places import place_of
-from .products import centred, copied, first_values, room, settle
+from .products import centred, copied, first_values, n_to_centre, room, settle, still_unseen
 from .rows import Rows
 from .rows_compiled import CompiledRows
 from .rows_numpy import NumpyRows
@@ -57,7 +57,7 @@ def filter_rows(
             Y = place.put(X[stop : stop + 1], 1)
             C, origin, unseen = place.each(settle, state.C, state.origin, state.unseen, Y, 0)
             small = state.small._replace(G=np.asfortranarray(place.total(gram, C)), age=0)
-            state = FilterState(C, origin, _still_unseen(place, unseen), small)
+            state = FilterState(C, origin, still_unseen(place, unseen), small)
         start = stop
     return state, FilterRecord.join(records)
 
@@ -75,10 +75,6 @@ def _row_with_first_values(place: Place, state: FilterState, X: Rows, start: int
     return n
 
 
-def _still_unseen(place: Place, unseen: Tall) -> Tall | None:
-    return unseen if place.total(np.count_nonzero, unseen) else None
-
-
 def _filter_dense(
     place: Place, state: FilterState, model: FilterModel, X: Rows, block_size: int, part_of: int
 ) -> tuple[FilterState, list[FilterRecord]]:
@@ -94,10 +90,13 @@ def _filter_dense(
 def _blocks(place: Place, state: FilterState, X: Rows, block_size: int) -> Iterator[RowBlock]:
     """The rows less the origin, one block after another in the same memory."""
     n, origin = int(X.shape[0]), state.origin
-    space = place.each(room, state.C, origin, place.put(X[:1], 1), min(block_size, n))
+    space = None
+    if place.total(n_to_centre, state.C, origin, X.dtype):
+        space = place.each(room, state.C, min(block_size, n))
     for start in range(0, n, block_size):
         stop = min(start + block_size, n)
-        yield RowBlock(place.each(centred, place.put(X[start:stop], 1), origin, space), stop - start)
+        Y = place.put(X[start:stop], 1)
+        yield RowBlock(Y if space is None else place.each(centred, Y, origin, space), stop - start)
 
 
 def _engine(place: Place, C: Tall, model: FilterModel, n: int, part_of: int, block_size: int) -> tuple[Engine, int]:
@@ -126,5 +125,5 @@ def _filter_sparse(
         engine = CompiledSparseRows(model)
     after, records = engine.run(own, Y, n)
     if after.unseen is not None:
-        after = after._replace(unseen=_still_unseen(place, after.unseen))
+        after = after._replace(unseen=still_unseen(place, after.unseen))
     return after, FilterRecord.join(records)

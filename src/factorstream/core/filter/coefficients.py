@@ -93,8 +93,8 @@ class CoefficientStep(NamedTuple):
 def least_squares(sample: Sample, belief: Belief) -> Coefficients:
     """x = (C_ΩᵀC_Ω)⁻¹ C_Ωᵀy_Ω: the paper's step, with Σ = σ² (C_ΩᵀC_Ω)⁻¹. Cost O(r³).
 
-    Where too little is observed (no more entries than components, which leaves nothing to learn from, or a
-    singular Gram matrix) the learned prior takes over: see :func:`from_learned_prior`.
+    With fewer than ``min_observed`` entries, or a singular Gram matrix, the learned prior takes over: see
+    :func:`from_learned_prior`.
     """
     r = len(sample.b)
     if sample.n >= belief.min_observed:
@@ -205,8 +205,7 @@ def _path(sample: Sample, belief: Belief, L: Array, V: Array) -> tuple[_Path, Ar
 GRID = np.geomspace(1e-12, 0.5, 60)
 """Where roots are looked for, as shares of the interval from either end: they crowd towards both.
 
-Not tuned: from near rounding to the middle, about five per decade. A root between two of them that is missed costs
-little, since the grid itself takes part in the choice."""
+Not tuned: from near rounding to the middle, about five per decade. The grid itself takes part in the choice."""
 
 
 def _stationary(path: _Path, n: int, reach: float) -> Array:
