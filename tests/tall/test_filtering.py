@@ -97,7 +97,7 @@ def test_the_engine_is_chosen_by_place_size_and_environment(monkeypatch):
     narrow, wide = np.zeros((20, 3)), np.zeros((20_000, 3))
 
     def chosen(place, C):
-        engine, block_size = _engine(place, place.put(C, 0), paper_model(3), 100, 100, 32)
+        engine, block_size = _engine(place, place.put(C, 0), paper_model(3), np.zeros((100, len(C))), 100, 32)
         return engine, block_size
 
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "0")

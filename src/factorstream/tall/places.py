@@ -2,7 +2,7 @@
 
 Another place for the data (threads, a GPU, a cluster) is one file: it implements ``core.place.Place``, has a type of
 its own for what it keeps, and registers that type here. A new filter starts at the place that :func:`using` names, and
-stays there: the place is that of its dictionary. Rows are arrays of this process, and ``put`` brings each block of them.
+stays there: its place is that of its dictionary. Rows are arrays of this process; ``put`` brings each block of them.
 """
 
 from __future__ import annotations
