@@ -83,18 +83,18 @@ def step():
 def test_the_coefficient_step_fits(rng, step):
     """Complete runs, gaps, and rows with too few entries; it restores what was hidden."""
     truth = low_rank(rng, 400, 20, 3, noise=0.2, offset=2.0)
-    gone = rng.random(truth.shape) < 0.2
-    gone[::4] = False
-    gone[1::4, 2:] = True
-    X = np.where(gone, np.nan, truth)
+    missing = rng.random(truth.shape) < 0.2
+    missing[::4] = False
+    missing[1::4, 2:] = True
+    X = np.where(missing, np.nan, truth)
     settings = {"noise_variance": None, "V0": None, "C0": "random", "seed": 0, "dtype": X.dtype}
     state = start(measure(X, True), r=3, fit_mean=True, **settings)
     model = paper_model(3, 4)._replace(step=step, learn_noise=True, min_observed=6)
     state, record = filter_rows(state, model, X, 16)
-    assert len(record.innovation) == np.count_nonzero(~gone.all(axis=1)) > 390
+    assert len(record.innovation) == np.count_nonzero(~missing.all(axis=1)) > 390
     filled, _ = predict(state, model, X, 16)
-    thin = gone.sum(axis=1) > 10
-    assert np.std((filled - truth)[gone & ~thin[:, None]]) < 0.4 * np.std(truth)
+    thin = missing.sum(axis=1) > 10
+    assert np.std((filled - truth)[missing & ~thin[:, None]]) < 0.4 * np.std(truth)
     assert np.isfinite(filled).all()
 
 

@@ -27,7 +27,7 @@ from .threads import within_limit
 ONE_BY_ONE, FEW = 50_000, 25
 """Entries and columns of C up to which compiled code takes complete samples one by one, too.
 
-Measured (docs/performance.md): beyond them BLAS in blocks is quicker. They decide about speed only."""
+Not tuned, speed only: beyond some such size BLAS in blocks is quicker (docs/performance.md, complete rows)."""
 
 
 @within_limit

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 import numpy as np
 
+from ..core.linalg import Rows
 from ..core.place import HERE, Place, Tall
 
 _place_by_type: dict[type, Place] = {}
@@ -33,7 +33,7 @@ def place_of(values: Tall) -> Place:
     return next((_place_by_type[t] for t in type(values).__mro__ if t in _place_by_type), HERE)
 
 
-def place_for(rows: Any) -> Place:
+def place_for(rows: Rows) -> Place:
     """The place where a filter of these rows starts: that of :func:`using`, whatever the rows.
 
     Rows that are elsewhere already would be looked at here; today all are arrays of this process.

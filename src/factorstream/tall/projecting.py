@@ -26,7 +26,7 @@ from .threads import within_limit
 NARROW = 500_000
 """m r² up to which compiled loops add up the variances of a row more quickly than BLAS.
 
-Measured (docs/performance.md); speed only."""
+Not tuned, speed only: at 400,000 the loops take half the time of BLAS (docs/performance.md, 1000 features)."""
 
 
 class Projection(Protocol):
@@ -70,7 +70,7 @@ def mean(state: FilterState, model: FilterModel) -> Array:
 
 
 def _mean(place: Place, state: FilterState, model: FilterModel) -> Tall:
-    center = None if model.q == model.r else with_mean(model, state.small.xbar)
+    center = with_mean(model, state.small.xbar) if model.has_mean else None
     return place.each(products.mean, state.C, state.origin, center)
 
 

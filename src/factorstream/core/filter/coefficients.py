@@ -124,7 +124,11 @@ def from_learned_prior(sample: Sample, belief: Belief) -> Coefficients:
 
 
 def covariance_root(T: Array) -> Array:
-    """A lower factor of a covariance that is positive definite but for rounding."""
+    """A lower factor of a covariance that is positive definite but for rounding.
+
+    The first lift, ten units of rounding per row, is not tuned: T has been through many updates, and
+    :func:`lifted_cholesky` goes on to larger ones where it is too small.
+    """
     L = cholesky(T, 0.0)
     return lifted_cholesky(T, 10.0 * len(T)) if L is None else L
 
@@ -166,13 +170,17 @@ class _Path(NamedTuple):
     """x(α) in the eigenbasis of (Ṽ, G): (p − αw) / (1 + αd), entry by entry."""
 
     d: Array
+    """The eigenvalues, ascending (r)."""
     p: Array
+    """x(0), the least-squares solution (r)."""
     w: Array
+    """UᵀL⁻¹v, the direction in which the covariance v of components and mean pulls x; zero without a mean (r)."""
     base: Array
     """L⁻ᵀU (r × r), which takes them to x(α) itself."""
     R: Array
     """V = RRᵀ (q × q)."""
     noise: float
+    """σ²."""
     least: float
     """‖e‖² of least squares."""
 
