@@ -1,4 +1,4 @@
-"""Coefficients and predictive variances under a fixed dictionary, compiled: the twin of ``projecting``."""
+"""Coefficients and predictive variances under a fixed dictionary, compiled: the twin of ``projecting_numpy``."""
 
 from __future__ import annotations
 
