@@ -55,18 +55,18 @@ def lowest(value: float) -> Changes:
 CHANGES = (
     options("KAPPA", "prior", LearnedPrior, 10.0, 100.0)
     | named("factors", "KEEP", 0.005, 0.08)
-    | named("auto", "MORE", 1.2, 2.0)
-    | named("auto", "FEWER", 0.97, 1.0)
+    | named("auto", "MIN_GROWTH", 1.2, 2.0)
+    | named("auto", "MIN_GAIN", 0.97, 1.0)
     | named("start", "SPARE", 16, 64)
     | named("start", "EXTRA", 2, 12)
     | named("fit", "DOUBTFUL", 0.03, 0.3)
     | options("LEAST_SHARE", "variance", PerFeatureVariance, 1e-4, 1e-2)
     | options("tol", "tol", float, 3e-4, 3e-3)
-    | named("conformal", "WORTH", 0.95, 1.0)
-    | named("conformal", "PLENTY", 300, 10**9)
+    | named("conformal", "MIN_TEMPER_GAIN", 0.95, 1.0)
+    | named("conformal", "ENOUGH_SCORES", 300, 10**9)
 )
 ROBUST_CHANGES = (
-    named("noise.student", "NEAR", 3.0, 6.0) | named("noise.student", "OUTLIER", 4.0, 7.0) | lowest(2.1) | lowest(4.0)
+    named("noise.student", "START_CUTOFF", 3.0, 6.0) | named("noise.student", "OUTLIER", 4.0, 7.0) | lowest(2.1) | lowest(4.0)
 )
 
 

@@ -10,7 +10,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.variational.fit import FitOptions
-from ..core.variational.noise.gaussian import GaussianNoise
 from ..tall.rows import Rows, dense, with_data
 from ..tall.threads import limited
 from . import _bayesian_run
@@ -179,12 +178,12 @@ class BayesianFactorization(PosteriorFactorizer):
                 check_same_parameters(self, run.parameters)
             rows = check_data(self, X, reset=run is None, accept_sparse=True)
             if run is not None:
-                self.state_ = _bayesian_run.go_on(run, with_data(rows))
+                self.state_ = _bayesian_run.go_on(run, with_data(rows), self._tell)
             elif self.calibrate:
                 raise ValueError("calibrate=True needs all the rows at once: call fit first.")
             else:
-                parameters = current_parameters(self)
-                self.state_ = _bayesian_run.begin(parameters, self._options(), with_data(rows), self._seed())
+                parameters, options = current_parameters(self), self._options()
+                self.state_ = _bayesian_run.begin(parameters, options, with_data(rows), self._seed(), self._tell)
         return self
 
     def _options(self) -> FitOptions:
@@ -218,8 +217,7 @@ class BayesianFactorization(PosteriorFactorizer):
 
     def _check_rows(self, X: MatrixLike) -> Rows:
         rows = super()._check_rows(X)
-        law = self.state_.current.factors.noise
-        return rows if isinstance(law, GaussianNoise) else dense(rows)  # weights of entries are found in dense rows
+        return rows if self.state_.options.noise.takes_sparse else dense(rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,12 +15,12 @@ from .packed import Array, Mask
 from .relevance import LearnedPrior
 from .start import long_rank
 
-MORE = 1.4
+MIN_GROWTH = 1.4
 """The second reading is tried if it starts from this many times the components of the first: with hardly more it would
 find the same, at the cost of another fit. Not tuned: nothing changes between 1.2 and 1.4; at 2 a long
 tail of weak components is missed, up to 31% more error (``benchmarks/variational_defaults.py``)."""
 
-FEWER = 0.99
+MIN_GAIN = 0.99
 """More components must lower the hidden entries' mean absolute error by 1%, or the reading with fewer stays.
 Not tuned: nothing changes between 0.97 and 0.99; at 1 the error of filled entries falls by 3.6% on one data set of five
 (``benchmarks/variational_defaults.py``)."""
@@ -35,7 +35,7 @@ filled entries moves by at most 0.3% between 3 and 20."""
 
 
 class AutoFit(NamedTuple):
-    """A fit to all observed entries, with what the hidden ones taught on the way."""
+    """A fit to all observed entries, and the calibration found on the hidden ones."""
 
     fit: VariationalFit
     calibration: Calibration
@@ -84,10 +84,10 @@ def fit_auto(
     for choice in candidates(options) if options.r is None else (options,):
         trial = fit(kept, choice, place=place)
         found = calibrate(kept._replace(W=trial.weights), hidden, trial.factors, place=place)
-        if best is None or found.error < best.calibration.error * FEWER:
+        if best is None or found.error < best.calibration.error * MIN_GAIN:
             best = _Trial(trial.factors, found, choice)
         start = trial.history[0].n_components if trial.history else 0
-        if long_rank(data.n, data.m, N, start) < MORE * start:
+        if long_rank(data.n, data.m, N, start) < MIN_GROWTH * start:
             break  # the other reading would start from hardly more components
     assert best is not None  # for the type checker: there is at least one candidate
     sweeps = min(refit_sweeps, best.options.max_sweeps)

@@ -23,12 +23,12 @@ TEMPERS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 """Powers of the likelihood to choose from: none discounted to a hundredth of the evidence, in steps of about two. A
 finer grid would choose by noise. Not tuned."""
 
-WORTH = 0.98
+MIN_TEMPER_GAIN = 0.98
 """A power below 1 must lower the hidden entries' squared error by 2%: the standard error of a mean of 2000 squares of
 normal residuals is √(2/2000) = 3% (derived), but the two errors compared move together. Not tuned: the error
 of filled entries moves by at most 1% between 0.95 and 1 (``benchmarks/variational_defaults.py``)."""
 
-PLENTY = 1000
+ENOUGH_SCORES = 1000
 """From so many hidden entries on, their quantile is taken as it is. With fewer it may only widen the model's own
 interval: hiding entries of a small table makes the fit, and so the standard deviations, of the calibration run visibly
 larger than those of the final one. Not tuned: between 300 and never the width of 95% intervals moves by 3%,
@@ -127,7 +127,7 @@ def calibrate(
         error = square / max(count, 1.0)
         if error > best:
             break  # the error is taken to have one minimum along the powers
-        if error < best * (WORTH if temper == 1.0 and power != 1.0 else 1.0):
+        if error < best * (MIN_TEMPER_GAIN if temper == 1.0 and power != 1.0 else 1.0):
             best, temper = error, power
     coef = tempered(data, factors, temper, M, place)
     _, away, count = place.total(_errors, data.Y, hidden_there, coef, post)
@@ -157,7 +157,7 @@ def _errors(Y: Array, hidden: Mask, coef: CoefficientPosterior, post: Posterior)
 def half_width(scores: Array, level: float) -> float:
     """Multiple of the predictive std whose interval is meant to hold a new entry with probability ``level``.
 
-    Split conformal: the ⌈(N+1) level⌉-th smallest of N sorted scores, with fewer than PLENTY scores at least the
+    Split conformal: the ⌈(N+1) level⌉-th smallest of N sorted scores, with fewer than ENOUGH_SCORES scores at least the
     normal quantile. No finite-sample guarantee: the scores come from the fit without the hidden entries, and the power
     of the likelihood was chosen on the same ones.
     """
@@ -169,7 +169,7 @@ def half_width(scores: Array, level: float) -> float:
             f"{N} hidden entries are too few to calibrate level {level}, which needs at least {need}; "
             "lower the level, or fit with calibrate=False."
         )
-    return max(float(scores[rank - 1]), normal if N < PLENTY else 0.0)
+    return max(float(scores[rank - 1]), normal if N < ENOUGH_SCORES else 0.0)
 
 
 def gaussian_half_width(level: float) -> float:
