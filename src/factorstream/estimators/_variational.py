@@ -27,6 +27,8 @@ from ..core.variational.noise.variance import (
 )
 from ..core.variational.observed import Observations, column_count
 from ..core.variational.posterior import (
+    FIT_ARRAYS,
+    STREAM_ARRAYS,
     FactorPrior,
     Posterior,
     Statistics,
@@ -107,16 +109,16 @@ def fit_options(
     )
 
 
-def check_rows(X: Rows, options: FitOptions, calibrate: bool = False) -> None:
+def check_rows(X: Rows, options: FitOptions, calibrate: bool = False, arrays: int = FIT_ARRAYS) -> None:
     """Refuse, in one sentence, what cannot be fitted together or has no room in memory."""
     if is_sparse(X) and (options.r is None or calibrate or not options.noise.takes_sparse):
         raise ValueError("Sparse rows need a number of components, robust=False and calibrate=False.")
-    check_memory(X.shape[1], options.r or 1)
+    check_memory(X.shape[1], options.r or 1, arrays)
 
 
-def check_memory(m: int, r: int) -> None:
-    """Refuse a posterior of m·r² numbers that this machine cannot hold."""
-    needed = required_bytes(m, r)
+def check_memory(m: int, r: int, arrays: int) -> None:
+    """Refuse so many arrays of m·r² numbers where this machine cannot hold them."""
+    needed = required_bytes(m, r, arrays)
     try:
         available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not a POSIX system: the allocation itself will fail
@@ -211,7 +213,7 @@ def _mean_column(C: Array) -> tuple[Array, Array]:
 
 def absorb_rows(state: VariationalState, X: Rows) -> VariationalState:
     """The posterior with one more lot of rows: their coefficients, their sums, and every c_i and V_i anew."""
-    check_rows(X, state.options)
+    check_rows(X, state.options, arrays=STREAM_ARRAYS)
     place = place_of(state.origin)
     with limited(X.shape[1] * len(state.factors.prior.P0)):
         data = observe(X, place)

@@ -48,19 +48,20 @@ class BayesianFactorization(PosteriorFactorizer):
         Student-t noise: entries far off the fit lose their weight. True learns the degrees of freedom, a number above 2
         gives them.
     calibrate : bool, default=False
-        Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
+        (:class:`LowRankImputer`, whose tables are rarely what the model expects, has True.) Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
         residuals found there (split conformal). For data that break the model, such as contiguous gaps.
         The fit with hidden entries is where the final one starts from, and the weight of a row's observed entries is
         chosen on them, so that filled values move a little too; standard deviations and draws are not widened.
         ``partial_fit`` keeps what ``fit`` found.
     max_iter : int, default=30
-        Upper bound on the sweeps of ``fit``.
+        Upper bound on the sweeps of each fit that ``fit`` makes: one; or, with ``n_components="auto"`` or
+        ``calibrate=True``, one or two without the hidden entries, and one of at most 6 sweeps after they came back.
     tol : float, default=1e-3
         ``fit`` stops after a sweep that gained less than this many nats per observed entry.
     random_state : int, RandomState or None, default=None
-        Seeds the choice of the hidden entries.
+        Seeds the choice of the hidden entries; without effect unless ``n_components="auto"`` or ``calibrate=True``.
     verbose : int, default=0
-        Whether to print a line per sweep.
+        Whether to print a line per sweep, and per call of ``partial_fit``.
 
     Attributes
     ----------
@@ -75,10 +76,12 @@ class BayesianFactorization(PosteriorFactorizer):
     n_samples_seen_ : int
         Rows taken in; rows without any observed entry change nothing and are not counted.
     n_iter_ : int
-        Sweeps that ``fit`` made.
+        Sweeps of ``fit``; of its last fit, where it makes several. 0 in a stream that began with ``partial_fit``.
     n_features_in_ : int
     history_ : list of dict
-        One record per sweep: the bound on the evidence, in nats of the data as given, and the components left.
+        One record per sweep of the same fit: the bound on the evidence, in nats of the data as given, and the
+        components left. Then one per call of ``partial_fit``: the rows taken in and, once the stream has started, the
+        components and the mean noise variance. The last 1000 are kept.
     state_ : BayesianRun
         Everything that an answer or the next row depends on.
 
@@ -86,9 +89,10 @@ class BayesianFactorization(PosteriorFactorizer):
     -----
     Memory is n_features × n_components²: for very many features use :class:`factorstream.DictionaryFilter`.
 
-    ``partial_fit`` starts from the first ``2 * max(n_components, 10)`` rows, or more if these say too little, and takes
-    in further rows in lots of that size; each call also counts the rows since the last whole lot, so that the division
-    of a stream into calls does not matter. A fit on the whole data is better where most entries are missing.
+    ``partial_fit`` starts from the first ``2 * max(n_components, 10)`` rows, or up to ten times as many if these have less
+    than two observed entries for every parameter, and takes in further rows in lots of that size; each call also counts
+    the rows since the last whole lot, so that the division of a stream into calls does not matter. Until it has started,
+    all rows are kept, and fitted anew for every question. Rows may change between sparse and dense. A fit on the whole data is better where most entries are missing.
 
     A robust fit's draws and densities take its noise as normal, with the same central 95%.
 
@@ -208,7 +212,7 @@ class BayesianFactorization(PosteriorFactorizer):
 
     @property
     def n_iter_(self) -> int:
-        """Sweeps that ``fit`` made."""
+        """Sweeps of ``fit``; of its last fit, where it makes several."""
         return int(self._learned().n_iter)
 
     def _dictionary(self) -> VariationalDictionary:

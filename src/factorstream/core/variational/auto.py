@@ -31,7 +31,8 @@ and 15% of what is observed, so that large data are calibrated better and small 
 
 REFIT_SWEEPS = 6
 """Most sweeps after the hidden entries came back: the model is nearly converged then. Not tuned: the error of
-filled entries moves by at most 0.3% between 3 and 20."""
+filled entries moves by at most 0.3% between 3 and 20
+(``benchmarks/variational_defaults.py``)."""
 
 
 class AutoFit(NamedTuple):
@@ -65,14 +66,13 @@ def fit_auto(
     data: Observations,
     rng: np.random.Generator,
     options: FitOptions | None = None,
-    refit_sweeps: int = REFIT_SWEEPS,
     place: Place = HERE,
 ) -> AutoFit:
     """Hide, fit each candidate without, keep the better one, calibrate on the hidden, then give them back.
 
     With ``options.r`` given there is one candidate. The hidden entries return through warm sweeps. Judged by the mean
     ABSOLUTE error: a few rare values (a pixel that is almost always 0) would decide the squared one. Cost: the
-    candidates' fits and 2 to ``refit_sweeps`` sweeps.
+    candidates' fits and 2 to REFIT_SWEEPS sweeps.
     """
     options = FitOptions() if options is None else options
     seen = place.get(place.each(is_seen, data.W), 1)  # one stream of random numbers chooses among all features
@@ -90,7 +90,7 @@ def fit_auto(
         if long_rank(data.n, data.m, N, start) < MIN_GROWTH * start:
             break  # the other reading would start from hardly more components
     assert best is not None  # for the type checker: there is at least one candidate
-    sweeps = min(refit_sweeps, best.options.max_sweeps)
+    sweeps = min(REFIT_SWEEPS, best.options.max_sweeps)
     final = fit(data, best.options._replace(max_sweeps=sweeps), best.factors, place)
     return AutoFit(final, best.calibration)
 

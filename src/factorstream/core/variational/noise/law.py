@@ -11,7 +11,8 @@ from ..posterior import CoefficientPosterior, FactorPrior, Posterior
 
 
 NEW_ITERATIONS = 10
-"""Alternations between the coefficients and the weights of new rows. TODO_NEW"""
+"""Alternations between the coefficients and the weights of new rows. Not tuned: a round
+number. A warm fit, whose sweeps go on alternating, makes do with fewer."""
 
 
 class Prepared(NamedTuple):
