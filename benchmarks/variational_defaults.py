@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
+from factorstream import BayesianFactorization
 from factorstream.core.variational.auto import fit_auto
-from factorstream.core.variational.conformal import half_width, tempered
+from factorstream.core.variational.conformal import calibrate, half_width, tempered
 from factorstream.core.variational.factors import new_weights, normal_variance
 from factorstream.core.variational.fit import FitOptions
 from factorstream.core.variational.noise.student import StudentNoise, learn_nu
@@ -52,21 +53,39 @@ def lowest(value: float) -> Changes:
     return {f"LOWEST={value}": (partial(patch, f"{CORE}noise.student.learn_nu", partial(learn_nu, low=value)), {})}
 
 
+def tempers(name: str, *values: float) -> Changes:
+    """Other powers of the likelihood to choose from."""
+    return {f"TEMPERS {name}": (partial(patch, f"{CORE}auto.calibrate", partial(calibrate, tempers=values)), {})}
+
+
 CHANGES = (
     options("KAPPA", "prior", LearnedPrior, 10.0, 100.0)
     | named("factors", "KEEP", 0.005, 0.08)
-    | named("auto", "MORE", 1.2, 2.0)
-    | named("auto", "FEWER", 0.97, 1.0)
+    | named("auto", "MIN_GROWTH", 1.2, 2.0)
+    | named("auto", "MIN_GAIN", 0.97, 1.0)
     | named("start", "SPARE", 16, 64)
     | named("start", "EXTRA", 2, 12)
+    | named("start", "AFFORDABLE", 0.3, 0.7)
+    | named("start", "TAIL", 1.25, 2.0)
+    | named("start", "SPARE_SHRINKAGE", 0.25, 1.0)
+    | named("auto", "REFIT_SWEEPS", 3, 20)
+    | named("conformal", "MOST_OF_ONE", 0.3, 0.7)
+    | named("conformal", "ENOUGH_GAPS", 0.2, 0.8)
+    | tempers("few", 1.0, 0.1, 0.01)
+    | tempers("many", *(2.0 ** (-k / 2) for k in range(14)))
     | named("fit", "DOUBTFUL", 0.03, 0.3)
     | options("LEAST_SHARE", "variance", PerFeatureVariance, 1e-4, 1e-2)
     | options("tol", "tol", float, 3e-4, 3e-3)
-    | named("conformal", "WORTH", 0.95, 1.0)
-    | named("conformal", "PLENTY", 300, 10**9)
+    | named("conformal", "MIN_TEMPER_GAIN", 0.95, 1.0)
+    | named("conformal", "ENOUGH_SCORES", 300, 10**9)
 )
-ROBUST_CHANGES = (
-    named("noise.student", "NEAR", 3.0, 6.0) | named("noise.student", "OUTLIER", 4.0, 7.0) | lowest(2.1) | lowest(4.0)
+ROBUST_def tempers(name: str, *values: float) -> Changes:
+    """Other powers of the likelihood to choose from."""
+    return {f"TEMPERS {name}": (partial(patch, f"{CORE}auto.calibrate", partial(calibrate, tempers=values)), {})}
+
+
+CHANGES = (
+    named("noise.student", "START_CUTOFF", 3.0, 6.0) | named("noise.student", "OUTLIER", 4.0, 7.0) | lowest(2.1) | lowest(4.0)
 )
 
 
@@ -102,6 +121,32 @@ def measured(X: Array, seed: int, how: FitOptions) -> tuple[float, float, float]
     return float(np.sqrt(np.mean(away**2))), float(np.mean(away < reach)), float(reach.mean())
 
 
+STREAMS = ((2, 20, 0.5), (5, 20, 0.7), (5, 40, 0.3), (10, 40, 0.8), (10, 60, 0.5), (20, 60, 0.8))
+"""Components, features and the share of entries observed."""
+
+
+def stream_error(r: int, m: int, share: float, per_parameter: float, seed: int) -> float:
+    """Root mean square error of what a stream of 600 rows fills in the next 300."""
+    rng = np.random.default_rng(seed)
+    truth = rng.standard_normal((900, r)) @ rng.standard_normal((r, m)) + 0.5 * rng.standard_normal((900, m)) + 1.0
+    X = np.where(rng.random(truth.shape) < share, truth, np.nan)
+    with patch("factorstream.estimators._bayesian_run.ENTRIES_PER_PARAMETER", per_parameter):
+        model = BayesianFactorization(r, random_state=0).partial_fit(X[:600])
+    away = (np.asarray(model.impute(X[600:])) - truth[600:])[np.isnan(X[600:])]
+    return float(np.sqrt(np.mean(away**2)))
+
+
+def print_streams() -> None:
+    """One line for every other number of observed entries per parameter at which a stream starts."""
+    print("\nstreams: error of later fills, relative to 2 entries per parameter; (components, features, observed)\n")
+    print(f"{'':26}" + "".join(f"{kind!s:>16}" for kind in STREAMS))
+    base = np.array([[stream_error(*kind, 2.0, seed) for seed in range(3)] for kind in STREAMS])
+    for value in (1.0, 1.5, 3.0):
+        got = np.array([[stream_error(*kind, value, seed) for seed in range(3)] for kind in STREAMS])
+        cells = "".join(f"{100.0 * (r - 1.0):+15.1f}%" for r in np.mean(got / base, axis=1))
+        print(f"ENTRIES_PER_PARAMETER={value:<4}{cells}", flush=True)
+
+
 def main() -> None:
     """Print one line for every change."""
     sets = data_sets()
@@ -115,6 +160,7 @@ def main() -> None:
             ratio = np.mean(got / base, axis=1)
             cells = "".join(f"{100.0 * (r - 1.0):+14.1f}%" for r in ratio[:, 0])
             print(f"{name:22}{cells}  {got[..., 1].mean():.3f}  {100 * (ratio[:, 2].mean() - 1):+.1f}%", flush=True)
+    print_streams()
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ STREAMS = those(lambda case: hasattr(case.estimator, "partial_fit"))
 INTERVALS = those(lambda case: hasattr(case.estimator, "predict_interval"))
 DRAWS = those(lambda case: hasattr(case.estimator, "sample_imputations"))
 SPARSE = those(lambda case: case.estimator.__sklearn_tags__().input_tags.sparse)
+SPARSE_STREAMS = [case for case in SPARSE if case in STREAMS]
 
 
 def new(case):

@@ -67,6 +67,20 @@ def test_a_copy_goes_on_bit_for_bit(case, how, seen, tmp_path):
 
 @of_this_process
 @pytest.mark.parametrize("case", STREAMS)
+@pytest.mark.parametrize("how", COPIES)
+def test_a_copy_of_a_fit_goes_on_bit_for_bit(case, how, tmp_path):
+    X = rows(50)
+    model = new(case).fit(X[:40])
+    again = COPIES[how](model, tmp_path)
+    for part in np.split(X[40:], [1, 4]):
+        again.partial_fit(part)
+        model.partial_fit(part)
+        assert fingerprint(again) == fingerprint(model)
+    assert_same(answers(again, X), answers(model, X))
+
+
+@of_this_process
+@pytest.mark.parametrize("case", STREAMS)
 def test_a_copy_and_its_original_do_not_share_anything(case):
     X = rows()
     model = new(case).partial_fit(X[:40])

@@ -5,8 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contracts.asking import EVERY, SPARSE, STREAMS, answers, assert_close, assert_same, filled, fingerprint, new, those
-from contracts.estimators import as_sparse, rows
+from contracts.asking import (
+    EVERY,
+    SPARSE,
+    SPARSE_STREAMS,
+    STREAMS,
+    answers,
+    assert_close,
+    assert_same,
+    filled,
+    fingerprint,
+    new,
+    those,
+)
+from contracts.estimators import CASES, as_sparse, rows
+from factorstream import BayesianFactorization
 
 
 @pytest.mark.parametrize("case", STREAMS)
@@ -23,6 +36,65 @@ def test_any_split_of_a_stream_gives_the_same(case, cuts):
         assert_same(answers(model, X), whole)
     else:
         assert_close(answers(model, X), whole, rtol=1e-9)
+
+
+def test_streams_of_several_cases_get_past_their_start():
+    """What holds of a stream is said of its start and of what comes after."""
+    cases = [case for case in CASES if isinstance(case.estimator, BayesianFactorization)]
+    started = [new(case).partial_fit(rows()).state_.settled is not None for case in cases]
+    assert 1 < sum(started) < len(cases)
+
+
+def same_answers(case, found, expected, X):
+    if case.exact:
+        assert_same(answers(found, X), answers(expected, X))
+    else:
+        assert_close(answers(found, X), answers(expected, X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("case", SPARSE_STREAMS)
+@pytest.mark.parametrize("cuts", [range(1, 60), [1, 25]], ids=["singly", "three"])
+def test_any_split_of_a_sparse_stream_gives_the_same(case, cuts):
+    X = rows()
+    model = new(case)
+    for part in np.split(X, list(cuts)):
+        model.partial_fit(as_sparse(part))
+    same_answers(case, model, new(case).partial_fit(as_sparse(X)), X)
+
+
+@pytest.mark.parametrize("case", STREAMS)
+@pytest.mark.parametrize("cuts", [range(1, 30), [1, 25]], ids=["singly", "three"])
+def test_any_split_of_a_stream_after_a_fit_gives_the_same(case, cuts):
+    X, more = rows(), rows(30, seed=1)
+    model = new(case).fit(X)
+    for part in np.split(more, list(cuts)):
+        model.partial_fit(part)
+    same_answers(case, model, new(case).fit(X).partial_fit(more), X)
+
+
+@pytest.mark.parametrize("case", [case for case in STREAMS if not case.values[0].ordered])  # those compute in float64
+@pytest.mark.parametrize(("first", "then"), [("float64", "float32"), ("float32", "float64")])
+@pytest.mark.parametrize("how", ["fit", "partial_fit"])
+def test_a_stream_keeps_the_type_that_it_began_with(case, first, then, how):
+    X, more = rows(30).astype(first), rows(30, seed=1).astype(then)
+    model, twin = (getattr(new(case), how)(X) for _ in range(2))
+    same_answers(case, model.partial_fit(more), twin.partial_fit(more.astype(first)), X)
+
+
+@pytest.mark.parametrize("case", SPARSE_STREAMS)
+@pytest.mark.parametrize("how", ["fit", "partial_fit"])
+@pytest.mark.parametrize("seen", [3, 40])
+def test_sparse_and_dense_rows_can_follow_each_other(case, how, seen):
+    """The stream goes on as if all rows were of the kind that it began with."""
+    X = rows()
+    X[::7] = np.where(np.isnan(X[::7]), np.nan, 0.0)  # observed zeros are stored
+    for first, then in ((as_sparse, np.asarray), (np.asarray, as_sparse)):
+        began = rows() if how == "fit" else X[:seen]
+        mixed, pure = (getattr(new(case), how)(first(began)) for _ in range(2))
+        for part in np.split(X[seen:], [2]):
+            mixed.partial_fit(then(part))
+            pure.partial_fit(first(part))
+        assert_close(answers(mixed, X), answers(pure, X), rtol=1e-9)
 
 
 @pytest.mark.parametrize("case", those(lambda case: not case.ordered))

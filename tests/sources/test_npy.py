@@ -29,6 +29,7 @@ def test_arrays(dtype, tmp_path):
     [
         (b"", "empty"),
         (b"nonsense", "not an NPY file"),
+        (b"PK\x03\x04 and no more of a zip file", "not an NPY file"),
         (np.zeros(3), "shape"),
         (np.zeros((0, 2)), "shape"),
         (np.array([["a"]]), "real numbers"),

@@ -52,3 +52,18 @@ def test_parquet_that_is_none(tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(TableError, match=r"needs pyarrow; run `pip install .factorstream\[frames\].`"):
         read_table(path)
+
+
+@pytest.mark.parametrize("notes", [b"{", b"[1]", b'{"columns": 3}', b'{"columns": [3]}', b"\xff"])
+def test_notes_of_pandas_that_are_none(notes, tmp_path):
+    """They are read where gaps are to be filled: before anything is computed."""
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    for values in ([1, 2, 3], [1, None, 3]):
+        source = pa.table({"a": values}).replace_schema_metadata({b"pandas": notes})
+        pq.write_table(source, tmp_path / "a.parquet")
+        if None in values:
+            with pytest.raises(TableError, match="pandas noted in its metadata cannot be read; write the file again"):
+                read_table(tmp_path / "a.parquet")
+        else:
+            assert read_table(tmp_path / "a.parquet").numeric == [0]

@@ -107,8 +107,9 @@ class PosteriorFactorizer(Factorizer):
 
     @property
     def noise_variance_(self) -> float | Array:
-        """The noise variance in the data's units, as given or as learned."""
-        return self._dictionary().noise
+        """The noise variance in the data's units, as given or as learned; an array is read-only."""
+        noise = self._dictionary().noise
+        return read_only(noise) if isinstance(noise, np.ndarray) else noise
 
     def impute(self, X: MatrixLike, return_std: bool = False) -> Array | tuple[Array, Array]:
         """X with its NaN filled in; observed entries are kept.

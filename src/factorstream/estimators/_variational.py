@@ -27,6 +27,8 @@ from ..core.variational.noise.variance import (
 )
 from ..core.variational.observed import Observations, column_count
 from ..core.variational.posterior import (
+    FIT_ARRAYS,
+    STREAM_ARRAYS,
     FactorPrior,
     Posterior,
     Statistics,
@@ -107,16 +109,16 @@ def fit_options(
     )
 
 
-def check_rows(X: Rows, options: FitOptions, calibrate: bool = False) -> None:
+def check_rows(X: Rows, options: FitOptions, calibrate: bool = False, arrays: int = FIT_ARRAYS) -> None:
     """Refuse, in one sentence, what cannot be fitted together or has no room in memory."""
-    if is_sparse(X) and (options.r is None or calibrate or not isinstance(options.noise, GaussianNoise)):
+    if is_sparse(X) and (options.r is None or calibrate or not options.noise.takes_sparse):
         raise ValueError("Sparse rows need a number of components, robust=False and calibrate=False.")
-    check_memory(X.shape[1], options.r or 1)
+    check_memory(X.shape[1], options.r or 1, arrays)
 
 
-def check_memory(m: int, r: int) -> None:
-    """Refuse a posterior of m·r² numbers that this machine cannot hold."""
-    needed = required_bytes(m, r)
+def check_memory(m: int, r: int, arrays: int) -> None:
+    """Refuse so many arrays of m·r² numbers where this machine cannot hold them."""
+    needed = required_bytes(m, r, arrays)
     try:
         available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not a POSIX system: the allocation itself will fail
@@ -142,6 +144,11 @@ def observe(X: Rows, place: Place = HERE, origin: Tall | None = None) -> Observa
     if origin is not None:
         Y = place.each(_less_origin, Y, W, origin)
     return Observations(Y, W, n, m, is_sparse(X))
+
+
+def check_values(X: Rows) -> None:
+    """Refuse values that cannot be squared."""
+    check_range(float(_largest(X).max(initial=0.0)), X.dtype)
 
 
 def _largest(X: Rows) -> Array:
@@ -206,26 +213,26 @@ def _mean_column(C: Array) -> tuple[Array, Array]:
 
 def absorb_rows(state: VariationalState, X: Rows) -> VariationalState:
     """The posterior with one more lot of rows: their coefficients, their sums, and every c_i and V_i anew."""
-    check_rows(X, state.options)
+    check_rows(X, state.options, arrays=STREAM_ARRAYS)
     place = place_of(state.origin)
     with limited(X.shape[1] * len(state.factors.prior.P0)):
-        state = _settle_new_features(state, X, place)
+        data = observe(X, place)
+        state = _settle_new_features(state, data, place)
+        data = data._replace(Y=place.each(_less_origin, data.Y, data.W, state.origin))
         factors, stats = state.factors, state.stats
         post, prior, s2, _ = factors
         if stats is None:
             stats = place.each(information, post, prior, s2, state.n_observed)
-        data = observe(X, place, state.origin)
         data = data._replace(W=new_weights(factors, data, place))
         stats, post, _ = absorb(stats, data, post, s2, prior, place)
-        floor = LEAST * float(place.total(np.sum, s2)) / data.m
+        floor = LEAST * float(place.total(np.sum, s2)) / data.m  # of the last noise: it may sink, but not to zero
         square = place.each(expected_square, stats, post)
         s2 = state.options.variance.learn(s2, square, stats.N, floor, place)
     return state._replace(factors=factors._replace(post=post, s2=s2), n_observed=stats.N, stats=stats)
 
 
-def _settle_new_features(state: VariationalState, X: Rows, place: Place) -> VariationalState:
-    """Features with their first values in X get the mean of these as origin; nothing else is known of them."""
-    data = observe(X, place)
+def _settle_new_features(state: VariationalState, data: Observations, place: Place) -> VariationalState:
+    """Features with their first values here get the mean of these as origin; nothing else is known of them."""
     if not place.total(_count_new, state.n_observed, data.W):
         return state
     post, prior = state.factors.post, state.factors.prior

@@ -10,7 +10,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.variational.fit import FitOptions
-from ..core.variational.noise.gaussian import GaussianNoise
 from ..tall.rows import Rows, dense, with_data
 from ..tall.threads import limited
 from . import _bayesian_run
@@ -49,19 +48,20 @@ class BayesianFactorization(PosteriorFactorizer):
         Student-t noise: entries far off the fit lose their weight. True learns the degrees of freedom, a number above 2
         gives them.
     calibrate : bool, default=False
-        Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
+        (:class:`LowRankImputer`, whose tables are rarely what the model expects, has True.) Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
         residuals found there (split conformal). For data that break the model, such as contiguous gaps.
         The fit with hidden entries is where the final one starts from, and the weight of a row's observed entries is
         chosen on them, so that filled values move a little too; standard deviations and draws are not widened.
         ``partial_fit`` keeps what ``fit`` found.
     max_iter : int, default=30
-        Upper bound on the sweeps of ``fit``.
+        Upper bound on the sweeps of each fit that ``fit`` makes: one; or, with ``n_components="auto"`` or
+        ``calibrate=True``, one or two without the hidden entries, and one of at most 6 sweeps after they came back.
     tol : float, default=1e-3
         ``fit`` stops after a sweep that gained less than this many nats per observed entry.
     random_state : int, RandomState or None, default=None
-        Seeds the choice of the hidden entries.
+        Seeds the choice of the hidden entries; without effect unless ``n_components="auto"`` or ``calibrate=True``.
     verbose : int, default=0
-        Whether to print a line per sweep.
+        Whether to print a line per sweep, and per call of ``partial_fit``.
 
     Attributes
     ----------
@@ -76,10 +76,12 @@ class BayesianFactorization(PosteriorFactorizer):
     n_samples_seen_ : int
         Rows taken in; rows without any observed entry change nothing and are not counted.
     n_iter_ : int
-        Sweeps that ``fit`` made.
+        Sweeps of ``fit``; of its last fit, where it makes several. 0 in a stream that began with ``partial_fit``.
     n_features_in_ : int
     history_ : list of dict
-        One record per sweep: the bound on the evidence, in nats of the data as given, and the components left.
+        One record per sweep of the same fit: the bound on the evidence, in nats of the data as given, and the
+        components left. Then one per call of ``partial_fit``: the rows taken in and, once the stream has started, the
+        components and the mean noise variance. The last 1000 are kept.
     state_ : BayesianRun
         Everything that an answer or the next row depends on.
 
@@ -87,9 +89,10 @@ class BayesianFactorization(PosteriorFactorizer):
     -----
     Memory is n_features × n_components²: for very many features use :class:`factorstream.DictionaryFilter`.
 
-    ``partial_fit`` starts from the first ``2 * max(n_components, 10)`` rows, or more if these say too little, and takes
-    in further rows in lots of that size; each call also counts the rows since the last whole lot, so that the division
-    of a stream into calls does not matter. A fit on the whole data is better where most entries are missing.
+    ``partial_fit`` starts from the first ``2 * max(n_components, 10)`` rows, or up to ten times as many if these have less
+    than two observed entries for every parameter, and takes in further rows in lots of that size; each call also counts
+    the rows since the last whole lot, so that the division of a stream into calls does not matter. Until it has started,
+    all rows are kept, and fitted anew for every question. Rows may change between sparse and dense. A fit on the whole data is better where most entries are missing.
 
     A robust fit's draws and densities take its noise as normal, with the same central 95%.
 
@@ -179,12 +182,12 @@ class BayesianFactorization(PosteriorFactorizer):
                 check_same_parameters(self, run.parameters)
             rows = check_data(self, X, reset=run is None, accept_sparse=True)
             if run is not None:
-                self.state_ = _bayesian_run.go_on(run, with_data(rows))
+                self.state_ = _bayesian_run.go_on(run, with_data(rows), self._tell)
             elif self.calibrate:
                 raise ValueError("calibrate=True needs all the rows at once: call fit first.")
             else:
-                parameters = current_parameters(self)
-                self.state_ = _bayesian_run.begin(parameters, self._options(), with_data(rows), self._seed())
+                parameters, options = current_parameters(self), self._options()
+                self.state_ = _bayesian_run.begin(parameters, options, with_data(rows), self._seed(), self._tell)
         return self
 
     def _options(self) -> FitOptions:
@@ -209,7 +212,7 @@ class BayesianFactorization(PosteriorFactorizer):
 
     @property
     def n_iter_(self) -> int:
-        """Sweeps that ``fit`` made."""
+        """Sweeps of ``fit``; of its last fit, where it makes several."""
         return int(self._learned().n_iter)
 
     def _dictionary(self) -> VariationalDictionary:
@@ -218,8 +221,7 @@ class BayesianFactorization(PosteriorFactorizer):
 
     def _check_rows(self, X: MatrixLike) -> Rows:
         rows = super()._check_rows(X)
-        law = self.state_.current.factors.noise
-        return rows if isinstance(law, GaussianNoise) else dense(rows)  # weights of entries are found in dense rows
+        return rows if self.state_.options.noise.takes_sparse else dense(rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

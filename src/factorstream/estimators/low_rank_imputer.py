@@ -49,14 +49,14 @@ class LowRankImputer(TransformerMixin, Stateful):
         Whether to hide some observed entries while fitting, and to set the width of the intervals by the
         errors made on them.
     max_iter : int, default=30
-        Upper bound on the sweeps over the data.
+        Upper bound on the sweeps of each fit, see :class:`BayesianFactorization`.
     add_indicator : bool, default=False
         Whether to append the columns of a :class:`sklearn.impute.MissingIndicator`.
     keep_empty_features : bool, default=False
         A feature without any observed value in ``fit`` is dropped with a warning, or, if True, kept and its
         gaps filled with 0.
     random_state : int, RandomState or None, default=None
-        Seeds the choice of the hidden entries.
+        Seeds the choice of the hidden entries; without effect unless ``n_components="auto"`` or ``calibrate=True``.
     verbose : int, default=0
         Whether to print a line per sweep.
 
@@ -67,7 +67,7 @@ class LowRankImputer(TransformerMixin, Stateful):
     n_components_ : int
         Components in use.
     n_iter_ : int
-        Sweeps that were made.
+        Sweeps of the last fit, the one to all observed entries.
     statistics_ : array (n_features,)
         Means of the observed values. Of a feature without any: NaN if it is dropped, 0 if it is kept.
     scale_ : array (n_features,)
@@ -208,7 +208,7 @@ class LowRankImputer(TransformerMixin, Stateful):
 
     @property
     def n_iter_(self) -> int:
-        """Sweeps that were made."""
+        """Sweeps of the last fit, the one to all observed entries."""
         run = self._learned().factorization
         return 0 if run is None else run.n_iter
 

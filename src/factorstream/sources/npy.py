@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class _ArrayTable:
         self.raw = raw
         try:
             values = np.load(io.BytesIO(raw), allow_pickle=False)
-        except (ValueError, OSError, EOFError, MemoryError):
+        except (ValueError, OSError, EOFError, MemoryError, BadZipFile):  # NumPy reads a zip file as NPZ
             raise TableError("it is not an NPY file of numbers") from None
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
             raise TableError("it does not hold real numbers")

@@ -40,6 +40,7 @@ class _ParquetTable:
         self.numeric = list(columns)
         values = np.array(list(columns.values()), dtype=np.float64)
         self.numbers: Array = values.reshape(len(columns), self._table.num_rows).T
+        _metadata(self._table.schema.metadata, {self.names[j] for j in self.numeric if self.gaps(j)})  # or it is refused
 
     def gaps(self, column: int) -> int:
         return int(self._table.column(column).null_count)
@@ -87,11 +88,14 @@ def _metadata(metadata: Mapping[bytes, bytes] | None, became_float: Collection[s
     """The metadata of the file, with what pandas notes about the types of columns brought up to date."""
     found = dict(metadata or {})
     if b"pandas" in found and became_float:
-        notes = json.loads(found[b"pandas"])
-        for column in notes.get("columns", []):
-            if column.get("field_name", column.get("name")) in became_float:
-                column["pandas_type"] = column["numpy_type"] = "float64"
-                column["metadata"] = None
+        try:
+            notes = json.loads(found[b"pandas"])
+            for column in notes.get("columns", []):
+                if column.get("field_name", column.get("name")) in became_float:
+                    column["pandas_type"] = column["numpy_type"] = "float64"
+                    column["metadata"] = None
+        except (ValueError, AttributeError, TypeError):  # not JSON, or JSON of another shape
+            raise TableError("what pandas noted in its metadata cannot be read; write the file again") from None
         found[b"pandas"] = json.dumps(notes).encode()
     return found
 

@@ -40,10 +40,17 @@ def with_data(X: Rows) -> Rows:
 
 
 def stack(upper: Rows, lower: Rows) -> Rows:
-    """Both sets of rows, one below the other."""
+    """Both sets of rows, one below the other; if only one of them is sparse, the upper one decides what both become."""
     if is_sparse(upper):
-        return sparse.vstack([upper, lower], format="csr")
-    return np.concatenate([upper, lower])
+        return sparse.vstack([upper, lower if is_sparse(lower) else _stored(lower, type(upper))], format="csr")
+    return np.concatenate([upper, dense(lower)])
+
+
+def _stored(X: Array, kind: type) -> Rows:
+    """Dense rows as sparse ones of a kind, which store what is observed, zeros too."""
+    seen = ~np.isnan(X)
+    ends = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
+    return kind((X[seen], np.nonzero(seen)[1], ends), shape=X.shape)
 
 
 def dense(X: Rows) -> Array:

@@ -122,8 +122,8 @@ def test_stream(name):
     states = []
     for place in (HERE, SPLIT):
         with using(place):
-            run = _bayesian_run.begin({}, options, X[:2], 5)
+            run = _bayesian_run.begin({}, options, X[:2], 5, print)
             for part in np.split(X[2:], [3, 30, 31, 70]):
-                run = _bayesian_run.go_on(run, part)
+                run = _bayesian_run.go_on(run, part, print)
         states.append(run.current)
     assert_same_answers(*states, X)

@@ -45,7 +45,7 @@ def test_subspace_start_agrees_with_the_exact_one(shape, monkeypatch):
     F = np.where(W > 0, Y - (W * Y).sum(0) / W.sum(0), 0.0)
     exact = gaussian_start(F, W, 4)
     monkeypatch.setattr("factorstream.core.variational.spectrum.EXACT", 10)
-    monkeypatch.setattr("factorstream.core.variational.spectrum.WIDTH", 12)
+    monkeypatch.setattr("factorstream.core.variational.start.WIDTH", 12)
     quick = gaussian_start(F, W, 4)
     assert_allclose(exact.X @ exact.B, quick.X @ quick.B, atol=2e-2 * F.std())
 

@@ -15,12 +15,12 @@ from .packed import Array, Mask
 from .relevance import LearnedPrior
 from .start import long_rank
 
-MORE = 1.4
+MIN_GROWTH = 1.4
 """The second reading is tried if it starts from this many times the components of the first: with hardly more it would
 find the same, at the cost of another fit. Not tuned: nothing changes between 1.2 and 1.4; at 2 a long
 tail of weak components is missed, up to 31% more error (``benchmarks/variational_defaults.py``)."""
 
-FEWER = 0.99
+MIN_GAIN = 0.99
 """More components must lower the hidden entries' mean absolute error by 1%, or the reading with fewer stays.
 Not tuned: nothing changes between 0.97 and 0.99; at 1 the error of filled entries falls by 3.6% on one data set of five
 (``benchmarks/variational_defaults.py``)."""
@@ -31,11 +31,12 @@ and 15% of what is observed, so that large data are calibrated better and small 
 
 REFIT_SWEEPS = 6
 """Most sweeps after the hidden entries came back: the model is nearly converged then. Not tuned: the error of
-filled entries moves by at most 0.3% between 3 and 20."""
+filled entries moves by at most 0.3% between 3 and 20
+(``benchmarks/variational_defaults.py``)."""
 
 
 class AutoFit(NamedTuple):
-    """A fit to all observed entries, with what the hidden ones taught on the way."""
+    """A fit to all observed entries, and the calibration found on the hidden ones."""
 
     fit: VariationalFit
     calibration: Calibration
@@ -65,14 +66,13 @@ def fit_auto(
     data: Observations,
     rng: np.random.Generator,
     options: FitOptions | None = None,
-    refit_sweeps: int = REFIT_SWEEPS,
     place: Place = HERE,
 ) -> AutoFit:
     """Hide, fit each candidate without, keep the better one, calibrate on the hidden, then give them back.
 
     With ``options.r`` given there is one candidate. The hidden entries return through warm sweeps. Judged by the mean
     ABSOLUTE error: a few rare values (a pixel that is almost always 0) would decide the squared one. Cost: the
-    candidates' fits and 2 to ``refit_sweeps`` sweeps.
+    candidates' fits and 2 to REFIT_SWEEPS sweeps.
     """
     options = FitOptions() if options is None else options
     seen = place.get(place.each(is_seen, data.W), 1)  # one stream of random numbers chooses among all features
@@ -84,13 +84,13 @@ def fit_auto(
     for choice in candidates(options) if options.r is None else (options,):
         trial = fit(kept, choice, place=place)
         found = calibrate(kept._replace(W=trial.weights), hidden, trial.factors, place=place)
-        if best is None or found.error < best.calibration.error * FEWER:
+        if best is None or found.error < best.calibration.error * MIN_GAIN:
             best = _Trial(trial.factors, found, choice)
         start = trial.history[0].n_components if trial.history else 0
-        if long_rank(data.n, data.m, N, start) < MORE * start:
+        if long_rank(data.n, data.m, N, start) < MIN_GROWTH * start:
             break  # the other reading would start from hardly more components
     assert best is not None  # for the type checker: there is at least one candidate
-    sweeps = min(refit_sweeps, best.options.max_sweeps)
+    sweeps = min(REFIT_SWEEPS, best.options.max_sweeps)
     final = fit(data, best.options._replace(max_sweeps=sweeps), best.factors, place)
     return AutoFit(final, best.calibration)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..place import HERE, Place, Tall
-from .noise.law import NoiseLaw
+from .noise.law import NEW_ITERATIONS, NoiseLaw
 from .observed import Observations
 from .packed import Array
 from .posterior import FactorPrior, Posterior
@@ -28,7 +28,7 @@ class Factors(NamedTuple):
         return int(self.prior.mu.size)
 
 
-def new_weights(factors: Factors, data: Observations, place: Place = HERE, n_iter: int = 10) -> Tall:
+def new_weights(factors: Factors, data: Observations, place: Place = HERE, n_iter: int = NEW_ITERATIONS) -> Tall:
     """Weights (n, m) of rows that the fit has not seen; see ``NoiseLaw.weigh_new``."""
     return factors.noise.weigh_new(data, factors.post, factors.s2, factors.prior, place, n_iter)
 

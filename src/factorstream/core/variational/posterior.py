@@ -34,6 +34,12 @@ CACHE = 2**16
 """Floats in a temporary that should stay in a processor's cache: 512 KiB. Speed only."""
 
 
+FIT_ARRAYS, STREAM_ARRAYS = 5, 8
+"""Arrays (m, p) that a fit and a stream hold at their peak. A fit: V_i, second moments, sums and two temporaries. A
+stream: the sums and V_i after the last whole lot, after the rows since, and of those that both are replaced by, and the
+two temporaries. Measured by a test."""
+
+
 class FactorPrior(NamedTuple):
     """c_i ~ N(c0_i, P0⁻¹) and x_k ~ N(mu, K⁻¹). r = len(mu); a mean column makes q = r + 1."""
 
@@ -74,9 +80,9 @@ def blocks(n: int, width: int, budget: int = BUDGET) -> Iterator[slice]:
     return (slice(s, min(n, s + step)) for s in range(0, n, step))
 
 
-def required_bytes(m: int, r: int, mean: bool = True) -> int:
-    """Peak memory of a fit beyond the data: V_i, second moments, sums and two temporaries, all packed (m, p)."""
-    return 8 * 5 * m * size(r + int(mean)) + 8 * 3 * BUDGET
+def required_bytes(m: int, r: int, arrays: int) -> int:
+    """Peak memory beyond the data: so many arrays (m, p), and the temporaries over samples."""
+    return 8 * arrays * m * size(r + 1) + 8 * 3 * BUDGET
 
 
 def no_statistics(m: int, q: int) -> Statistics:

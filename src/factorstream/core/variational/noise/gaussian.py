@@ -17,6 +17,11 @@ from .law import Prepared
 class GaussianNoise(NamedTuple):
     """e_ki ~ N(0, s2_i)."""
 
+    @property
+    def takes_sparse(self) -> bool:
+        """Every weight is one."""
+        return True
+
     def prepare(self, data: Observations, place: Place) -> Prepared:
         """Observed means, and the root mean square of what is left."""
         F, offset, own = place.each(_centred, data.Y, data.W)
@@ -57,7 +62,7 @@ class GaussianNoise(NamedTuple):
         return self, 0.0
 
     def weigh_new(
-        self, data: Observations, post: Posterior, s2: Tall, prior: FactorPrior, place: Place, n_iter: int = 10
+        self, data: Observations, post: Posterior, s2: Tall, prior: FactorPrior, place: Place, n_iter: int
     ) -> Tall:
         """One where observed."""
         return data.W

@@ -10,6 +10,11 @@ from ..packed import Array
 from ..posterior import CoefficientPosterior, FactorPrior, Posterior
 
 
+NEW_ITERATIONS = 10
+"""Alternations between the coefficients and the weights of new rows. Not tuned: a round
+number. A warm fit, whose sweeps go on alternating, makes do with fewer."""
+
+
 class Prepared(NamedTuple):
     """Data centred and scaled: y = offset + scale * F."""
 
@@ -21,6 +26,10 @@ class Prepared(NamedTuple):
 
 class NoiseLaw(Protocol):
     """The law of the noise of an entry, of scale s2_i. Implementations are NamedTuples, so that they can be saved."""
+
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether rows may be sparse: entries keep the weight one, so that no weights need be found for them."""
 
     def prepare(self, data: Observations, place: Place) -> Prepared:
         """Centre every feature and divide all by the overall spread."""
@@ -55,9 +64,9 @@ class NoiseLaw(Protocol):
         """The law after a sweep, and what the weights add to the bound under it."""
 
     def weigh_new(
-        self, data: Observations, post: Posterior, s2: Tall, prior: FactorPrior, place: Place, n_iter: int = 10
+        self, data: Observations, post: Posterior, s2: Tall, prior: FactorPrior, place: Place, n_iter: int
     ) -> Tall:
-        """Weights (n, m) of rows that the fit has not seen."""
+        """Weights (n, m) of rows that the fit has not seen, in at most ``n_iter`` alternations."""
 
     def normal_variance(self, s2: Array) -> Array:
         """Variance of the normal law that stands in for the noise in intervals, draws and densities (m,)."""

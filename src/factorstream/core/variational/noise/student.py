@@ -29,13 +29,12 @@ FIRST = 4.0
 
 LOWEST = 2.5
 """Least degrees of freedom that are learned. Gross outliers would drive them to 1, where good entries lose their
-influence as well. Not tuned: on Olivetti faces with 5% outliers 2.5 costs 0.12 dB against 4; on small data the
-error of filled entries moves by at most 2.2% between 2.1 and 4 (``benchmarks/variational_defaults.py``)."""
+influence as well. Not tuned: the error of filled entries moves by at most 2.2% between 2.1 and 4 (``benchmarks/variational_defaults.py``)."""
 
 HIGHEST = 1e3
 """Most degrees of freedom that are learned: beyond it the law is normal to three digits."""
 
-NEAR = 4.0
+START_CUTOFF = 4.0
 """Standard deviations off its fit up to which the spectral start believes an entry: 1 good entry in 16,000 is farther.
 Not tuned: the error of filled entries moves by at most 1.1% between 3 and 6
 (``benchmarks/variational_defaults.py``)."""
@@ -61,6 +60,11 @@ class StudentNoise(NamedTuple):
     nu: float = FIRST
     learned: bool = False
 
+    @property
+    def takes_sparse(self) -> bool:
+        """Weights are found in dense rows."""
+        return False
+
     def prepare(self, data: Observations, place: Place) -> Prepared:
         """Medians and median absolute deviations, which outliers of any size leave alone."""
         offset, own = place.each(_medians, data.Y, data.W)
@@ -74,9 +78,9 @@ class StudentNoise(NamedTuple):
         return Prepared(F, offset, scale, own)
 
     def believed(self, R: Tall, seen: Tall, place: Place) -> Tall:
-        """Those whose residual is within NEAR robust standard deviations of zero."""
+        """Those whose residual is within START_CUTOFF robust standard deviations of zero."""
         observed = place.get(R, 1)[place.get(seen, 1)]  # a median over entries needs all of them
-        return place.each(_within, R, seen, NEAR * mad_scale(observed) + float(np.finfo(float).tiny))
+        return place.each(_within, R, seen, START_CUTOFF * mad_scale(observed) + float(np.finfo(float).tiny))
 
     def first_weights(self, W: Tall, believed: Tall, place: Place) -> Tall:
         """Zero where the spectral start did not believe the entry."""
@@ -109,12 +113,9 @@ class StudentNoise(NamedTuple):
         return noise, tail_bound(tails, noise.nu)
 
     def weigh_new(
-        self, data: Observations, post: Posterior, s2: Tall, prior: FactorPrior, place: Place, n_iter: int = 10
+        self, data: Observations, post: Posterior, s2: Tall, prior: FactorPrior, place: Place, n_iter: int
     ) -> Tall:
-        """A few alternations between coefficients and weights, from weights of one. Cost n_iter (4 n m p).
-
-        Ten alternations: not tuned. A warm fit, whose sweeps go on alternating, makes do with three.
-        """
+        """A few alternations between coefficients and weights, from weights of one. Cost n_iter (4 n m p)."""
         M = place.each(second_moment, post, s2)
         w = place.each(_ones, data.W)
         for _ in range(n_iter):
