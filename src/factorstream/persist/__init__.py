@@ -88,9 +88,10 @@ def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
         found = from_file(path)
         tree = found.tree
         _check_format(tree, str(path))
-        Estimator = _public_class(tree["class"])
+        name = _plain(tree["class"])
+        Estimator = _public_class(name)
         if Estimator is None:
-            raise ModelFileError(f"{path} holds a {tree['class']}, which this version of factorstream does not have.")
+            raise ModelFileError(f"{path} holds a {name}, which this version of factorstream does not have; upgrade.")
         _check_functions(path, tree["functions"], functions)
         if not ATTRIBUTES.issuperset(tree["attributes"]["items"]):
             raise ModelFileError(f"{path} has attributes that no file has; load another copy.")
@@ -138,12 +139,14 @@ def _described(estimator: Any) -> Encoded:
 
 def _check_left_out(name: str, value: Any, found: Encoded) -> None:
     """Refuse an object that ``load`` could not be given again under the name of a parameter."""
-    kind = f"{value.dtype} array" if isinstance(value, np.ndarray) else type(value).__name__
+    kind = type(value).__name__ + (f" of {value.dtype}" if isinstance(value, np.ndarray) else "")
     if place_of(value) is not HERE:
         raise TypeError(
             f"The features of this model are not in this process ({name} is of type {kind}); fit rows of this process "
             "to save a model."
         )
+    if isinstance(value, np.random.RandomState):
+        raise TypeError(f"{name} cannot be saved: it is not of the kind RandomState(seed) makes (MT19937); use that.")
     if not callable(value):
         raise TypeError(f"{name} of type {kind} cannot be saved; use numbers, text or plain arrays of them.")
     if name not in found.tree["parameters"]["items"]:
@@ -171,8 +174,15 @@ def _attributes(Estimator: Any, found: Encoded, where: str) -> dict[str, Any]:
     return out if tree["state"] is None else {**out, "state_": decoder.decode(tree["state"])}
 
 
+def _plain(text: Any) -> str:
+    """A text of a file that may be shown in a message: one line, and short."""
+    if type(text) is not str or not text.isprintable() or len(text) > 100:
+        raise ValueError("This is no name.")
+    return text
+
+
 def _check_format(tree: Mapping[str, Any], where: str) -> None:
-    written, version = tree["format"], tree["version"]
+    written, version = tree["format"], _plain(tree["version"])
     if type(written) is int and written == FORMAT:
         return
     if type(written) is int and written > FORMAT:
@@ -180,7 +190,8 @@ def _check_format(tree: Mapping[str, Any], where: str) -> None:
     else:
         remedy = f"fit again, or load it with factorstream {version}"
     raise ModelFileError(
-        f"{where} was written by factorstream {version}, whose format {written} this version does not know; {remedy}."
+        f"{where} was written by factorstream {version}, whose format {written!r:.20} this version does not know; "
+        f"{remedy}."
     )
 
 
@@ -190,6 +201,6 @@ def _check_functions(path: Any, wanted: list[str], given: Mapping[str, Any]) -> 
             raise ModelFileError(f"{path} needs no function {name}; leave it out, or look for a misspelling.")
         if not callable(value):
             raise ModelFileError(f"{name} must be a function as it was when {path} was saved; got {value!r}.")
-    for name in wanted:
+    for name in map(_plain, wanted):
         if name not in given:
             raise ModelFileError(f"{path} was saved without its function {name}; pass it: load(path, {name}=...).")

@@ -130,20 +130,17 @@ def _decode_array(decoder: Decoder, node: Node) -> Array:
     return array.transpose(np.argsort(node["axes"]).tolist()) if "axes" in node else array
 
 
-def _names(items: list[str], shape: list[int], is_object: bool) -> Array:
-    return np.array(items, dtype=object if is_object else str).reshape(shape)
-
-
 def _is_names(_: Encoder, value: Any) -> bool:
-    if type(value) is not np.ndarray or value.dtype.kind not in "OU":
-        return False
-    items = value.ravel().tolist()
-    return all(type(item) is str for item in items) and _names(items, [-1], value.dtype == object).dtype == value.dtype
+    return type(value) is np.ndarray and value.dtype == object and all(type(item) is str for item in value.flat)
+
+
+def _encode_names(_: Encoder, value: Array, __: str) -> Node:
+    return {"items": value.ravel().tolist(), "shape": list(value.shape)}
 
 
 def _decode_names(_: Decoder, node: Node) -> Array:
     _check(all(type(item) is str for item in node["items"]), "names")
-    return _names(node["items"], node["shape"], node["object"])
+    return np.array(node["items"], dtype=object).reshape(node["shape"])
 
 
 def _is_scalar(encoder: Encoder, value: Any) -> bool:
@@ -228,13 +225,7 @@ def _is_missing(_: Encoder, value: Any) -> bool:
 CODECS = {
     "array": Codec(_is_array, _encode_array, _decode_array),
     "scalar": Codec(_is_scalar, lambda to, value, name: _encode_array(to, np.asarray(value), name), _decode_scalar),
-    "names": Codec(
-        _is_names,
-        lambda to, value, _: {
-            "items": value.ravel().tolist(), "shape": list(value.shape), "object": value.dtype == object
-        },
-        _decode_names,
-    ),
+    "names": Codec(_is_names, _encode_names, _decode_names),
     "dtype": Codec(
         lambda to, value: isinstance(value, np.dtype) and value.name in KINDS and value.isnative,
         lambda to, value, _: {"name": value.name},
@@ -269,5 +260,5 @@ CODECS = {
         lambda to, value, name: {"name": to.keep(value, name)},
         lambda of, node: of.objects[node["name"]],
     ),
-}  # fmt: skip
+}
 """Every kind of value; the first that fits describes it."""
