@@ -20,9 +20,8 @@ from factorstream.estimators._stored_times import (
     store_index,
     store_label,
     store_table,
-    zone,
-    zone_text,
 )
+from factorstream.estimators._stored_zones import zone, zone_text
 from factorstream.estimators._times import Table, last_rows, split_table
 from sequence_problems import check_plain, hours, panel, table
 
