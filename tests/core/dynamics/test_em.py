@@ -37,7 +37,7 @@ def test_what_the_prior_takes_off_and_how_relevance_sets_it():
     assert penalty(model, LoadingPrior(alpha)) == pytest.approx(exact)
     np.testing.assert_allclose(relevance(model), 4 / (C**2).sum(0), rtol=1e-3)
     V = np.tile(np.diag([0.5, 0.2]), (4, 1, 1))
-    np.testing.assert_allclose(relevance(changed(model, V=V)), 4 / ((C**2).sum(0) + [2.0, 0.8]), rtol=1e-3)
+    np.testing.assert_allclose(relevance(changed(model, V=V)), 4 / ((C**2).sum(0) + np.array([2.0, 0.8])), rtol=1e-3)
     kl = penalty(changed(model, C=np.zeros((4, 2)), V=np.tile(np.diag(1 / alpha), (4, 1, 1))), LoadingPrior(alpha))
     assert kl == pytest.approx(0.0, abs=1e-12)
 
