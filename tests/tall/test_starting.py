@@ -53,3 +53,14 @@ def test_start_from_a_scale(rng):
     np.testing.assert_array_equal(fetched(given.C)[:, :2], C0.astype(np.float32))
     np.testing.assert_allclose((given.small.S @ given.small.S.T)[:2, :2], V0, rtol=1e-12)
     assert given.small.lam == 0.3
+
+
+def test_values_out_of_range_are_refused_whatever_the_blocks(monkeypatch):
+    """Without a warning of an overflow, though sums of such values overflow before all blocks have been seen."""
+    X = np.full((6, 4), 1e308)
+    X[3:] = -1e308
+    for block in (4, 2**18):
+        monkeypatch.setattr(starting, "BLOCK", block)
+        for rows in (X, sparse.csr_array(X)):
+            with pytest.raises(ValueError, match=r"values of size 1e\+308, which float64 arithmetic cannot square"):
+                starting.measure(rows, fit_mean=True)

@@ -82,7 +82,7 @@ def _filter(place: Place, state: FilterState, model: FilterModel, X: Rows, block
     """Some rows; no feature has its first value in them if they are dense."""
     engine, block_size = _engine(place, state.C, model, X, part_of, block_size)
     blocks = _sparse_block(place, state, X) if is_sparse(X) else _dense_blocks(place, state, X, block_size)
-    return engine.run(state._replace(small=copy_arrays(state.small)), blocks)
+    return engine.run(FilterState(state.C, state.origin, state.unseen, copy_arrays(state.small)), blocks)
 
 
 def _dense_blocks(place: Place, state: FilterState, X: Array, block_size: int) -> Iterator[RowBlock]:
