@@ -185,6 +185,15 @@ def test_sparse_rows_come_back(kind, index, tmp_path):
     np.testing.assert_array_equal(back.toarray(), value.toarray())
 
 
+def test_a_model_that_joblib_mapped_into_memory_can_be_saved(tmp_path, gappy):
+    model = DictionaryFilter(2, random_state=0).fit(gappy)
+    joblib.dump(model, tmp_path / "joblib")
+    mapped = joblib.load(tmp_path / "joblib", mmap_mode="r")
+    assert any(isinstance(array, np.memmap) for array in leaves(mapped.state_))
+    mapped.save(tmp_path / "model")
+    assert fingerprint(load(tmp_path / "model")) == fingerprint(model)
+
+
 def test_attributes_of_the_users_own_are_kept_by_copies_and_refused_by_save(tmp_path, gappy):
     class Thing:
         def __deepcopy__(self, memo):

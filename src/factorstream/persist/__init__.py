@@ -100,6 +100,8 @@ def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
     except (ModelFileError, OSError):
         raise
     except ImportError as problem:
+        if problem.name != "pandas":
+            raise
         raise ModelFileError(f"{path} has pandas.NA among its values; install pandas to load it.") from problem
     except MemoryError as problem:
         raise ModelFileError(f"{path} does not fit into memory; load it on a larger machine.") from problem
