@@ -100,6 +100,8 @@ def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
     except (ModelFileError, OSError):
         raise
     except ImportError as problem:
+        if problem.name != "pandas":
+            raise
         raise ModelFileError(f"{path} has pandas.NA among its values; install pandas to load it.") from problem
     except MemoryError as problem:
         raise ModelFileError(f"{path} does not fit into memory; load it on a larger machine.") from problem
@@ -142,8 +144,8 @@ def _check_left_out(name: str, value: Any, found: Encoded) -> None:
     kind = type(value).__name__ + (f" of {value.dtype}" if isinstance(value, np.ndarray) else "")
     if place_of(value) is not HERE:
         raise TypeError(
-            f"The features of this model are not in this process ({name} is of type {kind}); fit rows of this process "
-            "to save a model."
+            f"{name} of type {kind} cannot be saved: features must be in this process to be saved; "
+            "fit rows of this process."
         )
     if isinstance(value, np.random.RandomState):
         raise TypeError(f"{name} cannot be saved: it is not of the kind RandomState(seed) makes (MT19937); use that.")

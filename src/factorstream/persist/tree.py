@@ -115,7 +115,8 @@ def _axes(array: Array) -> list[int]:
 
 
 def _is_array(_: Encoder, value: Any) -> bool:
-    return type(value) is np.ndarray and value.dtype.name in KINDS and value.dtype.isnative
+    """A plain array of numbers; joblib makes memory maps of large ones, whose numbers come back in memory."""
+    return type(value) in (np.ndarray, np.memmap) and value.dtype.name in KINDS and value.dtype.isnative
 
 
 def _encode_array(encoder: Encoder, value: Array, _: str) -> Node:
