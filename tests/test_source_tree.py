@@ -57,6 +57,7 @@ TESTED_BY = {
     "estimators/_sequence_attributes": "estimators/test_sequence_settings",
     "estimators/_stateful": "contracts/test_parameters",
     "estimators/_stored_times": "estimators/test_sequence_stored_times",
+    "estimators/_stored_zones": "estimators/test_sequence_stored_times",
     "estimators/_streaming": "estimators/test_dictionary_filter",
     "estimators/_times": "estimators/test_sequence_tables",
     "estimators/_types": "contracts/test_arrays",

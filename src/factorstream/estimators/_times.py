@@ -138,8 +138,8 @@ def append_times(before: Table, table: Table) -> Table:
         later = bool(table.times[0] > before.times[-1])
         join = before.times.append if table.library == "pandas" else before.times.clone().append  # of polars: in place
         both = join(table.times)
-        if getattr(both, "dtype", None) != table.times.dtype:
-            raise TypeError("no common type")
+        if getattr(table.times, "tz", None) is not None and getattr(both, "tz", None) is None:
+            raise TypeError("two time zones make pandas give up on both")
     except Exception as problem:  # another library, time zone or unit: each library has its own complaint
         raise ValueError("The time stamps of X are of another kind than those before; go on as it began.") from problem
     if not later:
