@@ -89,11 +89,11 @@ class BayesianFactorization(PosteriorFactorizer):
     -----
     Memory is n_features × n_components²: for very many features use :class:`factorstream.DictionaryFilter`.
 
-    ``partial_fit`` takes in rows in lots of ``2 * max(n_components, 10)``; each call also counts the rows since the last
-    whole lot, so that the division of a stream into calls does not matter. It starts from the first lots with two
+    ``partial_fit`` takes in rows in lots of ``2 * max(n_components, 10)``; each call also counts the rows since the
+    last whole lot, so that the division of a stream into calls does not matter. It starts from the first lots with two
     observed entries for every parameter, at the latest from ten lots; until then all rows are kept, and fitted anew for
-    every question. Sparse and dense rows may follow each other. A fit on the whole data is better where most entries are
-    missing.
+    every question. Sparse and dense rows may follow each other. A fit on the whole data is better where most entries
+    are missing.
 
     A robust fit's draws and densities take its noise as normal, with the same central 95%.
 
