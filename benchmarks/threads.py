@@ -51,10 +51,15 @@ def seconds(threads: int, neighbours: int, m: int, r: int) -> float:
     return statistics.median(map(float, out.split()))
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Print the times with no neighbour, one, and one per core."""
     cores = os.cpu_count() or 1
     for m, r in SIZES:
         print(f"{cores} cores; seconds for one pass over 300 × {m}, r = {r}, every second row with gaps")
         for neighbours in (0, 1, cores):
             times = [seconds(threads, neighbours, m, r) for threads in (1, cores)]
             print(f"{neighbours} busy neighbours: {times[0]:.3f} on one thread, {times[1]:.3f} on {cores}")
+
+
+if __name__ == "__main__":
+    main()

@@ -34,10 +34,10 @@ def paper_model(r, q=None, step="least_squares", drift=None):
 def stream(rng, n, m, r, missing):
     """Rows with complete runs in between, the mask of observed entries (r + 2 or more), and the rows with gaps."""
     Y = low_rank(rng, n, m, r, noise=0.5) + rng.standard_normal(m)
-    gone = rng.random(Y.shape) < missing
-    gone[::5] = gone[1::5] = False
-    gone[(~gone).sum(axis=1) < r + 2, : r + 2] = False
-    return Y, (~gone).astype(float), np.where(gone, np.nan, Y)
+    hidden = rng.random(Y.shape) < missing
+    hidden[::5] = hidden[1::5] = False
+    hidden[(~hidden).sum(axis=1) < r + 2, : r + 2] = False
+    return Y, (~hidden).astype(float), np.where(hidden, np.nan, Y)
 
 
 def close(a, b, rtol=1e-8):

@@ -80,7 +80,9 @@ def _gathered(results):
     first = results[0]
     if isinstance(first, tuple):
         return _rebuilt(first, [_gathered(column) for column in zip(*results, strict=True)])
-    return None if first is None and len(set(map(type, results))) == 1 else Split(results)
+    n_none = sum(result is None for result in results)
+    assert n_none in (0, len(results)), "a result is None for all pieces or for none: see Place.each"
+    return None if n_none else Split(results)
 
 
 def _summed(results):

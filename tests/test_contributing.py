@@ -83,18 +83,18 @@ def step():
 def test_the_coefficient_step_fits(rng, step):
     """Complete runs, gaps, and rows with too few entries; it restores what was hidden."""
     truth = low_rank(rng, 400, 20, 3, noise=0.2, offset=2.0)
-    gone = rng.random(truth.shape) < 0.2
-    gone[::4] = False
-    gone[1::4, 2:] = True
-    X = np.where(gone, np.nan, truth)
+    missing = rng.random(truth.shape) < 0.2
+    missing[::4] = False
+    missing[1::4, 2:] = True
+    X = np.where(missing, np.nan, truth)
     settings = {"noise_variance": None, "V0": None, "C0": "random", "seed": 0, "dtype": X.dtype}
     state = start(measure(X, True), r=3, fit_mean=True, **settings)
     model = paper_model(3, 4)._replace(step=step, learn_noise=True, min_observed=6)
     state, record = filter_rows(state, model, X, 16)
-    assert len(record.innovation) == np.count_nonzero(~gone.all(axis=1)) > 390
+    assert len(record.innovation) == np.count_nonzero(~missing.all(axis=1)) > 390
     filled, _ = predict(state, model, X, 16)
-    thin = gone.sum(axis=1) > 10
-    assert np.std((filled - truth)[gone & ~thin[:, None]]) < 0.4 * np.std(truth)
+    thin = missing.sum(axis=1) > 10
+    assert np.std((filled - truth)[missing & ~thin[:, None]]) < 0.4 * np.std(truth)
     assert np.isfinite(filled).all()
 
 
@@ -199,6 +199,23 @@ def test_the_place_gives_the_same_numbers(rng, place, estimator, kind, tmp_path)
     here, there = (model.impute(X, return_std=True) for model in models)
     for a, b in zip(here, there, strict=True):
         np.testing.assert_allclose(b, a, rtol=1e-8, atol=1e-8)
+
+
+def test_the_place_centres_all_pieces_also_where_the_first_has_mean_zero(rng, place):
+    X = low_rank(rng, 40, 9, 2)
+    X = np.vstack([X, -X])
+    X[:40, 3:] += 5.0
+    X[40:, 3:] += 5.0
+    X[:, :3] = np.round(64.0 * X[:, :3]) / 64.0  # so that their sums are zero without rounding
+    models = []
+    for where in (HERE, place.PIECES):
+        with using(where):
+            models.append(DictionaryFilter(2, random_state=0).fit(X))
+    here, there = models
+    assert not here.state_.filter.origin[:3].any()
+    assert here.state_.filter.origin[3:].all()
+    np.testing.assert_allclose(there.mean_, here.mean_, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(there.mean_[3:], 5.0, atol=1.0)
 
 
 # ------------------------------------------------------------------ a file format

@@ -90,3 +90,24 @@ def test_a_system_that_opens_no_folders_is_enough(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "open", refuse)
     assert write_atomic(tmp_path / "a", "x").read_text() == "x"
+
+
+def test_nobody_else_can_read_the_temporary_file_of_a_private_one(tmp_path):
+    path = tmp_path / "private"
+    path.touch(mode=0o600)
+    seen = []
+
+    def parts():
+        seen.extend(stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir())
+        yield b"a"
+        yield memoryview(b"b")
+
+    assert write_atomic(path, parts()).read_bytes() == b"ab"
+    assert seen == [0o600, 0o600]
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(
+        FileNotFoundError, match=f"^There is no folder {tmp_path / 'no'} to write a to; make it first.$"
+    ):
+        write_atomic(tmp_path / "no" / "a", "x")

@@ -8,6 +8,7 @@ import os
 import secrets
 import stat
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 __all__ = ["UnusableOutputError", "check_writable", "make_folder", "write_atomic"]
@@ -17,11 +18,12 @@ class UnusableOutputError(OSError):
     """Nothing can be written where it was asked for; the message says what to do."""
 
 
-def write_atomic(path: Path, content: str | bytes) -> Path:
+def write_atomic(path: Path, content: str | bytes | Iterable[bytes | memoryview]) -> Path:
     """Write a file so that a reader, or a power cut, finds the old content or the new one and no mixture.
 
     The content goes to a temporary file in the same folder, is synced to the disk and then renamed. A link is
-    followed and stays a link; a file that is replaced keeps its permissions. Returns the path that was written.
+    followed and stays a link; a file that is replaced keeps its permissions. Several parts of a content are written
+    one after another. Returns the path that was written.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -29,18 +31,22 @@ def write_atomic(path: Path, content: str | bytes) -> Path:
     '| a |'
     """
     data = content.encode() if isinstance(content, str) else content
+    parts = [data] if isinstance(data, bytes) else data
     path = _follow_links(path)
     if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
-        path.write_bytes(data)
+        with path.open("wb") as file:
+            file.writelines(parts)
         return path
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} to; make it first.")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as file:  # a new file: the system gives it the usual permissions
-            file.write(data)
+            if path.exists():  # before there is anything to read in it
+                temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
-        if path.exists():
-            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -106,8 +106,8 @@ def test_values_under_the_mask_never_matter(seed, size, fraction, poison):
     place = place_of(start.C)
     rows = RowBlock(place.put(np.where(gone, poison, X), 1), len(X), place.put(gone, 1))
     engine = NumpyRows(place, model.state_.settings.model, start.C)
-    _, C, _ = engine.run(copy_arrays(start.small), start.C, [rows])
-    close(fetched(C), fetched(model.state_.filter.C), rtol=1e-7)
+    found, _ = engine.run(start._replace(small=copy_arrays(start.small)), [rows])
+    close(fetched(found.C), fetched(model.state_.filter.C), rtol=1e-7)
     if (~gone).sum(axis=1).min() > size[2]:
         C, _ = mf_rlf_masked(np.where(gone, 7.0, X).T, (~gone).T.astype(float), init.T, np.eye(size[2]), 0.5)
         close(model.components_, C.T, rtol=1e-5)

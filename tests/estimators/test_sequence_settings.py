@@ -123,7 +123,43 @@ def test_calibrate_acts_whatever_drifts(drift):
     plain, wide = (SequenceFilter(2, drift=drift, calibrate=calibrate).fit(X) for calibrate in (False, True))
     assert plain.interval_scale_ == plain.forecast_scale_ == 1.0
     assert wide.interval_scale_ != 1.0
-    assert wide.forecast_scale_ >= 1.0
+    X[100:] *= 10.0  # the last third moves further than what came before could teach
+    plain, wide = (SequenceFilter(2, drift=drift, calibrate=calibrate).fit(X) for calibrate in (False, True))
+    assert plain.forecast_scale_ == 1.0
+    assert wide.forecast_scale_ > 1.5
+
+
+def test_no_drift_is_none():
+    X, _ = gappy(panel(T=150))
+    none, zero = (SequenceFilter(2, drift=drift).fit(X) for drift in ("none", 0))
+    np.testing.assert_array_equal(zero.impute(X), none.impute(X))
+    assert zero.state_.fitted.followed is None
+    np.testing.assert_array_equal(
+        SequenceFilter(2, drift=0.0, smooth=False).fit(X).impute(X),
+        SequenceFilter(2, drift="none", smooth=False).fit(X).impute(X),
+    )
+
+
+@pytest.mark.parametrize("name", ["drift", "dynamics", "process_noise"])
+@pytest.mark.parametrize("value", [True, False, np.True_])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_a_bool_is_no_number(name, value, method):
+    with pytest.raises(ValueError, match=f"{name}.* must "):
+        getattr(SequenceFilter(2, **{name: value}), method)(GOOD)
+
+
+def test_parameters_are_kept_as_plain_numbers():
+    model = SequenceFilter(np.int64(2), drift=np.float64(1e-3), alarm_rate=np.float64(1e-3), tol=np.float32(0.5))
+    kept = model.fit(GOOD).state_.parameters
+    kinds = {"n_components": int, "drift": float, "alarm_rate": float, "tol": float, "calibrate": bool, "smooth": bool}
+    assert {name: type(kept[name]) for name in kinds} == kinds
+
+
+@pytest.mark.parametrize("drift", ["none", 1e-3])
+def test_smooth_acts_unless_the_dictionary_drifts(drift):
+    X, _ = gappy(panel(T=150))
+    both, past = (SequenceFilter(2, drift=drift, smooth=smooth).fit(X).impute(X) for smooth in (True, False))
+    assert (both != past).any() == (drift == "none")
 
 
 def test_numbers_of_numpy_are_numbers():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -20,9 +20,9 @@ from factorstream.estimators._stored_times import (
     store_index,
     store_label,
     store_table,
-    zone,
-    zone_text,
+    store_times,
 )
+from factorstream.estimators._stored_zones import zone, zone_text
 from factorstream.estimators._times import Table, last_rows, split_table
 from sequence_problems import check_plain, hours, panel, table
 
@@ -99,6 +99,100 @@ def test_time_zones_of_other_libraries_come_back(library):
     module = pytest.importorskip(library)
     tz = module.timezone(BERLIN) if library == "pytz" else module.gettz(BERLIN)
     assert zone(zone_text(tz)) == tz
+
+
+class Fixed(tzinfo):
+    """A time zone of the user's at a fixed offset."""
+
+    def utcoffset(self, dt):
+        return timedelta(hours=2)
+
+    def dst(self, dt):
+        return timedelta(0)
+
+    def tzname(self, dt):
+        return "mine"
+
+
+class Moving(Fixed):
+    """One whose offset depends on the date."""
+
+    def utcoffset(self, dt):
+        return None if dt is None else timedelta(hours=dt.month // 6)
+
+
+def zones():
+    yield "named", timezone(timedelta(hours=1), "CET")
+    yield "offset", timezone(timedelta(hours=5.5))
+    yield "own", Fixed()
+    dateutil = pytest.importorskip("dateutil.tz")
+    yield "tzoffset", dateutil.tzoffset("CET", 3600)
+    yield "unnamed tzoffset", dateutil.tzoffset(None, -7200)
+    yield "tzlocal", dateutil.tzlocal()
+    yield "tzutc", dateutil.tzutc()
+    yield "gettz", dateutil.gettz(BERLIN)
+
+
+@pytest.mark.parametrize(("name", "tz"), list(zones()), ids=[name for name, _ in zones()])
+@pytest.mark.parametrize("column", [False, True])
+def test_a_stream_goes_on_in_any_time_zone(name, tz, column):
+    X = pandas.DataFrame(panel(T=40), columns=list("abcdef"), index=pandas.date_range("2024-01-05", periods=40, tz=tz))
+    end = X.index[-1]
+    X = X.rename_axis("when").reset_index() if column else X
+    model = SequenceFilter(2, lag=3).fit(X[:30]).partial_fit(X[30:35])
+    model = pickle.loads(pickle.dumps(model)).partial_fit(X[35:])
+    check_plain(model.state_)
+    recent, ahead = model.recent(), model.forecast(2)
+    for found in (recent, ahead):
+        times = pandas.DatetimeIndex(found["when"]) if column else found.index
+        assert isinstance(times, pandas.DatetimeIndex)
+        assert times[0].utcoffset() == end.utcoffset()
+    assert times[0] == end + pandas.Timedelta("1D")
+
+
+def test_a_zone_keeps_its_name():
+    assert zone(zone_text(timezone(timedelta(hours=1), "CET"))).tzname(None) == "CET"
+    assert zone(zone_text(timezone(timedelta(hours=1)))).tzname(None) == "UTC+01:00"
+    assert zone(zone_text(timezone(timedelta(hours=1), "a:b"))).tzname(None) == "a:b"
+
+
+def test_a_stream_does_not_go_on_in_a_zone_that_shows_other_times():
+    times = pandas.date_range("2024-01-05", periods=40, tz=BERLIN)
+    X = pandas.DataFrame(panel(T=40), index=times)
+    model = SequenceFilter(2).fit(X[:30])
+    with pytest.raises(ValueError, match="of another kind than those before; go on as it began"):
+        model.partial_fit(X[30:].tz_convert("Asia/Tokyo"))
+
+
+def test_a_zone_of_dateutil_is_stored_by_its_name():
+    dateutil = pytest.importorskip("dateutil.tz")
+    assert zone_text(dateutil.gettz(BERLIN)) == f"dateutil:{BERLIN}"
+
+
+@pytest.mark.parametrize("origin", ["zoneinfo", "pytz", "dateutil"])
+def test_a_zone_that_is_not_known_here_is_refused(origin):
+    pytest.importorskip(origin)
+    with pytest.raises(
+        ValueError, match=r"The time zone Atlantis/Capital is not known on this machine; install tzdata"
+    ):
+        zone(f"{origin}:Atlantis/Capital")
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_time_stamps_that_cannot_be_kept_are_refused(method):
+    X = pandas.DataFrame(panel(T=40), index=pandas.date_range("2024-01-05", periods=40, name=frozenset("a")))
+    model = SequenceFilter(2)
+    with pytest.raises(ValueError, match="time stamps of X cannot be kept for the rows to come"):
+        getattr(model, method)(X)
+    assert not hasattr(model, "state_")
+
+
+@pytest.mark.parametrize("tz", [Moving(), tzinfo()])
+def test_a_zone_without_a_name_or_an_offset_cannot_be_stored(tz):
+    with pytest.raises(TypeError, match="cannot be stored"):
+        zone_text(tz)
+    with pytest.raises(ValueError, match="because their time zone or name is not plain data"):
+        store_times(pandas.Index([datetime(2024, 1, 1, tzinfo=tz)], dtype=object))
 
 
 def test_a_frequency_that_cannot_be_written_down_is_inferred_again():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from factorstream import SequenceFilter
+from factorstream.core.dynamics.alarm import threshold
 from factorstream.core.dynamics.filter import entry
 from factorstream.metrics import coverage, rmse
 from sequence_problems import gappy, panel
@@ -163,6 +164,39 @@ def test_recent_is_whole_when_a_sensor_starts_late():
         stream = model.state_.stream
         filtered = stream.shift + stream.scale * entry(stream.fitted.now, stream.fitted.belief)[0]
         np.testing.assert_allclose(recent[-1], np.where(np.isnan(row), filtered, row))
+
+
+@pytest.mark.parametrize("robust", [False, True])
+def test_recent_ends_with_the_belief_that_the_stream_goes_on_from(robust):
+    """Also at the rows 1, 2, 4 .. 256 at which everything so far is fitted anew."""
+    X, _ = gappy(panel(T=300), 0.2)
+    X[::7, 0] += 30.0
+    model = SequenceFilter(2, lag=4, robust=robust)
+    for row in X:
+        model.partial_fit(row[None])
+        assert model.state_.beliefs[-1] is model.state_.fitted.belief
+        assert len(model.state_.beliefs) == min(5, model.n_samples_seen_)
+
+
+def test_the_threshold_of_the_alarms_is_found_once(monkeypatch):
+    model = SequenceFilter(2, alarm_rate=1e-3).partial_fit(panel(T=20))
+    assert model.state_.threshold == threshold(1e-3)
+    monkeypatch.setattr("factorstream.core.dynamics.alarm.brentq", None)
+    model.partial_fit(panel(1, T=20)).alarms(panel(2, T=20))
+
+
+def test_one_outlier_raises_no_alarm_in_its_own_row_and_none_at_all_where_outliers_do_not_count():
+    Y = panel(1, T=700, m=8)
+    Y[500, 0] += 20.0 * Y[:, 0].std()
+    plain, robust = (SequenceFilter(2, drift="none", robust=robust).partial_fit(Y) for robust in (False, True))
+    assert 500 not in plain.alarms_
+    assert robust.alarms_ == []
+
+
+def test_a_stream_raises_no_alarms_while_it_warms_up():
+    Y = panel(1, T=256, m=8)
+    Y[200:] *= 100.0
+    assert SequenceFilter(2, drift="none", alarm_rate=0.1).partial_fit(Y).alarms_ == []
 
 
 def test_a_short_fit_goes_on_warming_up():

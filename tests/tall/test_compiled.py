@@ -188,6 +188,10 @@ def test_duplicate_entries_do_not_run_over(rng, monkeypatch):
     """The estimators merge them; here they are more than there are features."""
     Y = sparse.csr_array((rng.standard_normal(9), np.array([0, 1, 2] * 3), np.array([0, 9])), shape=(1, 3))
     model = DictionaryFilter(2, random_state=0).fit(rng.standard_normal((50, 3)))
-    monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
-    state, _ = filter_rows(model.state_.filter, model.state_.settings.model, Y, 32)
-    assert np.isfinite(state.C).all()
+    (plain, info), (fast, info_2) = both(
+        monkeypatch, lambda: filter_rows(model.state_.filter, model.state_.settings.model, Y, 32)
+    )
+    assert info.n_observed == info_2.n_observed == 9
+    for one, other in zip([plain.C, *plain.small, *info], [fast.C, *fast.small, *info_2], strict=True):
+        assert np.isfinite(one).all()
+        np.testing.assert_allclose(other, one, rtol=1e-9, atol=1e-9)

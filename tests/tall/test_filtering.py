@@ -20,24 +20,48 @@ from split_place import SPLIT, fetched
 NOISE = 0.4
 
 
-def test_state_is_never_changed_in_place(rng):
-    Y, C0 = rng.standard_normal((20, 15)), rng.standard_normal((15, 3))
-    Y[::2, 3] = np.nan
-    before = begin(C0, np.eye(3), 1.0)
-    copies = [np.array(a) for a in (fetched(before.C), before.small.G, before.small.S, before.small.T)]
-    filter_rows(before, paper_model(3), Y, 4)
-    for kept, now in zip(copies, (fetched(before.C), before.small.G, before.small.S, before.small.T), strict=True):
+def snapshot(state):
+    """Copies of all that a state holds."""
+    tall = [None if part is None else np.array(fetched(part)) for part in state[:3]]
+    return [*tall, *(np.array(part) for part in state.small)]
+
+
+@pytest.mark.parametrize("kind", ["complete", "gappy", "single row", "other dtype", "sparse"])
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("mean", [False, True])
+def test_state_and_rows_are_never_changed_in_place(rng, mean, late, kind):
+    q = 3 + mean
+    X = low_rank(rng, 1 if kind == "single row" else 20, 15, 3, offset=4.0)
+    if kind not in ("complete", "single row"):
+        X[::2, 3] = np.nan
+        X[:7, 5] = np.nan
+    if kind == "other dtype":
+        X = X.astype(np.float32)
+    rows = sparse.csr_array(np.nan_to_num(X)) if kind == "sparse" else X
+    before = begin(rng.standard_normal((15, q)), np.eye(q), 1.0, 3)
+    place = place_of(before.C)
+    before = before._replace(
+        origin=place.put(rng.standard_normal(15), 0),
+        unseen=place.put(np.arange(15) == 5, 0) if late else None,
+    )
+    state, given = snapshot(before), rows.copy()
+    after, _ = filter_rows(before, paper_model(3, q)._replace(learn_noise=True, track_noise=True), rows, 4)
+    for kept, now in zip(state, snapshot(before), strict=True):
         np.testing.assert_array_equal(kept, now)
+    for kept, now in ((given.data, rows.data),) if kind == "sparse" else ((given, rows),):
+        np.testing.assert_array_equal(kept, now)
+    changed = [not np.array_equal(a, b) for a, b in zip(state, snapshot(after), strict=True)]
+    assert changed == [True, late, late, True, True, True, mean, *[True] * 5]  # x̄ stays zero without a mean
 
 
 def test_a_feature_of_huge_scale_may_be_missing(rng):
     Y = low_rank(rng, 80, 20, 3, noise=0.2)
-    gone = rng.random(Y.shape) < 0.1
-    gone[:, 7] = True
+    missing = rng.random(Y.shape) < 0.1
+    missing[:, 7] = True
     C0 = rng.standard_normal((20, 3))
     C0[7] *= 1e9
-    state, _ = filter_rows(begin(C0, np.eye(3), 0.04, 3), paper_model(3), np.where(gone, np.nan, Y), 8)
-    C, _ = reference.mf_rlf_masked(Y.T, (~gone).T.astype(float), C0, np.eye(3), 0.04)
+    state, _ = filter_rows(begin(C0, np.eye(3), 0.04, 3), paper_model(3), np.where(missing, np.nan, Y), 8)
+    C, _ = reference.mf_rlf_masked(Y.T, (~missing).T.astype(float), C0, np.eye(3), 0.04)
     others = np.arange(20) != 7
     close(fetched(state.C)[others], C[others])
     np.testing.assert_array_equal(fetched(state.C)[7], C0[7])
@@ -97,7 +121,7 @@ def test_the_engine_is_chosen_by_place_size_and_environment(monkeypatch):
     narrow, wide = np.zeros((20, 3)), np.zeros((20_000, 3))
 
     def chosen(place, C):
-        engine, block_size = _engine(place, place.put(C, 0), paper_model(3), 100, 100, 32)
+        engine, block_size = _engine(place, place.put(C, 0), paper_model(3), np.zeros((100, len(C))), 100, 32)
         return engine, block_size
 
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "0")

@@ -19,7 +19,6 @@ def test_arrays_know_their_place():
     assert place_of(np.zeros(3)) is HERE
     assert place_of(sparse.csr_array((2, 3))) is HERE
     assert place_of(SPLIT.put(np.zeros(3), 0)) is SPLIT
-    assert place_for(SPLIT.put(np.zeros((2, 3)), 1)) is SPLIT
 
 
 def test_plain_rows_go_where_using_says_in_this_thread_only():
@@ -58,6 +57,42 @@ def test_a_filter_stays_where_it_started(rng, kind):
     np.testing.assert_allclose(fetched(split.state_.filter.C), here.state_.filter.C, rtol=1e-9, atol=1e-9)
     for a, b in zip(split.impute(X, return_std=True), here.impute(X, return_std=True), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("fit_mean", [False, True])
+def test_a_piece_whose_features_have_mean_zero_is_no_reason_not_to_centre_the_others(fit_mean):
+    """The origin is zero in the first array only; and in no array, or in all, it is the same."""
+    X = np.tile([[1.0], [-1.0]], (10, 6)) * np.arange(1.0, 7.0)
+    X += 0.1 * np.random.default_rng(0).standard_normal((1, 6)) * np.tile([[1.0], [-1.0]], (10, 1))
+    for offset in ([0, 0, 0, 10, 10, 10], [10] * 6, [0] * 6):
+        models = []
+        for place in (HERE, SPLIT):
+            with using(place):
+                models.append(DictionaryFilter(2, fit_mean=fit_mean, random_state=0, shuffle=False).fit(X + offset))
+        here, split = models
+        if fit_mean:
+            np.testing.assert_array_equal(here.state_.filter.origin == 0.0, np.array(offset) == 0)
+        np.testing.assert_allclose(split.mean_, here.mean_, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(fetched(split.state_.filter.C), here.state_.filter.C, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_a_stream_of_few_rows_stays_where_it_started(rng, kind):
+    """Its first rows are kept, and every call starts over from them: at the same place."""
+    X = low_rank(rng, 30, 7, 2, offset=3.0)
+    rows = sparse.csr_array(X) if kind == "sparse" else X
+    models = []
+    for place, other in ((HERE, SPLIT), (SPLIT, HERE)):
+        with using(place):
+            model = DictionaryFilter(2, random_state=0).partial_fit(rows[:3])
+        with using(other):
+            model.partial_fit(rows[3:6])
+            assert model.state_.warm_rows is not None
+            assert place_of(model.state_.filter.C) is place
+            models.append(model.partial_fit(rows[6:]))
+        assert place_of(model.state_.filter.C) is place
+    here, split = models
+    np.testing.assert_allclose(fetched(split.state_.filter.C), here.state_.filter.C, rtol=1e-9, atol=1e-9)
 
 
 def test_tuples_of_tall_arrays_are_taken_apart_and_put_together():

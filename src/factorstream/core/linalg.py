@@ -12,6 +12,8 @@ from scipy.sparse import issparse
 Array = NDArray[Any]
 SparseRows = Any
 """A scipy.sparse CSR array whose stored entries are the observed ones."""
+Rows = Any
+"""A dense array, NaN = missing, or sparse rows: whatever has ``shape`` and ``dtype`` and can be sliced by rows."""
 
 SMALL = 10**6
 """Multiplications up to which OpenBLAS takes a product as it is, without copying its factors into tiles first.
@@ -85,8 +87,9 @@ def cholesky(M: Array, rcond: float) -> Array | None:
 def lifted_cholesky(M: Array, lift: float) -> Array:
     """Lower factor of a symmetric M that is positive definite but for rounding: its diagonal is raised until it is.
 
-    By ``lift`` · ε · ‖M‖∞ at first, what rounding is expected to have taken; ten times more each time, and with
-    ‖M‖∞ itself every M is definite.
+    By ``lift`` · ε · ‖M‖∞ at first, what rounding is expected to have taken; ten times more each time. With ‖M‖∞
+    itself every M is definite, and the last step that is tried lies between 10 and 100 times that: an M that is
+    refused is zero or not finite.
     """
     norm = float(np.abs(M).sum(axis=1).max())
     step = lift * float(np.finfo(np.float64).eps) * norm

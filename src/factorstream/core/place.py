@@ -23,7 +23,11 @@ Tall = Any
 
 
 class Place(Protocol):
-    """Runs functions over the features, wherever these are."""
+    """Runs functions over the features, wherever these are.
+
+    Calls take effect in the order in which they are made: buffers are used again, and some functions write into their
+    arguments. Sums are all that comes back small; a maximum over features is taken of what ``get`` returns.
+    """
 
     def put(self, values: Any, axis: int) -> Tall:
         """Bring an array, or sparse rows, of this process to the place; ``axis`` is the one of the features.
@@ -32,13 +36,17 @@ class Place(Protocol):
         """
 
     def get(self, values: Tall, axis: int) -> Array:
-        """The array of this process that ``values`` stands for, its features along ``axis``."""
+        """The array of this process that ``values`` stands for, its features along ``axis`` in the order of ``put``.
+
+        Also where a function has left some features out: those that remain keep their order.
+        """
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What ``function`` makes of the tall arguments, feature by feature: its results are tall too.
 
         Arguments that are not tall are passed whole. A function that changes an argument in place returns it, and
-        the caller goes on with what is returned.
+        the caller goes on with what is returned. A result, or a part of one that is a tuple, is None for all pieces
+        of the features or for none: no function looks at values to decide it.
         """
 
     def total(self, function: Callable[..., Any], *arguments: Any) -> Any:

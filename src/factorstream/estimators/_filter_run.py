@@ -15,8 +15,10 @@ from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief
 from ..core.filter.state import FilterRecord, FilterState
 from ..core.linalg import Array, is_sparse
+from ..core.place import Place
 from ..tall import projecting
 from ..tall.filtering import filter_rows
+from ..tall.places import place_of
 from ..tall.products import square_sum
 from ..tall.rows import Rows, stack
 from ..tall.starting import measure, start, warm_up
@@ -176,17 +178,19 @@ def go_on(run: FilterRun, X: Rows, with_data: Array, tell: Tell) -> FilterRun:
     the division of a stream into calls does not matter.
     """
     if run.warm_rows is not None:
-        state, kept = _warm_up(run.settings, run.warm_rows, X, with_data)
+        state, kept = _warm_up(run.settings, run.warm_rows, X, with_data, place_of(run.filter.C))
         run = run._replace(filter=state, warm_rows=kept)
     return _take_in(run, X, with_data, tell)
 
 
-def _warm_up(settings: FilterSettings, kept: Rows, X: Rows, with_data: Array) -> tuple[FilterState, Rows | None]:
+def _warm_up(
+    settings: FilterSettings, kept: Rows, X: Rows, with_data: Array, place: Place | None = None
+) -> tuple[FilterState, Rows | None]:
     """The filter after the rows kept so far, its scale measured on X as well; and the rows to keep, if any."""
     wanted = warm_up(settings.model.r) if settings.fit_mean or settings.measures else 0
     more = with_data[: max(wanted - kept.shape[0], 0)]
     rows = stack(kept, X[more].astype(settings.dtype, copy=False))
-    state, _ = filter_rows(_start(settings, rows), settings.model, kept, settings.block_size)
+    state, _ = filter_rows(_start(settings, rows, place), settings.model, kept, settings.block_size)
     return state, rows if rows.shape[0] < wanted else None
 
 
@@ -196,9 +200,9 @@ def _take_in(run: FilterRun, X: Rows, with_data: Array, tell: Tell) -> FilterRun
     return run._replace(n_samples=run.n_samples + len(with_data))
 
 
-def _start(settings: FilterSettings, rows: Rows) -> FilterState:
+def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> FilterState:
     return start(
-        measure(rows, settings.fit_mean),
+        measure(rows, settings.fit_mean, place),
         r=settings.model.r,
         fit_mean=settings.fit_mean,
         noise_variance=settings.noise_variance,

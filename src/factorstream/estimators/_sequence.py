@@ -23,6 +23,9 @@ LEAST_PROCESS_NOISE = 1e-12
 LARGEST_RADIUS = 1.0 + 1e-9
 """Spectral radius of A up to which it counts as not growing: rounding of a rotation."""
 
+_NUMBERS = ("dynamics", "process_noise", "drift")
+"""Parameters in which scikit-learn would take True for the number 1."""
+
 
 def plain_parameters(estimator: BaseEstimator) -> dict[str, Parameter]:
     """The parameters that answers depend on, as numbers, strings and copied arrays."""
@@ -31,10 +34,12 @@ def plain_parameters(estimator: BaseEstimator) -> dict[str, Parameter]:
 
 
 def _plain(name: str, value: object) -> Parameter:
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, np.bool_):
+    if isinstance(value, bool | np.bool_):
+        if name in _NUMBERS:
+            raise ValueError(f"{name} must not be a bool; got {value!r}, so give a number, an array or a word instead.")
         return bool(value)
+    if value is None or isinstance(value, str):
+        return value
     if isinstance(value, Real):
         return int(value) if isinstance(value, Integral) else float(value)
     try:
@@ -64,9 +69,9 @@ def _slow_part(drift: Parameter) -> tuple[tuple[Kind, ...], float | None]:
         return (LEVELS, ALL_LEVELS), None
     if drift == "none":
         return (STATES,), None
-    if isinstance(drift, bool) or not isinstance(drift, int | float) or not np.isfinite(drift):
-        raise ValueError(f"drift must be 'auto', 'level', 'none' or a positive number; got {drift!r}.")
-    return (STATES,), float(drift)
+    if not isinstance(drift, int | float) or not np.isfinite(drift):
+        raise ValueError(f"drift must be 'auto', 'level', 'none', 0 or a positive number; got {drift!r}.")
+    return (STATES,), float(drift) or None
 
 
 def _noise(robust: Parameter) -> NoiseSpec:

@@ -17,6 +17,7 @@ from ..core.dynamics.model import Answer, Innovation
 from ..core.dynamics.stream import in_units
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
+from ..tall.threads import limited
 from ._gaps import warn_of_gaps
 from ._sequence_attributes import SequenceAttributes
 from ._stored_times import restore_table
@@ -178,8 +179,10 @@ class SequenceAnswers(SequenceAttributes):
         at ±4, is summed by a two-sided CUSUM: ``up = max(0, up + score - 1/2)``, ``down = max(0, down - score - 1/2)``.
         An alarm is raised, and both sums start again, when either exceeds the threshold at which independent
         N(0, 1) scores would raise ``alarm_rate`` alarms per row (Siegmund's approximation; 1e-4 gives 8.0).
-        A lasting shift of the score by one standard deviation is found after about 17 rows, by two after 6. A single
-        row raises none, however far off: its ``score`` tells.
+        A lasting shift of the score by one standard deviation is found after about 17 rows, by two after 6. With
+        ``robust=True`` outliers do not count. Without, a row far off raises no alarm itself (its ``score`` tells), but
+        what it does to the state stays, and the rows after it may fire. ``partial_fit`` raises no alarms
+        during the first 256 rows of a stream (warm-up).
         Where the model does not hold even without a change, scores are correlated and false alarms more frequent.
 
         The numbers come as arrays, for a table too; ``when`` has the time stamps of the rows with an alarm.
@@ -215,14 +218,16 @@ class SequenceAnswers(SequenceAttributes):
         """X, what it was besides its numbers, and what the model says about its entries, in standardised units."""
         values, table, Z = self._standardised(X)
         state = self.state_
-        both_ways = state.parameters["smooth"] and state.options.drift is None
-        return values, table, (smoothed if both_ways else filtered)(state.model, Z)
+        both_ways = state.parameters["smooth"] and state.model.emission.drift is None
+        with limited():
+            return values, table, (smoothed if both_ways else filtered)(state.model, Z)
 
     def _innovations(self, X: TableLike) -> tuple[Table, list[Innovation]]:
         """The facts about every row of X as the filter takes it, in the data's units."""
         _, table, Z = self._standardised(X)
-        passed = steps(self.state_.model, Z)
-        return table, [in_units(innovation, self.state_.stream) for _, _, innovation in passed]
+        with limited():
+            passed = steps(self.state_.model, Z)
+            return table, [in_units(innovation, self.state_.stream) for _, _, innovation in passed]
 
     def _in_units(self, answer: Answer, *, noise: bool = True) -> tuple[Array, Array]:
         """Predictive mean and standard deviation of every entry, or of its noise-free part."""

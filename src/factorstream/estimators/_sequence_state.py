@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.dynamics.alarm import Alarm, threshold, watch
+from ..core.dynamics.alarm import Alarm, watch
 from ..core.dynamics.em import DynamicsSpec, LoadingPrior
 from ..core.dynamics.filter import filter_rows
 from ..core.dynamics.learning import advance
@@ -23,7 +23,7 @@ ALARMS_KEPT = 1000
 
 
 class SequenceState(NamedTuple):
-    """The state of a :class:`SequenceFilter`: plain data only, bounded by O(m r² + (lag + 256) m) numbers.
+    """The state of a :class:`SequenceFilter`: plain data only, O(m r² + lag (m r + r²) + 256 m) numbers.
 
     It is a tree of NamedTuples, tuples, dicts, arrays, numbers, strings and None, so it can be written to a file.
     """
@@ -33,6 +33,7 @@ class SequenceState(NamedTuple):
     stream: Stream  # model, belief after the last row, rows that learning still needs
     table: StoredTable  # columns and time stamps of the last rows
     rows: Array  # (k, m) the last rows, at most lag + 1
+    threshold: float  # of the alarm rule, from ``alarm_rate``
     beliefs: tuple[Belief, ...] = ()  # filtered, of the last rows, at most lag + 1
     n_rows: int = 0  # taken in
     alarm: Alarm = Alarm()
@@ -59,13 +60,6 @@ class SequenceState(NamedTuple):
         lag = self.parameters["lag"]
         return lag if isinstance(lag, int) else 0
 
-    @property
-    def threshold(self) -> float:
-        """Of the alarm rule."""
-        rate = self.parameters["alarm_rate"]
-        assert isinstance(rate, float)  # for the type checker: scikit-learn has checked it
-        return threshold(rate)
-
 
 STATE_TYPES: tuple[type, ...] = (
     SequenceState, StreamOptions, Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
@@ -77,7 +71,7 @@ STATE_TYPES: tuple[type, ...] = (
 
 def take_rows(state: SequenceState, Y: Array) -> SequenceState:
     """Pass the rows Y through the stream; alarms are watched for once the warm-up is over."""
-    h, keep = state.threshold, state.lag + 1
+    keep = state.lag + 1
     for y in Y:
         stream, event = advance(state.stream, y, state.options)
         state = state._replace(stream=stream, rows=np.vstack([state.rows, y])[-keep:], n_rows=state.n_rows + 1)
@@ -85,7 +79,7 @@ def take_rows(state: SequenceState, Y: Array) -> SequenceState:
         if isinstance(event, Restart):  # widths that were found for the model before
             state = state._replace(interval_scale=1.0, forecast_scale=1.0)
         if event.innovation is not None and stream.rows > state.options.warmup:
-            alarm, fired, _ = watch(state.alarm, event.innovation, h)
+            alarm, fired, _ = watch(state.alarm, event.innovation, state.threshold)
             state = state._replace(alarm=alarm)
             if fired:
                 state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
@@ -98,7 +92,8 @@ def _beliefs_after(state: SequenceState, event: Event) -> tuple[Belief, ...]:
     if isinstance(event, Restart):
         if state.lag == 0:
             return (now,)
-        return tuple(filter_rows(state.model, (event.rows - state.stream.shift) / state.stream.scale)[0])
+        before = filter_rows(state.model, (event.rows[:-1] - state.stream.shift) / state.stream.scale)[0]
+        return (*before, now)
     if isinstance(event, Refresh) and event.change is not None:
         return (*map(event.change.apply, state.beliefs), now)
     return (*state.beliefs, now)

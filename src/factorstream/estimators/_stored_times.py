@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta, timezone, tzinfo
+from datetime import date, datetime
 from typing import Any, NamedTuple
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from ..core.linalg import Array
+from ._stored_zones import zone, zone_text
 from ._times import Label, Table, Times, library_of
 
 PandasIndex = Any
@@ -66,7 +66,7 @@ def store_table(table: Table) -> StoredTable:
     columns = _store_objects(table.columns, "object", None) if polars else store_index(table.columns)
     if columns is None:
         columns = _store_objects(map(str, table.columns), "object", None)
-    times = None if table.times is None else _store_polars(table.times) if polars else store_index(table.times)
+    times = None if table.times is None else _store_polars(table.times) if polars else store_times(table.times)
     indexed = times is not None and table.column is None
     labels = None if table.labels is None or indexed else store_index(table.labels)
     return StoredTable(table.library, labels, columns, store_label(table.column), table.place, times)
@@ -121,60 +121,47 @@ def restore_label(cell: Cell) -> Label:
     return tuple(map(restore_label, cell)) if isinstance(cell, tuple) else cell
 
 
-def zone_text(tz: tzinfo | None) -> str | None:
-    """A time zone as text that `zone` reads: where it comes from, and its name or its offset in seconds."""
-    if tz is None:
-        return None
-    origin = type(tz).__module__.partition(".")[0]
-    attribute = {"zoneinfo": "key", "pytz": "zone", "dateutil": "_filename"}.get(origin, "")
-    name = getattr(tz, attribute, None)
-    if name is not None:
-        return f"{origin}:{name}"
-    offset = tz.utcoffset(None)
-    if offset is None:
-        raise TypeError(f"The time zone {tz!r} cannot be stored.")
-    return f"offset:{offset.total_seconds()}"
-
-
-def zone(text: str | None) -> tzinfo | None:
-    """The time zone that `zone_text` was given."""
-    if text is None:
-        return None
-    origin, _, name = text.partition(":")
-    if origin == "offset":
-        return timezone(timedelta(seconds=float(name)))
-    if origin == "zoneinfo":
-        return ZoneInfo(name)
-    found: tzinfo = library_of("pytz").timezone(name) if origin == "pytz" else library_of("dateutil.tz").gettz(name)
-    return found
-
-
 # ---------------------------------------------------------------- an index of pandas
 
 
 def store_index(index: PandasIndex) -> StoredIndex | None:
     """An index as plain data; None where its labels cannot be."""
-    pandas = library_of("pandas")
     try:
-        if isinstance(index, pandas.MultiIndex):
-            levels = tuple(store_index(index.get_level_values(k)) for k in range(index.nlevels))
-            return None if None in levels else StoredIndex("multi", levels)
-        name = store_label(index.name)
-        if isinstance(index, pandas.RangeIndex):
-            return StoredIndex("range", (index.start, index.stop, index.step), name)
-        if isinstance(index, pandas.DatetimeIndex):
-            return StoredIndex(
-                "datetime", index.asi8.copy(), name, index.unit, zone_text(index.tz), store_frequency(index.freq)
-            )
-        if isinstance(index, pandas.TimedeltaIndex):
-            return StoredIndex("timedelta", index.asi8.copy(), name, index.unit, None, store_frequency(index.freq))
-        if isinstance(index, pandas.PeriodIndex):
-            return StoredIndex("period", index.asi8.copy(), name, freq=index.freqstr)
-        if isinstance(index.dtype, np.dtype) and index.dtype.kind in "biufc":
-            return StoredIndex("number", index.to_numpy().copy(), name)
-        return _store_objects(index, str(index.dtype), name)
+        return _plain_index(index)
     except TypeError:
         return None
+
+
+def store_times(times: PandasIndex) -> StoredIndex:
+    """Time stamps as plain data; ValueError where they cannot be, for the next row must come after them."""
+    try:
+        return _plain_index(times)
+    except TypeError as problem:
+        raise ValueError(
+            "The time stamps of X cannot be kept for the rows to come, because their time zone or name is not plain "
+            "data; convert them, as X.tz_convert('UTC') does, name them by a string, or drop them."
+        ) from problem
+
+
+def _plain_index(index: PandasIndex) -> StoredIndex:
+    """An index as plain data; TypeError where its labels cannot be."""
+    pandas = library_of("pandas")
+    if isinstance(index, pandas.MultiIndex):
+        return StoredIndex("multi", tuple(_plain_index(index.get_level_values(k)) for k in range(index.nlevels)))
+    name = store_label(index.name)
+    if isinstance(index, pandas.RangeIndex):
+        return StoredIndex("range", (index.start, index.stop, index.step), name)
+    if isinstance(index, pandas.DatetimeIndex):
+        return StoredIndex(
+            "datetime", index.asi8.copy(), name, index.unit, zone_text(index.tz), store_frequency(index.freq)
+        )
+    if isinstance(index, pandas.TimedeltaIndex):
+        return StoredIndex("timedelta", index.asi8.copy(), name, index.unit, None, store_frequency(index.freq))
+    if isinstance(index, pandas.PeriodIndex):
+        return StoredIndex("period", index.asi8.copy(), name, freq=index.freqstr)
+    if isinstance(index.dtype, np.dtype) and index.dtype.kind in "biufc":
+        return StoredIndex("number", index.to_numpy().copy(), name)
+    return _store_objects(index, str(index.dtype), name)
 
 
 def _store_objects(labels: Any, dtype: str, name: Cell) -> StoredIndex:

@@ -127,8 +127,9 @@ def _check_increasing(times: Times) -> None:
 def append_times(before: Table, table: Table) -> Table:
     """The last rows of a stream and one more table, whose time stamps must come after those before."""
     if (before.times is None) != (table.times is None):
-        has, had = ("none", "some") if table.times is None else ("some", "none")
-        raise ValueError(f"The stream began with {had} time stamps and X has {has}; go on as it began.")
+        began, has = ("with", "none") if table.times is None else ("without", "some")
+        raise ValueError(f"The stream began {began} time stamps, and X has {has}; go on as it began.")
+    before = _in_the_zone_of(before, table)
     known = before.labels is not None and table.labels is not None
     table = table._replace(labels=before.labels.append(table.labels) if known else None)
     if table.times is None:
@@ -137,6 +138,8 @@ def append_times(before: Table, table: Table) -> Table:
         later = bool(table.times[0] > before.times[-1])
         join = before.times.append if table.library == "pandas" else before.times.clone().append  # of polars: in place
         both = join(table.times)
+        if getattr(both, "dtype", None) != table.times.dtype:
+            raise TypeError("no common type")
     except Exception as problem:  # another library, time zone or unit: each library has its own complaint
         raise ValueError("The time stamps of X are of another kind than those before; go on as it began.") from problem
     if not later:
@@ -145,6 +148,16 @@ def append_times(before: Table, table: Table) -> Table:
             "rows must arrive in order, each once."
         )
     return _with_times(table, both)
+
+
+def _in_the_zone_of(before: Table, table: Table) -> Table:
+    """`before` in the time zone of `table`, where that shows the same times: a file has only the offset of some."""
+    old, new = (getattr(part.times, "tz", None) for part in (before, table))
+    if table.library != "pandas" or before.library != "pandas" or old is None or new is None:
+        return before
+    times = before.times.tz_convert(new)
+    same = times.tz_localize(None).equals(before.times.tz_localize(None))
+    return _with_times(before, times) if same else before
 
 
 def last_rows(table: Table, rows: int) -> Table:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..core.dynamics.alarm import threshold
 from ..core.dynamics.choose import COMPARED_ROWS, Choice, choose, forecast_stretch
 from ..core.dynamics.fit import LEVELS, WALKS, Kind, fit
 from ..core.dynamics.learning import MIN_ROWS_TO_CHOOSE
@@ -43,8 +44,9 @@ class SequenceFilter(SequenceAnswers):
     Parameters
     ----------
     n_components : int, default=10
-        Upper bound on the number of shared states: never more than features, nor, where features have levels,
-        than common changes can be told from chance. A cycle takes two of them, so a single feature cannot hold one.
+        Upper bound on the number of shared states. There are never more than features. Where features have levels,
+        there are usually only as many as the features' changes have in common beyond chance. A cycle takes two states,
+        so a single feature cannot hold one.
     dynamics : {"auto", "full", "diagonal", "fixed"}, float or array (n_components, n_components), default="auto"
         A. "full" and "diagonal" are learned, "auto" is "full"; "fixed" keeps the multiple of the identity that
         the data's variograms suggest; a number is that multiple; an array is A, or its diagonal. A never grows.
@@ -53,7 +55,8 @@ class SequenceFilter(SequenceAnswers):
         1e-12 of its largest.
     smooth : bool, default=True
         Whether ``impute``, ``denoise``, ``predict_interval`` and ``transform`` use what comes after a row as well as
-        what comes before it (a smoother), or only the latter (a filter).
+        what comes before it (a smoother), or only the latter (a filter). It has no effect with a numeric drift,
+        but for 0: answers are then the filter's.
     lag : int or None, default=None
         How many rows ``recent`` looks back in a stream: the last ``lag`` rows and their beliefs are kept.
     robust : bool or float, default=False
@@ -62,13 +65,17 @@ class SequenceFilter(SequenceAnswers):
         judged by what the others say of it. In a stream, a feature that stays where an outlier was is followed:
         after a few rows where it has a level like a random walk, otherwise once most of a window of 128 rows is there.
     drift : {"auto", "level", "none"} or float, default="auto"
-        What changes slowly besides the states. "level": each feature has a slow level of its own. "none": nothing.
-        "auto" hides some observed runs and takes what fills them best ("level" for 100 rows or fewer). Where levels
-        are a candidate ``fit``, on more than 100 rows, also tries random walks and nothing else, which are filled by
-        straight lines, and takes them where nothing fills the hidden runs clearly better (not with ``robust``, nor
-        with a matrix of dynamics). A positive number: the dictionary drifts; it is Q_V, the variance that each loading
-        of a standardised feature gains per time step. The dictionary is then followed row by row, features have
-        no levels, and all answers are those of the filter, whatever ``smooth`` says.
+        What changes slowly besides the states.
+
+        - "level": each feature has a slow level of its own.
+        - "none", or 0: nothing.
+        - "auto": what fills some hidden observed runs best, "level" or "none" ("level" for 100 rows or fewer).
+        - A positive number: the dictionary, which is followed row by row by the filter, whatever ``smooth`` says, and
+          without levels; it is Q_V, the variance that each loading of a standardised feature gains per time step.
+
+        With "auto" and "level" ``fit``, on more than 100 rows, also tries random walks and nothing else, which are
+        filled by straight lines, and takes them where nothing fills the hidden runs clearly better (not with
+        ``robust``, nor with a matrix of dynamics).
     calibrate : bool, default=True
         Whether ``fit``, on more than 100 rows, sets the width of the intervals by the errors made on hidden observed
         runs, and that of forecasts by those made in the last third: parameters that were learned from few rows are
@@ -130,7 +137,6 @@ class SequenceFilter(SequenceAnswers):
     ``score_samples`` is a Gaussian log-density with levels; without them, where the uncertain dictionary counts,
     and with ``robust`` it is a lower bound on the log-density. Outliers that Student-t noise explains do not count
     towards the alarms. The kind of model and the number of components are settled on the first 256 rows of a stream.
-    Small matrices gain nothing from several BLAS threads: set ``OPENBLAS_NUM_THREADS=1`` for three times the speed.
 
     Two of scikit-learn's checks do not apply, because the order of the rows means something here: results are not
     invariant under a permutation of the rows, nor can rows be taken one by one.
@@ -163,7 +169,7 @@ class SequenceFilter(SequenceAnswers):
         "smooth": ["boolean"],
         "lag": [None, Interval(Integral, 0, None, closed="left")],
         "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
-        "drift": [StrOptions({"auto", "level", "none"}), Interval(Real, 0, None, closed="neither")],
+        "drift": [StrOptions({"auto", "level", "none"}), Interval(Real, 0, None, closed="left")],
         "calibrate": ["boolean"],
         "alarm_rate": [Interval(Real, 0, 1, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -218,15 +224,16 @@ class SequenceFilter(SequenceAnswers):
                 parameters=given,
                 options=opt,
                 stream=followed(resumed(found, shift, scale, Y.astype(np.float64), opt), Z),
-                table=self._last_times(table),
+                table=StoredTable(),
                 rows=Y[-1:].copy(),
+                threshold=threshold(self.alarm_rate),
                 n_rows=len(Y),
                 interval_scale=interval_scale,
                 forecast_scale=forecast_scale,
                 history=tuple(found.history),
                 n_iter=len(found.history),
             )
-            self.state_ = state._replace(beliefs=(state.fitted.belief,))
+            self.state_ = _with_times(state, table)._replace(beliefs=(state.fitted.belief,))
             if self.verbose:
                 print(f"[SequenceFilter] {state.n_iter} sweeps, bound {found.history[-1]:.6g}, kind: {kind}")
             _warn_of_unseen(Y, getattr(self, "feature_names_in_", None))
@@ -257,16 +264,20 @@ class SequenceFilter(SequenceAnswers):
                 Y, table = self._read(X, reset=True)
                 given = plain_parameters(self)
                 opt = options(given, Y.shape[1])
-                state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0].copy())
+                state = SequenceState(
+                    given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0].copy(), threshold(self.alarm_rate)
+                )
             else:
                 check_same_parameters(self, state.parameters)
                 before = restore_table(state.table._replace(columns=None))  # X has its own
                 Y, table = self._read(X, reset=False, after=before)
-            self.state_ = take_rows(state, Y)._replace(table=self._last_times(table))
+            self.state_ = _with_times(take_rows(state, Y), table)
         return self
 
-    def _last_times(self, table: Table) -> StoredTable:
-        return store_table(last_rows(table, max(KEPT_TIMES, 1 + (self.lag or 0))))
+
+def _with_times(state: SequenceState, table: Table) -> SequenceState:
+    """The state with the columns and the last time stamps of a table."""
+    return state._replace(table=store_table(last_rows(table, max(KEPT_TIMES, 1 + state.lag))))
 
 
 def _check_enough(Y: Array, r: int) -> None:

@@ -19,6 +19,9 @@ __all__ = ["Estimator", "Method", "Settings", "Streaming", "paper_methods"]
 
 Array = NDArray[np.float64]
 
+PAPER_MF_RLF, PAPER_NMF, PAPER_SGDMF = 12.38, 12.35, 11.75
+"""dB in the paper's table."""
+
 
 class Estimator(Protocol):
     """What the experiment asks of a method: rows are images, NaN marks a removed pixel."""
@@ -167,12 +170,12 @@ def paper_methods(settings: Settings) -> list[Method]:
     steps = [{"step_size": s, "decay": d} for d in settings.decays for s in settings.step_sizes]
     tuning, iterations = settings.tuning_passes, settings.nmf_iterations
     return [
-        Method("mf-rlf", "MF-RLF", rlf, passes, paper=12.38),
-        Method("mf-rlf-gauss", "MF-RLF, Gaussian start", gaussian, passes, paper=12.38),
+        Method("mf-rlf", "MF-RLF", rlf, passes, paper=PAPER_MF_RLF),
+        Method("mf-rlf-gauss", "MF-RLF, Gaussian start", gaussian, passes, paper=PAPER_MF_RLF),
         Method("kalman", "MF-RLF, Kalman variant", rlf, passes, drifts, tuning),
         Method("broyden", "Broyden", broyden, passes),
-        Method("sgdmf", "SGDMF", sgd, passes, steps, tuning, paper=11.75),
-        Method("nmf", f"NMF, {iterations} iterations", nmf, iterations, iterations="max_iter", paper=12.35),
+        Method("sgdmf", "SGDMF", sgd, passes, steps, tuning, paper=PAPER_SGDMF),
+        Method("nmf", f"NMF, {iterations} iterations", nmf, iterations, iterations="max_iter", paper=PAPER_NMF),
         Method("recommended", "recommended, one pass", recommended),
         Method("sweeps", "variational sweeps", sweeps),
         Method("mean", "pixel mean (floor)", lambda seed: PixelMean()),

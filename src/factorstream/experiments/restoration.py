@@ -70,7 +70,7 @@ class Score:
     filled: float
     seconds: float
     setting: Mapping[str, float]
-    passes: int
+    passes: int  # over the rows, or, of a method that is fitted by sweeps, these
 
 
 @dataclass

@@ -13,7 +13,8 @@ import numpy as np
 from ..report.document import Document, Picture, Section, write_document
 from ..report.figures import PALETTE, Curve, curves, image_panels, to_png
 from ..report.tables import Cell, Column, Estimate, Table, seeds_in_words
-from .restoration_text import PAPER_MF_RLF, ambiguities, differences, protocol
+from .methods import PAPER_MF_RLF
+from .restoration_text import ambiguities, differences, protocol
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +31,7 @@ LEAD = (
 )
 _COLUMNS = (
     Column("method", "method", numeric=False),
-    Column("passes", "passes"),
+    Column("passes", "passes or sweeps"),
     Column("missing", "missing", mark_best=True),
     Column("all", "all"),
     Column("filled", "filled"),
@@ -99,7 +100,7 @@ def faces_figure(result: Restoration) -> Figure:
 
 
 def passes_figure(result: Restoration) -> Figure:
-    """SNR over the removed entries against passes over the data."""
+    """SNR over the removed entries against passes over the data, or sweeps."""
     panels = []
     for reading in result.readings:
         lines = []
@@ -109,7 +110,7 @@ def passes_figure(result: Restoration) -> Figure:
         panels.append((heading(result, reading).replace(" (", "\n("), lines))
     return curves(
         panels,
-        x_label="passes over the data (NMF: batch iterations)",
+        x_label="passes over the data or sweeps (NMF: batch iterations)",
         y_label="SNR over the removed entries (dB)",
         levels={"MF-RLF in the paper": PAPER_MF_RLF},
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .methods import PAPER_MF_RLF, PAPER_NMF, PAPER_SGDMF
 from .tuning import HELD_OUT
 
 if TYPE_CHECKING:
@@ -13,9 +14,6 @@ if TYPE_CHECKING:
     from .restoration import Restoration
 
 __all__ = ["ambiguities", "differences", "protocol"]
-
-PAPER_MF_RLF = 12.38
-"""dB of MF-RLF in the paper's table."""
 
 
 def protocol(result: Restoration, settings: Settings, source: str) -> list[str]:
@@ -68,10 +66,10 @@ def ambiguities() -> list[str]:
 
 
 def differences(result: Restoration) -> list[str]:
-    """The measured numbers against 12.38 / 12.35 / 11.75, and what explains the distance."""
+    """The measured numbers against those of the paper, and what explains the distance."""
     texts = [
-        "SNR over the removed entries, and in brackets the difference from the paper's table (MF-RLF 12.38, "
-        "NMF 12.35, SGDMF 11.75):"
+        "SNR over the removed entries, and in brackets the difference from the paper's table "
+        f"(MF-RLF {PAPER_MF_RLF:.2f}, NMF {PAPER_NMF:.2f}, SGDMF {PAPER_SGDMF:.2f}):"
     ]
     for reading in result.readings:
         parts = []
@@ -112,8 +110,9 @@ def _why_the_start_matters(result: Restoration) -> list[str]:
     ]
     if abs(gauss - PAPER_MF_RLF) < min(abs(uniform - PAPER_MF_RLF), 0.5):
         texts[0] += (
-            " Of the rows of MF-RLF the latter is closest to the paper's 12.38. Whether it was the paper's experiment "
-            f"the numbers cannot say: the pixel mean alone gives {_mean(result, 'initial-snr', 'mean'):.2f} dB."
+            f" Of the rows of MF-RLF the latter is closest to the paper's {PAPER_MF_RLF:.2f}. Whether it was the "
+            "paper's experiment the numbers cannot say: the pixel mean alone gives "
+            f"{_mean(result, 'initial-snr', 'mean'):.2f} dB."
         )
     return texts if min(broyden, kalman) > uniform else texts[:1]
 

@@ -15,14 +15,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.place import HERE
 from ..files import write_atomic
-from .content import THIS_FILE, ModelFileError, from_bytes, to_bytes
-from .tree import Encoded, decode, encode
+from ..tall.places import place_of
+from .content import ModelFileError, from_file, to_parts
+from .tree import Decoder, Encoded, Encoder
 
 __all__ = ["ModelFileError", "Saved", "load"]
 
 FORMAT = 1
-"""Raised whenever a file of the version before can no longer be read."""
+"""Increase it when files of the previous format can no longer be read."""
+
+ATTRIBUTES = {"n_features_in_", "feature_names_in_", "_sklearn_output_config"}
+"""What scikit-learn keeps beside parameters and state; a file has no other attributes."""
 
 
 class Saved:
@@ -37,14 +42,15 @@ class Saved:
         The file is written beside its place and then moved there, so that ``path`` is never half a file. A function
         among the parameters is left out: ``load(path, name=function)`` takes it again.
         """
-        if type(self).__name__ not in _public_names():
+        if _public_class(type(self).__name__) is not type(self):
             raise TypeError(f"{type(self).__name__} is not a class of factorstream; pickle it, or save its base class.")
         found = _described(self)
+        for name in found.tree["attributes"]["items"]:
+            if name not in ATTRIBUTES:
+                raise TypeError(f"The attribute {name} cannot be saved; delete it, or pickle the model.")
         for name, value in found.objects.items():
-            if not callable(value):
-                kind = type(value).__name__
-                raise TypeError(f"{name} of type {kind} cannot be saved; use numbers, text or arrays.")
-        write_atomic(Path(path), to_bytes(found))
+            _check_left_out(name, value, found)
+        write_atomic(Path(path), to_parts(found))
 
     def __getstate__(self) -> dict[str, Any]:
         return _described(self)._asdict()
@@ -57,8 +63,9 @@ class Saved:
                 "fit again, and keep models with save and load."
             )
         found = Encoded(**pickled)
-        _check_format(found.tree, f"this pickle of {name}")
-        vars(self).update(_attributes(found.tree, found, self._state_types))
+        where = f"This pickle of {name}"
+        _check_format(found.tree, where)
+        vars(self).update(_attributes(type(self), found, where))
 
 
 def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
@@ -77,24 +84,26 @@ def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
     >>> bool((load(path).partial_fit(X).components_ == model.partial_fit(X).components_).all())
     True
     """
-    with open(path, "rb") as file:
-        content = file.read()
     try:
-        found = from_bytes(content)
+        found = from_file(path)
         tree = found.tree
         _check_format(tree, str(path))
-        name = tree["class"]
-        if name not in _public_names():
-            raise ModelFileError(f"{path} holds a {name}, which this version of factorstream does not have.")
-        Estimator = getattr(_package(), name)
+        name = _plain(tree["class"])
+        Estimator = _public_class(name)
+        if Estimator is None:
+            raise ModelFileError(f"{path} holds a {name}, which this version of factorstream does not have; upgrade.")
         _check_functions(path, tree["functions"], functions)
+        if not ATTRIBUTES.issuperset(tree["attributes"]["items"]):
+            raise ModelFileError(f"{path} has attributes that no file has; load another copy.")
         estimator = Estimator.__new__(Estimator)
-        vars(estimator).update(_attributes(tree, found._replace(objects=dict(functions)), Estimator._state_types))
-        if set(Estimator._get_param_names()) != set(tree["parameters"]["items"]):
-            raise ModelFileError(f"{path} has other parameters than {name} has in this version of factorstream.")
-    except ModelFileError as problem:
-        raise ModelFileError(str(problem).replace(THIS_FILE, str(path))) from None
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as problem:
+        vars(estimator).update(_attributes(Estimator, found._replace(objects=dict(functions)), str(path)))
+    except (ModelFileError, OSError):
+        raise
+    except ImportError as problem:
+        raise ModelFileError(f"{path} has pandas.NA among its values; install pandas to load it.") from problem
+    except MemoryError as problem:
+        raise ModelFileError(f"{path} does not fit into memory; load it on a larger machine.") from problem
+    except Exception as problem:  # whatever a made-up file leads to
         raise ModelFileError(f"{path} is damaged or was not written by factorstream; load another copy.") from problem
     return estimator
 
@@ -104,14 +113,16 @@ def _package() -> Any:
     return importlib.import_module("factorstream")
 
 
-def _public_names() -> list[str]:
-    return [name for name in _package().__all__ if name != "load"]
+def _public_class(name: str) -> Any:
+    """The estimator of that name, or None."""
+    package = _package()
+    found = getattr(package, name) if name in package.__all__ else None
+    return found if isinstance(found, type) else None
 
 
 def _described(estimator: Any) -> Encoded:
     """Class, parameters, features and state of an estimator."""
-    arrays: list[np.ndarray[Any, Any]] = []
-    objects: dict[str, Any] = {}
+    encoder = Encoder(estimator._state_types)
     known = vars(estimator)
     parameters = {name: known[name] for name in type(estimator)._get_param_names()}
     others = {name: value for name, value in known.items() if name not in parameters and name != "state_"}
@@ -119,30 +130,69 @@ def _described(estimator: Any) -> Encoded:
         "format": FORMAT,
         "version": _package().__version__,
         "class": type(estimator).__name__,
-        "parameters": encode(parameters, arrays, objects),
-        "attributes": encode(others, arrays, objects),
-        "state": encode(known.get("state_"), arrays, objects),
+        "parameters": encoder.encode(parameters),
+        "attributes": encoder.encode(others),
+        "state": encoder.encode(known.get("state_"), "state_"),
     }
-    return Encoded({**tree, "functions": sorted(objects)}, arrays, objects)
+    return Encoded({**tree, "functions": sorted(encoder.objects)}, encoder.arrays, encoder.objects)
 
 
-def _attributes(tree: Mapping[str, Any], found: Encoded, types: tuple[type, ...]) -> dict[str, Any]:
+def _check_left_out(name: str, value: Any, found: Encoded) -> None:
+    """Refuse an object that ``load`` could not be given again under the name of a parameter."""
+    kind = type(value).__name__ + (f" of {value.dtype}" if isinstance(value, np.ndarray) else "")
+    if place_of(value) is not HERE:
+        raise TypeError(
+            f"The features of this model are not in this process ({name} is of type {kind}); fit rows of this process "
+            "to save a model."
+        )
+    if isinstance(value, np.random.RandomState):
+        raise TypeError(f"{name} cannot be saved: it is not of the kind RandomState(seed) makes (MT19937); use that.")
+    if not callable(value):
+        raise TypeError(f"{name} of type {kind} cannot be saved; use numbers, text or plain arrays of them.")
+    if name not in found.tree["parameters"]["items"]:
+        raise TypeError(
+            f"Another function than those among the parameters ({name}) cannot be saved; if a parameter was changed "
+            "after fit, set it back or fit again."
+        )
+
+
+def _attributes(Estimator: Any, found: Encoded, where: str) -> dict[str, Any]:
     """What ``vars`` of the estimator is."""
-    records = {one.__name__: one for one in types}
+    tree = found.tree
+    if set(Estimator._get_param_names()) != set(tree["parameters"]["items"]):
+        raise ModelFileError(
+            f"{where} has other parameters than {Estimator.__name__} has in this version of factorstream; fit again."
+        )
+    if tree["state"] is not None and tree["state"]["!"] != "record":
+        raise ValueError("A state is a record.")
+    decoder = Decoder(found.arrays, found.objects, {one.__name__: one for one in Estimator._state_types})
     out: dict[str, Any] = {}
-    for part in ("parameters", "attributes"):
-        out.update(decode(tree[part], found, records))
-    state = decode(tree["state"], found, records)
-    return out if state is None else {**out, "state_": state}
+    for part in ("attributes", "parameters"):
+        if tree[part]["!"] != "dict":
+            raise ValueError(f"The {part} are a dictionary.")
+        out.update(decoder.decode(tree[part]))
+    return out if tree["state"] is None else {**out, "state_": decoder.decode(tree["state"])}
+
+
+def _plain(text: Any) -> str:
+    """A text of a file that may be shown in a message: one line, and short."""
+    if type(text) is not str or not text.isprintable() or len(text) > 100:
+        raise ValueError("This is no name.")
+    return text
 
 
 def _check_format(tree: Mapping[str, Any], where: str) -> None:
-    written = tree["format"]
-    if not isinstance(written, int) or written > FORMAT:
-        raise ModelFileError(
-            f"{where} was written by factorstream {tree['version']}, whose format {written} this version does not "
-            "know; upgrade factorstream."
-        )
+    written, version = tree["format"], _plain(tree["version"])
+    if type(written) is int and written == FORMAT:
+        return
+    if type(written) is int and written > FORMAT:
+        remedy = "upgrade factorstream"
+    else:
+        remedy = f"fit again, or load it with factorstream {version}"
+    raise ModelFileError(
+        f"{where} was written by factorstream {version}, whose format {written!r:.20} this version does not know; "
+        f"{remedy}."
+    )
 
 
 def _check_functions(path: Any, wanted: list[str], given: Mapping[str, Any]) -> None:
@@ -151,6 +201,6 @@ def _check_functions(path: Any, wanted: list[str], given: Mapping[str, Any]) -> 
             raise ModelFileError(f"{path} needs no function {name}; leave it out, or look for a misspelling.")
         if not callable(value):
             raise ModelFileError(f"{name} must be a function as it was when {path} was saved; got {value!r}.")
-    for name in wanted:
+    for name in map(_plain, wanted):
         if name not in given:
             raise ModelFileError(f"{path} was saved without its function {name}; pass it: load(path, {name}=...).")

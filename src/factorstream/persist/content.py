@@ -12,12 +12,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import os
 import struct
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .tree import KINDS, Encoded
+from .tree import KINDS, Array, Encoded
 
 START = b'{"__metadata__":{"sha256":"'
 DIGITS = slice(8 + len(START), 8 + len(START) + 64)
@@ -28,48 +32,88 @@ class ModelFileError(ValueError):
     """A file that cannot be loaded, and why."""
 
 
-THIS_FILE = "This file"
-"""Stands for the path in messages, until someone who knows it puts it in."""
-
-
-def to_bytes(found: Encoded) -> bytes:
-    """The file's content."""
+def to_parts(found: Encoded) -> list[bytes | memoryview]:
+    """The file's content, in parts: the header, and the memory of each array."""
     header: dict[str, Any] = {"__metadata__": {"sha256": "0" * 64, "factorstream": _json(found.tree)}}
-    at, parts = 0, []
+    at = 0
+    parts: list[bytes | memoryview] = []
     for number, array in enumerate(found.arrays):
-        part = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-        place = {"shape": list(array.shape), "data_offsets": [at, at + len(part)]}
+        place = {"shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
         header[str(number)] = {"dtype": KINDS[array.dtype.name], **place}
-        parts.append(part)
-        at += len(part)
+        little_endian = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        parts.append(_memory(little_endian))
+        at += array.nbytes
     text = _json(header).encode()
     text += b" " * (-len(text) % 8)  # arrays begin at a multiple of 8 bytes
-    content = bytearray(struct.pack("<Q", len(text)) + text + b"".join(parts))
-    content[DIGITS] = hashlib.sha256(content).hexdigest().encode()
-    return bytes(content)
+    start = struct.pack("<Q", len(text)) + text
+    return [start[: DIGITS.start] + _checksum([start, *parts]) + start[DIGITS.stop :], *parts]
+
+
+def from_file(path: str | os.PathLike[str]) -> Encoded:
+    """What a file holds; refused unless every bit is as it was written."""
+    with Path(path).open("rb") as file:
+        start = file.read(DIGITS.stop)
+        if start[8 : DIGITS.start] != START or len(start) < DIGITS.stop:
+            raise ModelFileError(f"{path} was not written by factorstream's save, or is cut off; load another file.")
+        (length,) = struct.unpack("<Q", start[:8])
+        rest = os.fstat(file.fileno()).st_size - 8 - length
+        if rest < 0 or 8 + length < DIGITS.stop:
+            raise ModelFileError(f"{path} is cut off; load another copy of it.")
+        text = start[8:] + file.read(8 + length - len(start))
+        header = _unique_keys(text)
+        tree = _unique_keys(header.pop("__metadata__")["factorstream"])
+        arrays = _empty_arrays(header, rest)
+        for array in arrays:
+            file.readinto(_memory(array))
+    blank = start[: DIGITS.start] + b"0" * 64 + text[DIGITS.stop - 8 :]
+    if _checksum([blank, *map(_memory, arrays)]) != start[DIGITS]:
+        raise ModelFileError(f"{path} is damaged: its checksum does not match; load another copy of it.")
+    return Encoded(tree, [array.astype(array.dtype.newbyteorder("="), copy=False) for array in arrays], {})
+
+
+def _empty_arrays(header: dict[str, Any], size: int) -> list[Array]:
+    """Arrays as the header describes them: one after another, and together ``size`` bytes."""
+    names = {code: name for name, code in KINDS.items()}
+    described = []
+    at = 0
+    for number in range(len(header)):
+        entry = header[str(number)]
+        dtype, shape = np.dtype(names[entry["dtype"]]), entry["shape"]
+        if not all(type(length) is int and length >= 0 for length in shape):
+            raise ValueError("A shape is not made of lengths.")
+        end = at + math.prod(shape) * dtype.itemsize
+        if entry["data_offsets"] != [at, end] or end > size:
+            raise ValueError("Arrays do not follow one another.")
+        described.append((shape, dtype.newbyteorder("<")))
+        at = end
+    if at != size:
+        raise ValueError("There are bytes that belong to no array.")
+    return [np.empty(shape, dtype) for shape, dtype in described]
+
+
+def _memory(array: Array) -> memoryview:
+    """The bytes of an array, not copied."""
+    return array.reshape(-1).view(np.uint8).data
+
+
+def _checksum(parts: Iterable[bytes | memoryview]) -> bytes:
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(part)
+    return found.hexdigest().encode()
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
-def from_bytes(content: bytes) -> Encoded:
-    """What a file holds; refused unless every bit is as it was written."""
-    if content[8 : DIGITS.start] != START:
-        raise ModelFileError(f"{THIS_FILE} was not written by factorstream's save, or is cut off; load another file.")
-    blank = bytearray(content)
-    blank[DIGITS] = b"0" * 64
-    if hashlib.sha256(blank).hexdigest().encode() != content[DIGITS]:
-        raise ModelFileError(f"{THIS_FILE} is damaged: its checksum does not match; load another copy of it.")
-    (length,) = struct.unpack("<Q", content[:8])
-    header = json.loads(content[8 : 8 + length])
-    tree = json.loads(header.pop("__metadata__")["factorstream"])
-    names = {code: name for name, code in KINDS.items()}
-    arrays = []
-    for number in range(len(header)):
-        entry = header[str(number)]
-        first, last = entry["data_offsets"]
-        dtype = np.dtype(names[entry["dtype"]])
-        part = np.frombuffer(content[8 + length + first : 8 + length + last], dtype=dtype.newbyteorder("<"))
-        arrays.append(part.astype(dtype).reshape(entry["shape"]))
-    return Encoded(tree, arrays, {})
+def _unique_keys(text: str | bytes) -> Any:
+    """JSON in which no object has a key twice: of two, readers do not agree which one counts."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        out = dict(pairs)
+        if len(out) != len(pairs):
+            raise ValueError("A key occurs twice.")
+        return out
+
+    return json.loads(text, object_pairs_hook=once)

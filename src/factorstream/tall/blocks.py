@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import run_block
-from ..core.filter.state import SmallState
+from ..core.filter.state import FilterState
 from ..core.place import Place, Tall
 from .engine import Engine, Filtered, RowBlock, refreshed
 from .products import combine, count_missing, cross, has_gaps, is_missing, self_products, some_rows
@@ -23,30 +23,31 @@ class Blocks(NamedTuple):
     singles: Callable[[], Engine]
     """Asked for when the first such row comes: to load compiled code takes a while, and many streams have no gaps."""
 
-    def run(self, small: SmallState, C: Tall, blocks: Iterable[RowBlock]) -> Filtered:
+    def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
         records = []
         for rows in blocks:
             for part, complete in runs(self.place, rows):
                 if complete and part.n > 1:
-                    small, C, new = self._complete(refreshed(self.place, small, C), C, part.Y)
+                    state, new = self._complete(state, part.Y)
                 else:
-                    small, C, new = self.singles().run(small, C, [part])
+                    state, new = self.singles().run(state, [part])
                 records += new
-        return Filtered(small, C, records)
+        return Filtered(state, records)
 
-    def _complete(self, small: SmallState, C: Tall, Y: Tall) -> Filtered:
+    def _complete(self, state: FilterState, Y: Tall) -> Filtered:
         """Three tall products in, one out."""
-        place = self.place
+        place, (C, origin, unseen, small) = self.place, state
         K, N = place.total(cross, C, Y), place.total(self_products, Y)
-        small, block = run_block(small, self.model, K, N, place.total(len, C))
-        return Filtered(small, place.each(combine, C, block.A, Y, block.D), [block.record])
+        small, block = run_block(refreshed(place, small, C), self.model, K, N, place.total(len, C))
+        C = place.each(combine, C, block.A, Y, block.D)
+        return Filtered(FilterState(C, origin, unseen, small), [block.record])
 
 
 def runs(place: Place, rows: RowBlock) -> Iterator[tuple[RowBlock, bool]]:
     """Cut a block into runs of complete rows (True) and runs of others."""
     if rows.n == 1 or not has_gaps(place, rows.Y):
-        yield rows, rows.n > 1  # a single row goes to ``singles`` anyway, which will look
+        yield rows, rows.n > 1  # ``singles`` looks for gaps itself
         return
     missing = place.each(is_missing, rows.Y)
     complete = place.total(count_missing, missing) == 0

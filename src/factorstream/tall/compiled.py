@@ -24,17 +24,17 @@ from .loops import dot, loops
 
 
 @loops
-def filter_row(C, seen, y, n, missing_idx, n_missing, small, xbar, numbers, rules, room, line, tiles):  # type: ignore[no-untyped-def]
+def filter_row(C, seen, y, n, missing_idx, n_missing, matrices, xbar, numbers, rules, room, line, tiles):  # type: ignore[no-untyped-def]
     """``recursion.absorb``, and C ← C + e gᵀ; returns ‖e‖² and xᵀVx / s, or −1 with nothing changed."""
-    q, G_all, St, G = C.shape[1], small[0], small[1], room[0]
+    q, G_all, St, G = C.shape[1], matrices[0], matrices[1], room[0]
     b, h, z, g, f = line[0], line[1], line[2], line[3], line[4]
     if not normal_equations(C, seen, y, n, missing_idx, n_missing, G_all, G, b, tiles):
         return -1.0, 0.0
     lam = numbers[0]
     noise = max(numbers[1] / numbers[2], EPS * lam)
-    if rules.drifts and not drifted(small, numbers, noise, room):
+    if rules.drifts and not drifted(matrices, numbers, noise, room):
         return -1.0, 0.0
-    fitted, prior_noise = coefficients(n, small, xbar, noise, rules, room, line)
+    fitted, prior_noise = coefficients(n, matrices, xbar, noise, rules, room, line)
     if fitted < 0.0:
         return -1.0, 0.0
     if rules.drifts:
@@ -58,7 +58,7 @@ def filter_row(C, seen, y, n, missing_idx, n_missing, small, xbar, numbers, rule
         numbers[1] += weight * (ee / (1.0 + xVx / lam) - numbers[1])
         numbers[2] += weight * (n - fitted - numbers[2])
     if rules.learn_prior:
-        learn_prior(z, f, small[2], xbar, weight, q > rules.r, prior_noise, room)
+        learn_prior(z, f, matrices[2], xbar, weight, q > rules.r, prior_noise, room)
     if rules.track_noise:
         numbers[0] = max(numbers[1] / numbers[2], EPS * lam)
     numbers[3] += 1.0
@@ -72,7 +72,7 @@ def filter_row(C, seen, y, n, missing_idx, n_missing, small, xbar, numbers, rule
 
 
 @loops
-def filter_rows(C, Y, small, xbar, numbers, rules, innovation, n_observed, share):  # type: ignore[no-untyped-def]
+def filter_rows(C, Y, matrices, xbar, numbers, rules, innovation, n_observed, share):  # type: ignore[no-untyped-def]
     """Pass the rows of Y (NaN = missing) through the filter; returns how many: not all where the twin has to go on.
 
     C, the state and the three records, one entry per row, change in place; a row with nothing observed
@@ -85,7 +85,9 @@ def filter_rows(C, Y, small, xbar, numbers, rules, innovation, n_observed, share
         n, n_missing = look_at(Y[s], seen, y, missing_idx)
         n_observed[s] = n
         if n > 0:
-            ee, part = filter_row(C, seen, y, n, missing_idx, n_missing, small, xbar, numbers, rules, room, line, tiles)
+            ee, part = filter_row(
+                C, seen, y, n, missing_idx, n_missing, matrices, xbar, numbers, rules, room, line, tiles
+            )
             if ee < 0.0:
                 return s
             innovation[s], share[s] = ee, part
@@ -94,14 +96,14 @@ def filter_rows(C, Y, small, xbar, numbers, rules, innovation, n_observed, share
 
 @loops
 def filter_sparse_rows(  # type: ignore[no-untyped-def]
-    C, indptr, indices, data, origin, unseen, small, xbar, numbers, rules, innovation, n_observed, share
+    C, indptr, indices, data, origin, unseen, matrices, xbar, numbers, rules, innovation, n_observed, share
 ):
     """The same for rows whose stored entries are the observed ones, not centred.
 
     Features that are ``unseen`` are settled at their first value as in ``sparse_products.settle``: that stays
     done where the sample is then handed back.
     """
-    (m, q), G = C.shape, small[0]
+    (m, q), G = C.shape, matrices[0]
     room, line, tiles = space(m, q)
     y = np.empty(np.max(np.diff(indptr)))
     for s in range(len(indptr) - 1):
@@ -118,7 +120,7 @@ def filter_sparse_rows(  # type: ignore[no-untyped-def]
                     origin[seen[i]], unseen[seen[i]] = data[indptr[s] + i], False
                     row[:] = 0.0
                 y[i] = data[indptr[s] + i] - origin[seen[i]]
-            ee, part = filter_row(C, seen, y, n, seen, m, small, xbar, numbers, rules, room, line, tiles)
+            ee, part = filter_row(C, seen, y, n, seen, m, matrices, xbar, numbers, rules, room, line, tiles)
             if ee < 0.0:
                 return s
             innovation[s], share[s] = ee, part

@@ -1,4 +1,4 @@
-"""Coefficients and predictive variances under a fixed dictionary, compiled: the twin of ``projecting``."""
+"""Coefficients and predictive variances under a fixed dictionary, compiled: the twin of ``projecting_numpy``."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def square(F, c, u, r):  # type: ignore[no-untyped-def]
 
 
 @loops
-def project_rows(C, Y, small, xbar, noise, scale, rules, X, variance, complete_too):  # type: ignore[no-untyped-def]
+def project_rows(C, Y, matrices, xbar, noise, scale, rules, X, variance, complete_too):  # type: ignore[no-untyped-def]
     """The coefficients of the rows of Y under a fixed C into X; returns how many rows, as :func:`filter_rows` does.
 
     Complete rows are passed over unless ``complete_too``. Into ``variance``, unless it has no rows, the predictive
     variance of the missing entries as ``projecting.predict`` has it: σ² + zᵀVz + tr(ṼΣ) + c_iᵀΣc_i, V = scale · SSᵀ.
     """
     m, q = C.shape
-    r, St = rules.r, small[1]
+    r, St = rules.r, matrices[1]
     room, line, tiles = space(m, q)
     F, z, u = room[4], line[2], line[5]
     seen, missing_idx, y = np.empty(m, np.intp), np.empty(m, np.intp), np.empty(m)
@@ -34,9 +34,9 @@ def project_rows(C, Y, small, xbar, noise, scale, rules, X, variance, complete_t
         n, n_missing = look_at(Y[s], seen, y, missing_idx)
         if n_missing == 0 and not complete_too:
             continue
-        if not normal_equations(C, seen, y, n, missing_idx, n_missing, small[0], room[0], line[0], tiles):
+        if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], room[0], line[0], tiles):
             return s
-        fitted, by_prior = coefficients(n, small, xbar, noise, rules, room, line)
+        fitted, by_prior = coefficients(n, matrices, xbar, noise, rules, room, line)
         if fitted < 0.0:
             return s
         X[s] = z[:r]

@@ -2,7 +2,7 @@
 
 The twin of ``core.filter``: a rule that changes there changes here too, and ``make compiled`` holds the two together.
 
-``small`` holds G, Sᵀ, T and Q (4 × q × q, T in the corner), ``numbers`` λ, noise_sum, noise_dof and k: the arrays of
+``matrices`` holds G, Sᵀ, T and Q (4 × q × q, T in the corner), ``numbers`` λ, noise_sum, noise_dof and k: the arrays of
 ``state.SmallState``, updated in place. ``room`` and ``line`` are room for matrices (6 × q × q) and vectors (6 × q),
 ``tiles`` for rows of C cut into tiles of sixteen columns (tiles × rows × 16), with one tile more for their products.
 They are few arrays, because that shortens the compilation.
@@ -50,9 +50,9 @@ def sample_weight(k):  # type: ignore[no-untyped-def]
 
 
 @loops
-def drifted(small, numbers, noise, room):  # type: ignore[no-untyped-def]
+def drifted(matrices, numbers, noise, room):  # type: ignore[no-untyped-def]
     """``covariance.add_drift``: the square root of V + Q_V λ/σ² into room[5]; whether there is one."""
-    St, Q, V = small[1], small[3], room[4]
+    St, Q, V = matrices[1], matrices[3], room[4]
     q = len(St)
     for i in range(q):
         for k in range(q):
@@ -64,7 +64,7 @@ def drifted(small, numbers, noise, room):  # type: ignore[no-untyped-def]
 
 
 @loops
-def from_prior(x, small, xbar, noise, rules, room, u):  # type: ignore[no-untyped-def]
+def from_prior(x, matrices, xbar, noise, rules, room, u):  # type: ignore[no-untyped-def]
     """``coefficients.from_learned_prior`` for G in room[0] and b in x; degrees of freedom that x took, or −1.
 
     T = BBᵀ, M = BᵀGB + σ²I = LLᵀ, x = x̄ + B M⁻¹ Bᵀ(b − Gx̄); B is left in room[2], L⁻ᵀ in room[3].
@@ -76,7 +76,7 @@ def from_prior(x, small, xbar, noise, rules, room, u):  # type: ignore[no-untype
             for k in range(r):
                 M[i, k] = G[i, k]
     else:
-        if not cholesky(small[2], B, r, 0.0):
+        if not cholesky(matrices[2], B, r, 0.0):
             return -1.0
         for i in range(r):  # GB, for the moment in F
             for k in range(r):
@@ -193,7 +193,7 @@ def normal_equations(C, seen, y, n, missing_idx, n_missing, G_all, G, b, tiles):
 
 
 @loops
-def coefficients(n, small, xbar, noise, rules, room, line):  # type: ignore[no-untyped-def]
+def coefficients(n, matrices, xbar, noise, rules, room, line):  # type: ignore[no-untyped-def]
     """x, and a mean's 1, into line[2]; the degrees of freedom it took, or −1; σ² if it came from the prior, else 0."""
     r, q, G, b, z = rules.r, len(line[0]), room[0], line[0], line[2]
     for i in range(r):
@@ -204,7 +204,7 @@ def coefficients(n, small, xbar, noise, rules, room, line):  # type: ignore[no-u
         forward(room[1], z, r)
         backward(room[1], z, r)
         return float(r), 0.0
-    return from_prior(z, small, xbar, noise, rules, room, line[5]), noise
+    return from_prior(z, matrices, xbar, noise, rules, room, line[5]), noise
 
 
 @loops

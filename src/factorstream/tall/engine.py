@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from ..core.filter.state import FilterRecord, SmallState
+from ..core.filter.state import FilterRecord, FilterState, SmallState
 from ..core.linalg import gram
 from ..core.place import Place, Tall
 from .products import copied
@@ -37,35 +37,35 @@ class RowBlock(NamedTuple):
     """Consecutive rows on their way through the filter."""
 
     Y: Tall
-    """Their values less the origin (n × m), NaN = missing."""
+    """Their values (n × m): dense ones less the origin, NaN = missing; sparse ones as given, stored = observed."""
     n: int
     """How many they are."""
     missing: Tall | None = None
-    """Where Y is NaN (n × m, boolean), if somebody has looked already and found gaps."""
+    """Where a dense Y is NaN (n × m, boolean), if somebody has looked already and found gaps."""
 
 
 class Filtered(NamedTuple):
-    """Where a run of rows has led."""
+    """Where a run of rows has led; also what is carried from row to row within it."""
 
-    small: SmallState
-    C: Tall
+    state: FilterState
     records: list[FilterRecord]
 
 
 class Engine(Protocol):
-    """One way for dense rows through the filter."""
+    """One way for rows through the filter."""
 
-    def run(self, small: SmallState, C: Tall, blocks: Iterable[RowBlock]) -> Filtered:
+    def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
         """Filter the rows of all blocks; those with nothing observed change nothing.
 
-        The matrices of ``small`` are changed in place, and so may be C: see :func:`writable`. All blocks in one call,
-        so that no caller holds on to a C that is out of date.
+        The matrices of ``state.small`` are changed in place. The arrays with a feature axis that the caller of
+        ``filtering`` has given stay as they are: see :func:`writable`. All blocks in one call, so that no caller
+        holds on to a dictionary that is out of date.
         """
 
 
-def writable(place: Place, C: Tall, given: Tall) -> Tall:
-    """C as an engine may change it in place: a copy, if C is still the caller's ``given`` dictionary."""
-    return place.each(copied, C) if C is given else C
+def writable(place: Place, state: FilterState, given: Tall) -> FilterState:
+    """The state with a C that may be changed in place: a copy, if it is still the caller's ``given`` dictionary."""
+    return state._replace(C=place.each(copied, state.C)) if state.C is given else state
 
 
 def refreshed(place: Place, small: SmallState, C: Tall) -> SmallState:

@@ -9,25 +9,25 @@ import numpy as np
 
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState, copy_arrays
-from ..core.linalg import SparseRows, gram, is_sparse
+from ..core.linalg import Array, SparseRows, gram, is_sparse
 from ..core.place import HERE, Place, Tall
 from . import kernel
 from .blocks import Blocks
-from .engine import REFRESH, Engine, RowBlock
+from .engine import REFRESH, Engine, Filtered, RowBlock
 from .places import place_of
-from .products import centred, copied, first_values, room, settle
+from .products import centred, first_values, n_to_centre, room, settle, still_unseen
 from .rows import Rows
 from .rows_compiled import CompiledRows
 from .rows_numpy import NumpyRows
 from .sparse_compiled import CompiledSparseRows
 from .sparse_numpy import NumpySparseRows
-from .sparse_products import converted, n_entries
+from .sparse_products import converted
 from .threads import within_limit
 
 ONE_BY_ONE, FEW = 50_000, 25
 """Entries and columns of C up to which compiled code takes complete samples one by one, too.
 
-Measured (docs/performance.md): beyond them BLAS in blocks is quicker. They decide about speed only."""
+Not tuned, speed only: beyond some such size BLAS in blocks is quicker (docs/performance.md, complete rows)."""
 
 
 @within_limit
@@ -44,28 +44,31 @@ def filter_rows(
     A feature that has its first value here gets that value as its origin, and an empty row of C: before, nothing was
     known of its level, and the shared V, shrunk by the samples of other features, would take for ever to find it.
     """
-    place, n = place_of(state.C), max(X.shape[0], part_of)
-    if is_sparse(X):
-        return _filter_sparse(place, state, model, X, n)
+    place, part_of = place_of(state.C), max(X.shape[0], part_of)
     records: list[FilterRecord] = []
     start = 0
     while start < X.shape[0]:
         stop = _row_with_first_values(place, state, X, start, block_size)
-        state, new = _filter_dense(place, state, model, X[start:stop], block_size, n)
-        records += new
+        if start < stop:
+            rows = X if stop - start == X.shape[0] else X[start:stop]  # a slice of sparse rows is a copy
+            state, new = _filter(place, state, model, rows, block_size, part_of)
+            records += new
         if stop < X.shape[0]:
             Y = place.put(X[stop : stop + 1], 1)
             C, origin, unseen = place.each(settle, state.C, state.origin, state.unseen, Y, 0)
             small = state.small._replace(G=np.asfortranarray(place.total(gram, C)), age=0)
-            state = FilterState(C, origin, _still_unseen(place, unseen), small)
+            state = FilterState(C, origin, still_unseen(place, unseen), small)
         start = stop
     return state, FilterRecord.join(records)
 
 
 def _row_with_first_values(place: Place, state: FilterState, X: Rows, start: int, block_size: int) -> int:
-    """The first row from ``start`` on in which a feature has its first value; the number of rows if there is none."""
+    """The first row from ``start`` on in which a feature has its first value; the number of rows if there is none.
+
+    Also for sparse rows, whose engines look for first values themselves.
+    """
     n = int(X.shape[0])
-    if state.unseen is None:
+    if state.unseen is None or is_sparse(X):
         return n
     for first in range(start, n, block_size):
         Y = place.put(X[first : first + block_size], 1)
@@ -75,56 +78,41 @@ def _row_with_first_values(place: Place, state: FilterState, X: Rows, start: int
     return n
 
 
-def _still_unseen(place: Place, unseen: Tall) -> Tall | None:
-    return unseen if place.total(np.count_nonzero, unseen) else None
+def _filter(place: Place, state: FilterState, model: FilterModel, X: Rows, block_size: int, part_of: int) -> Filtered:
+    """Some rows; no feature has its first value in them if they are dense."""
+    engine, block_size = _engine(place, state.C, model, X, part_of, block_size)
+    blocks = _sparse_block(place, state, X) if is_sparse(X) else _dense_blocks(place, state, X, block_size)
+    return engine.run(state._replace(small=copy_arrays(state.small)), blocks)
 
 
-def _filter_dense(
-    place: Place, state: FilterState, model: FilterModel, X: Rows, block_size: int, part_of: int
-) -> tuple[FilterState, list[FilterRecord]]:
-    """Dense rows in which no feature has its first value."""
-    n = int(X.shape[0])
-    if n == 0:
-        return state, []
-    engine, block_size = _engine(place, state.C, model, n, part_of, block_size)
-    small, C, records = engine.run(copy_arrays(state.small), state.C, _blocks(place, state, X, block_size))
-    return FilterState(C, state.origin, state.unseen, small), records
-
-
-def _blocks(place: Place, state: FilterState, X: Rows, block_size: int) -> Iterator[RowBlock]:
+def _dense_blocks(place: Place, state: FilterState, X: Array, block_size: int) -> Iterator[RowBlock]:
     """The rows less the origin, one block after another in the same memory."""
-    n, origin = int(X.shape[0]), state.origin
-    space = place.each(room, state.C, origin, place.put(X[:1], 1), min(block_size, n))
+    n, origin = len(X), state.origin
+    space = None
+    if place.total(n_to_centre, state.C, origin, X.dtype):
+        space = place.each(room, state.C, min(block_size, n))
     for start in range(0, n, block_size):
         stop = min(start + block_size, n)
-        yield RowBlock(place.each(centred, place.put(X[start:stop], 1), origin, space), stop - start)
+        Y = place.put(X[start:stop], 1)
+        yield RowBlock(Y if space is None else place.each(centred, Y, origin, space), stop - start)
 
 
-def _engine(place: Place, C: Tall, model: FilterModel, n: int, part_of: int, block_size: int) -> tuple[Engine, int]:
-    """The way for n dense rows of a call of ``part_of`` rows, and how many of them to hand over at once."""
-    m, by_numpy = place.total(len, C), NumpyRows(place, model, C)
-    small = m * model.q <= ONE_BY_ONE and model.q <= FEW
-    if place is HERE and small and kernel.applies(model, part_of, m):
+def _sparse_block(place: Place, state: FilterState, X: SparseRows) -> Iterator[RowBlock]:
+    """All rows: what is stored is little, and an engine copies its dictionary once per call."""
+    yield RowBlock(place.each(converted, place.put(X, 1), state.C), int(X.shape[0]))
+
+
+def _engine(place: Place, C: Tall, model: FilterModel, X: Rows, part_of: int, block_size: int) -> tuple[Engine, int]:
+    """The way for the rows X of a call of ``part_of`` rows, and how many of them to hand over at once."""
+    n, m = X.shape
+    if is_sparse(X):
+        by_loops = place is HERE and kernel.applies(model, part_of, X.nnz // n)
+        return CompiledSparseRows(model) if by_loops else NumpySparseRows(place, model), n
+    by_numpy = NumpyRows(place, model, C)
+    narrow = m * model.q <= ONE_BY_ONE and model.q <= FEW
+    if place is HERE and narrow and kernel.applies(model, part_of, m):
         return CompiledRows(model, C), max(block_size, min(REFRESH, ONE_BY_ONE // m))
-    if place is not HERE or small:
+    if place is not HERE or narrow:
         return by_numpy if n == 1 else Blocks(place, model, lambda: by_numpy), block_size
     singles = cache(lambda: CompiledRows(model, C) if kernel.applies(model, part_of, m) else by_numpy)
     return Blocks(place, model, singles), block_size
-
-
-def _filter_sparse(
-    place: Place, state: FilterState, model: FilterModel, X: SparseRows, part_of: int
-) -> tuple[FilterState, FilterRecord]:
-    """Sparse rows. Nothing of length m is touched but C, the origin and the mask, copied once per call."""
-    C, origin = place.each(copied, state.C), place.each(copied, state.origin)
-    unseen = None if state.unseen is None else place.each(copied, state.unseen)
-    own = FilterState(C, origin, unseen, copy_arrays(state.small))
-    n = int(X.shape[0])
-    Y = place.each(converted, place.put(X, 1), C)
-    engine: CompiledSparseRows | NumpySparseRows = NumpySparseRows(place, model)
-    if place is HERE and kernel.applies(model, part_of, n_entries(Y) // max(n, 1)):
-        engine = CompiledSparseRows(model)
-    after, records = engine.run(own, Y, n)
-    if after.unseen is not None:
-        after = after._replace(unseen=_still_unseen(place, after.unseen))
-    return after, FilterRecord.join(records)

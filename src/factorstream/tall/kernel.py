@@ -32,7 +32,7 @@ Derived: at a tenth of a microsecond each they take 0.4 seconds, and loading abo
 WIDE = 32
 """Components beyond which LAPACK is quicker at the coefficients of a row than loops are.
 
-Measured (docs/performance.md); speed only."""
+Not tuned, speed only: LAPACK was seen to be quicker from some 50 on (docs/performance.md, "Where not")."""
 
 
 def applies(model: FilterModel, n: int, m: int) -> bool:
@@ -132,11 +132,8 @@ def project_rows(
     from . import compiled_projecting
 
     prior = belief(state, model)
-    small, xbar = _matrices(state, model), state.xbar.copy()
-    numbers = prior.noise, prior.dictionary_scale
-    return _call(
-        compiled_projecting.project_rows, C, Y, small, xbar, *numbers, _rules(model), X, variance, complete_too
-    )
+    given = _matrices(state, model), state.xbar.copy(), prior.noise, prior.dictionary_scale, _rules(model)
+    return _call(compiled_projecting.project_rows, C, Y, *given, X, variance, complete_too)
 
 
 def _rules(model: FilterModel) -> Rules:
@@ -157,19 +154,19 @@ def _rules(model: FilterModel) -> Rules:
 
 def _matrices(state: SmallState, model: FilterModel) -> Array:
     r, q = model.r, model.q
-    small = np.zeros((4, q, q))
-    small[0], small[1], small[2, :r, :r] = state.G, state.S.T, state.T
+    matrices = np.zeros((4, q, q))
+    matrices[0], matrices[1], matrices[2, :r, :r] = state.G, state.S.T, state.T
     if model.drift is not None:
-        small[3] = model.drift
-    return small
+        matrices[3] = model.drift
+    return matrices
 
 
 def _filter(state: SmallState, model: FilterModel, n: int, samples: Callable[..., int], *data: Array) -> Taken:
-    r, small = model.r, _matrices(state, model)
+    r, matrices = model.r, _matrices(state, model)
     numbers = np.array([state.lam, state.noise_sum, state.noise_dof, state.k], dtype=np.float64)
     innovation, n_observed, share = np.empty(n), np.empty(n), np.empty(n)
-    done = _call(samples, *data, small, state.xbar, numbers, _rules(model), innovation, n_observed, share)
-    state.G[...], state.S[...], state.T[...] = small[0], small[1].T, small[2, :r, :r]
+    done = _call(samples, *data, matrices, state.xbar, numbers, _rules(model), innovation, n_observed, share)
+    state.G[...], state.S[...], state.T[...] = matrices[0], matrices[1].T, matrices[2, :r, :r]
     lam, noise_sum, noise_dof, k = numbers.tolist()
     age = state.age + int(k) - state.k
     state = state._replace(lam=lam, noise_sum=noise_sum, noise_dof=noise_dof, k=int(k), age=age)

@@ -1,8 +1,8 @@
 """Which place an array with a feature axis belongs to.
 
 Another place for the data (threads, a GPU, a cluster) is one file: it implements ``core.place.Place``, has a type of
-its own for what it keeps, and registers that type here. A filter stays where its dictionary is; a new one starts where
-its first rows are, and NumPy and SciPy rows go to the place that :func:`using` names.
+its own for what it keeps, and registers that type here. A new filter starts at the place that :func:`using` names, and
+stays there: its place is that of its dictionary. Rows are arrays of this process; ``put`` brings each block of them.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 import numpy as np
 
+from ..core.linalg import Rows
 from ..core.place import HERE, Place, Tall
 
 _place_by_type: dict[type, Place] = {}
 
-_for_plain_rows: ContextVar[Place] = ContextVar("place of plain rows", default=HERE)
+_for_new_filters: ContextVar[Place] = ContextVar("place of new filters", default=HERE)
 
 
 def register(kept_as: type, place: Place) -> None:
@@ -33,17 +33,19 @@ def place_of(values: Tall) -> Place:
     return next((_place_by_type[t] for t in type(values).__mro__ if t in _place_by_type), HERE)
 
 
-def place_for(rows: Any) -> Place:
-    """The place where a filter of these rows starts: that of the rows, or for plain ones that of :func:`using`."""
-    place = place_of(rows)
-    return _for_plain_rows.get() if place is HERE else place
+def place_for(rows: Rows) -> Place:
+    """The place where a filter of these rows starts: that of :func:`using`, whatever the rows.
+
+    Rows that are elsewhere already would be looked at here; today all are arrays of this process.
+    """
+    return _for_new_filters.get()
 
 
 @contextmanager
 def using(place: Place) -> Iterator[None]:
-    """Start filters of NumPy and SciPy rows at ``place``, in this thread and until the end of the ``with`` block."""
-    token = _for_plain_rows.set(place)
+    """Start new filters at ``place``, in this thread and until the end of the ``with`` block."""
+    token = _for_new_filters.set(place)
     try:
         yield
     finally:
-        _for_plain_rows.reset(token)
+        _for_new_filters.reset(token)

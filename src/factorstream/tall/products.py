@@ -9,6 +9,7 @@ rows are in ``sparse_products``, those for projecting in ``projecting_products``
 from __future__ import annotations
 
 from math import isnan
+from typing import Any
 
 import numpy as np
 from scipy.linalg import blas
@@ -63,6 +64,16 @@ def count_missing(missing: Array) -> Array:
     return np.array([np.count_nonzero(row) for row in missing])  # quicker than np.count_nonzero(missing, axis=1)
 
 
+def n_to_centre(C: Array, origin: Array, dtype: np.dtype[Any]) -> int:
+    """Of how many features the values, given as ``dtype``, have to be converted to C's or moved to the origin."""
+    return len(C) if dtype != C.dtype else int(np.count_nonzero(origin))
+
+
+def still_unseen(place: Place, unseen: Tall) -> Tall | None:
+    """The mask of the features without a value yet, or None where there are no such features any more."""
+    return unseen if place.total(np.count_nonzero, unseen) else None
+
+
 def first_values(Y: Array, unseen: Array) -> Array:
     """How many features that are ``unseen`` have a value, row by row (B)."""
     return np.asarray(np.count_nonzero(~np.isnan(Y[:, unseen]), axis=1))
@@ -76,17 +87,13 @@ def copied(C: Array) -> Array:
     return C.copy()
 
 
-def room(C: Array, origin: Array, Y: Array, n: int) -> Array | None:
-    """Room for n rows in C's dtype, if rows like Y have to be converted or moved to the origin."""
-    if Y.dtype == C.dtype and not origin.any():
-        return None
+def room(C: Array, n: int) -> Array:
+    """Room for n rows in C's dtype."""
     return np.empty((n, len(C)), C.dtype)
 
 
-def centred(Y: Array, origin: Array, room: Array | None) -> Array:
-    """Y − origin in the given room; Y itself where there is none."""
-    if room is None:
-        return Y
+def centred(Y: Array, origin: Array, room: Array) -> Array:
+    """Y − origin in the given room."""
     out = room[: len(Y)]
     if Y.dtype != out.dtype:
         out[...] = Y  # converted first: the difference is to be that of converted rows, to the last digit

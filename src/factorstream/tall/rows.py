@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from math import isnan
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..core.linalg import Array, is_sparse
+from ..core.linalg import Array, Rows, is_sparse
 from .products import square_sum
 from .threads import limited
 
-Rows = Any
-"""A dense array or sparse rows: whatever has ``shape`` and ``dtype`` and can be sliced by rows."""
+__all__ = ["Rows", "dense", "observed_by_feature", "rows_with_data", "stack", "with_data"]
 
 FEW_FEATURES = 8
 """Features that tell rows without data from others; not tuned, it decides about speed only."""

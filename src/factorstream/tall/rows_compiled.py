@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..core.filter.model import FilterModel
-from ..core.filter.state import SmallState
+from ..core.filter.state import FilterState
 from ..core.linalg import Array
 from ..core.place import HERE
 from . import kernel
@@ -21,9 +21,9 @@ class CompiledRows(NamedTuple):
     given: Array
     """The caller's C, which stays as it is."""
 
-    def run(self, small: SmallState, C: Array, blocks: Iterable[RowBlock]) -> Filtered:
+    def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
-        done = Filtered(small, writable(HERE, C, self.given), [])
+        done = Filtered(writable(HERE, state, self.given), [])
         for rows in blocks:
             done = self._block(done, rows)
         return done
@@ -32,14 +32,15 @@ class CompiledRows(NamedTuple):
         by_numpy = NumpyRows(HERE, self.model, self.given)
 
         def compiled(carry: Filtered, some: slice) -> tuple[Filtered, int]:
-            small = refreshed(HERE, carry.small, carry.C)
-            small, record, done = kernel.filter_rows(small, self.model, carry.C, rows.Y[some])
-            carry.records.append(record)
-            return carry._replace(small=small), done
+            state, records = carry
+            small = refreshed(HERE, state.small, state.C)
+            small, record, done = kernel.filter_rows(small, self.model, state.C, rows.Y[some])
+            records.append(record)
+            return Filtered(state._replace(small=small), records), done
 
         def numpy(carry: Filtered, k: int) -> Filtered:
-            small, C, records = by_numpy.run(carry.small, carry.C, [RowBlock(rows.Y[k : k + 1], 1)])
-            carry.records.extend(records)
-            return Filtered(small, C, carry.records)
+            state, new = by_numpy.run(carry.state, [RowBlock(rows.Y[k : k + 1], 1)])
+            carry.records.extend(new)
+            return Filtered(state, carry.records)
 
         return compiled_or_numpy(rows.n, before, compiled, numpy)

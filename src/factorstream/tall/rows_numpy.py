@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..core.filter.masked import observed_gram
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import absorb
-from ..core.filter.state import FilterRecord, SmallState
+from ..core.filter.state import FilterRecord, FilterState, SmallState
 from ..core.place import Place, Tall
 from .engine import Filtered, RowBlock, record_of, refreshed, writable
 from .products import complete_row, count_missing, has_gaps, is_missing, move, row_products, row_without_gaps
@@ -22,37 +22,51 @@ class NumpyRows(NamedTuple):
     given: Tall
     """The caller's C, which stays as it is."""
 
-    def run(self, small: SmallState, C: Tall, blocks: Iterable[RowBlock]) -> Filtered:
+    def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
-        C = writable(self.place, C, self.given)
+        C, origin, unseen, small = writable(self.place, state, self.given)
         m, records = self.place.total(len, C), []
         for rows in blocks:
-            for y, missing_idx, n in observed_rows(self.place, rows, m):
+            for row in observed_rows(self.place, rows, m):
                 small = refreshed(self.place, small, C)
-                small, C, record = filter_row(self.place, small, self.model, C, y, missing_idx, n)
+                small, C, record = filter_row(self.place, small, self.model, C, row, m)
                 records.append(record)
-        return Filtered(small, C, records)
+        return Filtered(FilterState(C, origin, unseen, small), records)
 
 
-def observed_rows(place: Place, rows: RowBlock, m: int) -> Iterator[tuple[Tall, Tall, int]]:
-    """Row after row with zeros at its gaps, the indices of these, and how many of its m entries are observed."""
+class ObservedRow(NamedTuple):
+    """One row, ready for the filter."""
+
+    y: Tall
+    """Its values less the origin (m), zero at the gaps."""
+    missing_idx: Tall
+    """The indices of the gaps."""
+    n: int
+    """How many entries are observed."""
+
+
+def observed_rows(place: Place, rows: RowBlock, m: int) -> Iterator[ObservedRow]:
+    """Row after row of m features, those with nothing observed left out."""
     missing = rows.missing
     if missing is None and has_gaps(place, rows.Y):
         missing = place.each(is_missing, rows.Y)
     if missing is None:
         for j in range(rows.n):
-            yield *place.each(complete_row, rows.Y, j), m
+            y, missing_idx = place.each(complete_row, rows.Y, j)
+            yield ObservedRow(y, missing_idx, m)
         return
     for j, n_missing in enumerate(place.total(count_missing, missing).tolist()):
         if n_missing < m:
-            yield *place.each(row_without_gaps, rows.Y, missing, j), m - n_missing
+            y, missing_idx = place.each(row_without_gaps, rows.Y, missing, j)
+            yield ObservedRow(y, missing_idx, m - n_missing)
 
 
 def filter_row(
-    place: Place, small: SmallState, model: FilterModel, C: Tall, y: Tall, missing_idx: Tall, n: int
+    place: Place, small: SmallState, model: FilterModel, C: Tall, row: ObservedRow, m: int
 ) -> tuple[SmallState, Tall, FilterRecord]:
-    """One sample with n observed entries; y is zero at the missing ones. C and ``small`` are updated in place."""
-    G = observed_gram(place, C, small.G, missing_idx)
+    """One sample of m features; C and the matrices of ``small`` are changed in place."""
+    y, missing_idx, n = row
+    G = observed_gram(place, C, small.G, missing_idx, m - n, m)
     b, yy = place.total(row_products, C, y)
     small, step = absorb(small, model, G, b, yy, n)
     C = place.each(move, C, step.x, y, missing_idx, step.g)

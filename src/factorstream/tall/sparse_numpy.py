@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +11,9 @@ from ..core.filter.model import FilterModel
 from ..core.filter.recursion import absorb
 from ..core.filter.state import FilterRecord, FilterState
 from ..core.place import Place, Tall
-from .engine import record_of, refreshed
+from .engine import Filtered, RowBlock, record_of, refreshed
+from .products import copied, still_unseen
 from .sparse_products import gather, n_new, n_stored, new_gram, normal_equations, scatter, settle
-
-SparseFiltered = tuple[FilterState, list[FilterRecord]]
 
 
 class NumpySparseRows(NamedTuple):
@@ -22,16 +22,17 @@ class NumpySparseRows(NamedTuple):
     place: Place
     model: FilterModel
 
-    def run(self, state: FilterState, Y: Tall, n: int) -> SparseFiltered:
-        """Filter n rows; the arrays of ``state`` are changed in place. Rows with nothing stored change nothing."""
-        records: list[FilterRecord] = []
-        for k in range(n):
-            state, new = self.row(state, Y, k)
-            records += new
-        return state, records
+    def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
+        """See ``engine.Engine``."""
+        state, records = own_copy(self.place, state), []
+        for rows in blocks:
+            for k in range(rows.n):
+                state, new = self.row(state, rows.Y, k)
+                records += new
+        return Filtered(settled(self.place, state), records)
 
-    def row(self, state: FilterState, Y: Tall, k: int) -> SparseFiltered:
-        """Filter row k."""
+    def row(self, state: FilterState, Y: Tall, k: int) -> tuple[FilterState, list[FilterRecord]]:
+        """Filter row k, with the arrays of ``state`` changed in place. It has no record if nothing is stored."""
         place, (C, origin, unseen, small) = self.place, state
         n = place.total(n_stored, Y, k)
         if n == 0:
@@ -45,3 +46,14 @@ class NumpySparseRows(NamedTuple):
         small, step = absorb(small, self.model, G, b, yy, n)
         C = place.each(scatter, C, seen, rows, y, step.x, step.g)
         return FilterState(C, origin, unseen, small), [record_of(step.ee, n, step.share)]
+
+
+def own_copy(place: Place, state: FilterState) -> FilterState:
+    """The state with copies of its arrays with a feature axis: nothing else of that length is touched in a call."""
+    C, origin = place.each(copied, state.C), place.each(copied, state.origin)
+    return FilterState(C, origin, None if state.unseen is None else place.each(copied, state.unseen), state.small)
+
+
+def settled(place: Place, state: FilterState) -> FilterState:
+    """The state without a mask once all features have had a value."""
+    return state if state.unseen is None else state._replace(unseen=still_unseen(place, state.unseen))

@@ -21,11 +21,6 @@ def n_stored(Y: SparseRows, k: int) -> int:
     return int(Y.indptr[k + 1] - Y.indptr[k])
 
 
-def n_entries(Y: SparseRows) -> int:
-    """How many entries of all rows are observed."""
-    return int(Y.nnz)
-
-
 def n_new(unseen: Array, Y: SparseRows, k: int) -> int:
     """How many features have their first value in row k."""
     return int(np.count_nonzero(unseen[Y.indices[Y.indptr[k] : Y.indptr[k + 1]]]))

@@ -16,8 +16,9 @@ from ..core.filter.state import FilterState, SmallState
 from ..core.linalg import Array, gram
 from ..core.place import Place, Tall
 from .places import place_for
-from .products import clear_gaps, square_sum
-from .rows import Rows, dense
+from .products import square_sum, still_unseen
+from .rows import Rows
+from .starting_products import Sums, added, converted, is_positive, means, squares_between, values_and_gaps
 
 NOISE_SHARE = 0.1
 """λ of the recursion as a share of the data's variance; σ² itself is learned.
@@ -33,6 +34,11 @@ Measured by ``benchmarks/defaults.py``."""
 MIN_WARM_UP = 10
 """Rows that set the scale, at least. Not tuned: a round number."""
 
+ROUNDING = 8.0
+"""Deviations up to this many units of rounding, relative to the data's size, count as none.
+
+Not tuned: the mean of equal values is off by a unit or two, real data vary by many orders of magnitude more."""
+
 BLOCK = 2**18
 """Entries looked at together when the scale is measured: two megabytes. Not tuned; memory and speed only."""
 
@@ -41,7 +47,7 @@ class Scale(NamedTuple):
     """How large the data are."""
 
     place: Place
-    """Where the rows are, and where the filter will be."""
+    """Where the filter will be."""
     origin: Tall
     """Feature means (m), or zeros when no mean is fitted."""
     variance: float
@@ -57,26 +63,19 @@ def warm_up(n_components: int) -> int:
     return max(n_components, MIN_WARM_UP)
 
 
-class _Sums(NamedTuple):
-    """Of every feature: how many values, their sum, and the largest of them."""
-
-    count: Tall
-    total: Tall
-    largest: Tall
-
-
-def measure(rows: Rows, fit_mean: bool) -> Scale:
+def measure(rows: Rows, fit_mean: bool, place: Place | None = None) -> Scale:
     """The scale of some rows (NaN = missing, or sparse); cruder measures stand in where they say too little.
 
-    Two passes in blocks of rows, so that no temporary is as large as the data.
+    Two passes in blocks of rows, so that no temporary is as large as the data. A filter that has begun already names
+    its place; a new one starts where ``places.using`` says.
     """
-    place, m = place_for(rows), rows.shape[1]
+    place, m = place_for(rows) if place is None else place, rows.shape[1]
     zeros = place.put(np.zeros(m), 0)
-    sums, square = _Sums(zeros, zeros, zeros), 0.0
+    sums, square = Sums(zeros, zeros, zeros), 0.0
     for values, missing in _blocks(place, rows, zeros):
-        sums = place.each(_add, sums, values, missing)
-        check_range(float(place.get(sums.largest, 0).max(initial=0.0)), rows.dtype)
-        square += place.total(square_sum, values)
+        sums = place.each(added, sums, values, missing)
+        square += float(place.total(square_sum, values))
+    check_range(float(place.get(sums.largest, 0).max(initial=0.0)), rows.dtype)
     count = sums.count
     n = float(place.total(np.sum, count))
     if n == 0:
@@ -85,57 +84,23 @@ def measure(rows: Rows, fit_mean: bool) -> Scale:
     if not fit_mean:
         return Scale(place, zeros, square or 1.0, n / m, place.put(np.ones(m, dtype=bool), 0))
     overall = float(place.total(np.sum, sums.total)) / n
-    origin = place.each(_mean, sums, overall)
-    free = n - place.total(np.count_nonzero, count)
+    origin = place.each(means, sums, overall)
+    free = n - float(place.total(np.count_nonzero, count))
     within = 0.0
     for values, _ in _blocks(place, rows, origin):
-        within += place.total(square_sum, values)
-    around = within + place.total(_between, count, origin, overall)
-    rounding = (8.0 * np.finfo(rows.dtype).eps) ** 2 * square
+        within += float(place.total(square_sum, values))
+    around = within + float(place.total(squares_between, count, origin, overall))
+    rounding = (ROUNDING * float(np.finfo(rows.dtype).eps)) ** 2 * square
     choices = (within / free if free > 0 else 0.0, around / n, square)  # one row, or constant features
     variance = next((v for v in choices if v > rounding), 1.0)
-    return Scale(place, origin, variance, n / m, place.each(_positive, count))
+    return Scale(place, origin, variance, n / m, place.each(is_positive, count))
 
 
 def _blocks(place: Place, rows: Rows, origin: Tall) -> Iterator[tuple[Tall, Tall]]:
     """Values less the origin (zero where missing) and mask of the missing entries, a few rows at a time."""
     step = max(1, BLOCK // rows.shape[1])
     for first in range(0, rows.shape[0], step):
-        yield place.each(_values, place.put(rows[first : first + step], 1), origin)
-
-
-def _values(rows: Rows, origin: Array) -> tuple[Array, Array]:
-    values = np.subtract(dense(rows), origin, dtype=np.float64, order="C")
-    return values, clear_gaps(values)
-
-
-def _add(sums: _Sums, values: Array, missing: Array) -> _Sums:
-    size = np.maximum(values.max(axis=0, initial=0.0), -values.min(axis=0, initial=0.0))
-    return _Sums(
-        sums.count + (len(values) - missing.sum(axis=0)),
-        sums.total + values.sum(axis=0),
-        np.maximum(sums.largest, size),
-    )
-
-
-def _mean(sums: _Sums, overall: float) -> Array:
-    return np.where(sums.count > 0, sums.total / np.maximum(sums.count, 1.0), overall)
-
-
-def _between(count: Array, origin: Array, overall: float) -> float:
-    return float(count @ (origin - overall) ** 2)
-
-
-def _positive(count: Array) -> Array:
-    return count > 0
-
-
-def _not(mask: Array) -> Array:
-    return ~mask
-
-
-def _converted(values: Array, dtype: np.dtype[Any]) -> Array:
-    return values.astype(dtype)
+        yield place.each(values_and_gaps, place.put(rows[first : first + step], 1), origin)
 
 
 def check_range(largest: float, dtype: np.dtype[Any]) -> None:
@@ -192,6 +157,6 @@ def start(
         k=0,
         age=0,
     )
-    unseen = place.each(_not, scale.seen)
-    origin = place.each(_converted, scale.origin, dtype)
-    return FilterState(tall_C, origin, unseen if place.total(np.count_nonzero, unseen) else None, small)
+    unseen = place.each(np.logical_not, scale.seen)
+    origin = place.each(converted, scale.origin, dtype)
+    return FilterState(tall_C, origin, still_unseen(place, unseen), small)

@@ -19,9 +19,7 @@ import threadpoolctl  # a dependency of scikit-learn
 
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterState
-
-Rows = Any
-"""As in ``rows``, which needs this file."""
+from ..core.linalg import Rows
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -86,8 +84,8 @@ def within_limit(
 
     @wraps(function)
     def wrapper(state: FilterState, model: FilterModel, X: Rows, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        m, n = X.shape
-        if m * n * model.q < SMALL:
+        n, m = X.shape
+        if n * m * model.q < SMALL:
             return function(state, model, X, *args, **kwargs)
         with limited():
             return function(state, model, X, *args, **kwargs)

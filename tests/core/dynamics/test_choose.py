@@ -18,7 +18,7 @@ from factorstream.core.dynamics.choose import (
     stretch,
 )
 from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, WALKS
-from factorstream.core.dynamics.noise import GaussianNoise
+from factorstream.core.dynamics.noise import GaussianSpec, GivenStudentSpec
 
 
 def test_hidden_runs_are_observed_entries_shifted_from_feature_to_feature():
@@ -41,7 +41,7 @@ def test_each_kind_of_sequence_gets_its_kind_of_model():
 
 
 def test_widths_follow_the_errors_but_not_those_of_a_few():
-    noise = GaussianNoise(np.ones(1))
+    noise = GaussianSpec()
     right = ndtri((1 + np.linspace(0, 1, 20_001)[:-1]) / 2)
     assert stretch(right, noise) == pytest.approx(1.0, abs=0.01)
     assert stretch(2 * right, noise) == pytest.approx(2.0, rel=0.01)
@@ -50,6 +50,34 @@ def test_widths_follow_the_errors_but_not_those_of_a_few():
 
 
 @pytest.mark.parametrize("drift", [None, 1e-3])
-def test_forecasts_are_never_made_narrower(drift):
+def test_forecasts_are_never_made_narrower(drift, monkeypatch):
     Y = standardised(draw(make(1, m=6, r=2), 150, 1)[3])
-    assert forecast_stretch(Y, 2, STATES, drift=drift) >= 1.0
+    factors = []
+
+    def noted(size, noise):
+        factors.append(stretch(0.1 * size, noise))
+        return factors[-1]
+
+    monkeypatch.setattr("factorstream.core.dynamics.choose.stretch", noted)
+    assert forecast_stretch(Y, 2, STATES, drift=drift) == 1.0
+    assert factors[0] < 1.0
+
+
+def test_forecasts_are_made_wider_where_their_errors_are():
+    """The last third moves ten times as far as what was learned."""
+    Y = standardised(draw(make(1, m=6, r=2), 150, 1)[3])
+    Y[100:] *= 10.0
+    assert forecast_stretch(Y, 2, STATES) > 3.0
+
+
+def test_errors_count_by_the_noise_that_was_asked_for():
+    """Random walks have Gaussian noise whatever was asked for; one hidden outlier must not decide against them."""
+    rng = np.random.default_rng(0)
+    Y = standardised(np.cumsum(rng.normal(size=(200, 4)), axis=0))
+    hide, _ = held_out(Y)
+    Y[tuple(np.argwhere(hide)[7])] += 1e3
+    plain, heavy = (choose(Y, 2, [WALKS], noise=noise).stretch for noise in (GaussianSpec(), GivenStudentSpec(4.0)))
+    assert plain == pytest.approx(heavy)
+    Y[hide] += np.where(np.arange(hide.sum()) % 10 == 0, 50.0, 0.0)
+    plain, heavy = (choose(Y, 2, [WALKS], noise=noise).stretch for noise in (GaussianSpec(), GivenStudentSpec(4.0)))
+    assert heavy < 0.5 * plain

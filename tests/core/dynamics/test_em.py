@@ -4,22 +4,52 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from dynamics_problems import changed, draw, make, standardised
-from factorstream.core.dynamics.em import DynamicsSpec, LoadingPrior, maximise, penalty, relevance
+from factorstream.core.dynamics.em import MEAN_PRECISION, DynamicsSpec, LoadingPrior, maximise, penalty, relevance
 from factorstream.core.dynamics.fit import STATES, fit
+from factorstream.core.dynamics.levels import smooth_levels
 from factorstream.core.dynamics.moments import observed_moments
 from factorstream.core.dynamics.noise import GaussianSpec, LearnedStudentSpec
 from factorstream.core.dynamics.smoother import smooth
 
 
-def test_a_step_keeps_its_shapes_and_signs():
+def test_a_step_is_ridge_regression_on_known_states():
     model = make(0, m=4)
-    _, _, _, Y = draw(model, 30, 0)
-    prior = LoadingPrior(np.ones(2))
-    assert np.isfinite(penalty(model, prior))
-    assert (relevance(model) > 0).all()
-    assert maximise(model, observed_moments(Y, smooth(model, Y)), prior).emission.C.shape == (4, 2)
+    x, _, _, Y = draw(model, 300, 0, gaps="none")
+    zero = np.zeros((300, 2, 2))
+    prior = LoadingPrior(np.array([2.0, 3.0]))
+    s = smooth(model, Y)._replace(x=x, P=zero, lag=zero[1:])
+    found = maximise(model, observed_moments(Y, s), prior).emission
+    X = np.hstack([x, np.ones((300, 1))])
+    for i in range(4):
+        K = X.T @ X + model.noise.R[i] * np.diag([2.0, 3.0, MEAN_PRECISION])
+        right = np.linalg.solve(K, X.T @ Y[:, i])
+        np.testing.assert_allclose(np.append(found.C[i], found.mean[i]), right)
+        np.testing.assert_allclose(found.V[i], model.noise.R[i] * np.linalg.inv(K)[:2, :2])
+
+
+def test_what_the_prior_takes_off_and_how_relevance_sets_it():
+    model = make(0, m=4)
+    C, alpha = model.emission.C, np.array([2.0, 3.0])
+    exact = -norm.logpdf(C, scale=alpha**-0.5).sum() - C.size * 0.5 * np.log(2 * np.pi)
+    assert penalty(model, LoadingPrior(alpha)) == pytest.approx(exact)
+    np.testing.assert_allclose(relevance(model), 4 / (C**2).sum(0), rtol=1e-3)
+    V = np.tile(np.diag([0.5, 0.2]), (4, 1, 1))
+    np.testing.assert_allclose(relevance(changed(model, V=V)), 4 / ((C**2).sum(0) + np.array([2.0, 0.8])), rtol=1e-3)
+    kl = penalty(changed(model, C=np.zeros((4, 2)), V=np.tile(np.diag(1 / alpha), (4, 1, 1))), LoadingPrior(alpha))
+    assert kl == pytest.approx(0.0, abs=1e-12)
+
+
+def test_levels_are_never_dropped():
+    model = make(0, m=4, level=True)
+    Y = draw(model, 30, 0)[3]
+    plain = model._replace(levels=None)
+    with pytest.raises(ValueError, match="needs moments with levels"):
+        maximise(model, observed_moments(Y, smooth(plain, Y)), LoadingPrior(np.ones(2)))
+    with pytest.raises(ValueError, match="without needs moments without"):
+        maximise(plain, smooth_levels(model, Y)[1], LoadingPrior(np.ones(2)))
 
 
 @pytest.mark.parametrize("kind", ["fixed", "diagonal", "full"])

@@ -2,34 +2,58 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 from dynamics_problems import draw, make
+from factorstream.core.dynamics.choose import Choice
 from factorstream.core.dynamics.fit import LEVELS, STATES
 from factorstream.core.dynamics.learning import MIN_VALUES, advance, relocated, unseen
 from factorstream.core.dynamics.noise import GivenStudentSpec
 from factorstream.core.dynamics.stream import Refresh, Restart, Step, StreamOptions, new_stream
 
 
-def test_streams_do_not_depend_on_their_split_and_stay_bounded():
+def test_streams_stay_bounded_and_a_row_changes_nothing_in_place():
     model = make(2, m=6, r=2, level=True)
     _, _, _, Y = draw(model, 300, 2)
+    opt = StreamOptions(r=2, warmup=128, window=32, sweeps=3)
+    stream = new_stream(6)
+    for k, y in enumerate(Y):
+        before = pickle.dumps(stream) if k in (5, 127, 140, 191) else None
+        after, _ = advance(stream, y, opt)
+        assert before is None or pickle.dumps(pickle.loads(before)) == pickle.dumps(pickle.loads(pickle.dumps(stream)))
+        stream = after
+        assert len(stream.window) <= (128 if k < 127 else 31)
+    assert stream.refreshes == (300 - 128) // 32
+
+
+def test_a_stream_that_is_written_and_read_back_between_rows_goes_on_the_same():
+    """Nothing that a row needs is kept outside the stream, nor shared with the rows that were passed."""
+    Y = draw(make(2, m=6, r=2, level=True), 220, 2)[3]
     opt = StreamOptions(r=2, warmup=128, window=32, sweeps=3)
     a, b = new_stream(6), new_stream(6)
     for y in Y:
         a, _ = advance(a, y, opt)
-        assert len(a.window) <= 128
-    for part in (Y[:7], Y[7:100], Y[100:]):
-        for y in part.copy():
-            b, _ = advance(b, y, opt)
-    assert a.fitted is not None
-    assert b.fitted is not None
-    assert np.array_equal(a.fitted.model.emission.C, b.fitted.model.emission.C)
-    assert a.refreshes == (300 - 128) // 32
-    kept = a.fitted.model.emission.C.copy()
-    advance(a, Y[0], opt)
-    assert np.array_equal(kept, a.fitted.model.emission.C)  # nothing is changed in place
+        row = y.copy()
+        b, _ = advance(pickle.loads(pickle.dumps(b)), row, opt)
+        row[:] = 7.0
+    np.testing.assert_array_equal(a.fitted.model.emission.C, b.fitted.model.emission.C)
+    np.testing.assert_array_equal(a.window, b.window)
+
+
+@pytest.mark.parametrize(("candidates", "asked"), [((STATES,), 0), ((LEVELS, STATES), 1)])
+def test_a_stream_chooses_only_where_there_is_a_choice(candidates, asked, monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        "factorstream.core.dynamics.learning.choose", lambda Z, r, kinds, **_: calls.append(1) or Choice(kinds[0])
+    )
+    Y = draw(make(2, m=4, r=2), 128, 2)[3]
+    stream, opt = new_stream(4), StreamOptions(r=2, candidates=candidates, warmup=128, sweeps=1)
+    for y in Y:
+        stream, _ = advance(stream, y, opt)
+    assert len(calls) == asked
 
 
 def test_a_feature_whose_every_entry_is_an_outlier_begins_again_once(monkeypatch):

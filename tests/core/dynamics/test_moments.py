@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import reference_sequences as ref
 from dynamics_problems import draw, make
@@ -22,6 +23,15 @@ def test_moments_equal_plain_loops():
         assert np.allclose(a, b, atol=1e-9)
     half = smooth(model, Y)
     assert np.allclose(add(mom, observed_moments(Y, half), 0.5).h, 1.5 * h)
+
+
+def test_moments_with_levels_and_without_do_not_mix():
+    model = make(6, m=4, r=2, level=True)
+    Y = draw(model, 20, 6)[3]
+    levels, plain = smooth_levels(model, Y)[1], observed_moments(Y, smooth(model._replace(levels=None), Y))
+    for a, b in ((levels, plain), (plain, levels)):
+        with pytest.raises(ValueError, match="cannot be added"):
+            add(a, b)
 
 
 def test_recentred_moments_are_those_of_the_moved_levels():

@@ -10,6 +10,7 @@ from scipy.stats import gamma, norm, t
 from dynamics_problems import make
 from factorstream.core.dynamics.filter import initial, predict, update
 from factorstream.core.dynamics.noise import (
+    SURPRISE,
     GaussianNoise,
     GaussianSpec,
     GivenStudentSpec,
@@ -81,31 +82,41 @@ def test_gaussian_noise_is_what_student_noise_tends_to():
     R, e, v = np.full(4, 0.5), rng.normal(size=4), rng.uniform(0.1, 1.0, 4)
     plain, heavy = GaussianNoise(R), StudentNoise(R, 1e7)
     np.testing.assert_allclose(heavy.variance, plain.variance, rtol=1e-6)
-    np.testing.assert_allclose(heavy.evident_weights(e, v), plain.evident_weights(e, v), rtol=1e-5)
-    np.testing.assert_allclose(heavy.expected_weights(e**2), plain.expected_weights(e**2), rtol=1e-5)
+    np.testing.assert_allclose(heavy.evident_weights(e, v), 1.0, rtol=1e-5)
+    np.testing.assert_allclose(heavy.expected_weights(e**2), 1.0, rtol=1e-5)
     np.testing.assert_allclose(heavy.normal_size(e, v, R), plain.normal_size(e, v, R), rtol=1e-3)
-    np.testing.assert_allclose(
-        heavy.weights_bound(np.ones(4), heavy), plain.weights_bound(np.ones(4), plain), atol=1e-6
-    )
+    np.testing.assert_allclose(heavy.weights_bound(np.ones(4), heavy), 0.0, atol=1e-6)
     assert plain.judge_row(lambda w: (e, v)) is None
     assert plain.degrees_of_freedom == np.inf
 
 
 def test_what_is_asked_for_is_what_a_fit_begins_with():
     R, w = np.ones(2), np.full(50, 0.5)
-    for spec, kind, nu, learns in (
-        (GaussianSpec(), GaussianNoise, np.inf, False),
-        (GivenStudentSpec(5.0), StudentNoise, 5.0, False),
-        (LearnedStudentSpec(), StudentNoise, 10.0, True),
+    for spec, kind, nu in (
+        (GaussianSpec(), GaussianNoise, np.inf),
+        (GivenStudentSpec(5.0), StudentNoise, 5.0),
+        (LearnedStudentSpec(), StudentNoise, 10.0),
     ):
         noise = spec.begin(R)
         assert type(noise) is kind
         assert noise.degrees_of_freedom == nu
-        assert (spec.learn(noise, w) != noise) == learns if nu < np.inf else spec.learn(noise, w) is noise
+    assert GivenStudentSpec(5.0).learn(StudentNoise(R, 5.0), w).nu == 5.0
+    assert LearnedStudentSpec().learn(StudentNoise(R, 10.0), w).nu != 10.0
 
 
 def test_hidden_outliers_do_not_set_the_width_of_intervals():
-    R = np.ones(1)
-    assert GaussianNoise(R).width(3.0, 1.0) == 3.0
-    assert StudentNoise(R, 4.0).width(3.0, 1.0) == 1.0
-    assert StudentNoise(R, 4.0).width(1.2, 1.0) == 1.2
+    assert GaussianSpec().width(3.0, 1.0) == 3.0
+    for spec in (GivenStudentSpec(4.0), LearnedStudentSpec()):
+        assert spec.width(3.0, 1.0) == 1.0
+        assert spec.width(1.2, 1.0) == 1.2
+
+
+@pytest.mark.parametrize(("nu", "most"), [(3.0, 0.077), (10.0, 0.014)])
+def test_the_closed_form_of_a_weight_is_as_close_to_the_quadrature_as_is_said(nu, most, monkeypatch):
+    noise = StudentNoise(np.ones(1), nu)
+    v = np.geomspace(1e-4, 1e4, 81)[:, None]
+    e = np.sqrt((v + 1.0) * np.linspace(0.0, SURPRISE, 101))
+    closed = noise.evident_weights(e, v)
+    monkeypatch.setattr("factorstream.core.dynamics.noise.SURPRISE", -1.0)
+    off = np.abs(closed / noise.evident_weights(e, v) - 1.0).max()
+    assert most - 0.002 < off <= most

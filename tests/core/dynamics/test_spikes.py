@@ -21,5 +21,5 @@ def test_spikes_are_left_out_of_a_start_and_nothing_else():
     assert not lost[:, 1].any()
     assert not lost[200:204, 0].any()
     assert lost.mean() < 0.01  # the walk's own largest steps
-    assert without_spikes(Y[:5]) is not None
+    np.testing.assert_array_equal(without_spikes(Y[48:53]), Y[48:53])  # too few rows to tell
     assert np.isnan(without_spikes(np.full((9, 2), np.nan))).all()

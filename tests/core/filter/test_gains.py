@@ -89,7 +89,7 @@ def test_automatic_step_size_has_no_scale(rng):
     small = begin(rng.standard_normal((6, 4)), np.eye(4), 1.0, 3).small
     small = small._replace(T=np.diag([1.0, 2.0, 3.0]), xbar=np.array([2.0, 0.0, 0.0]), k=7)
     x = np.append(rng.standard_normal(3), 1.0)
-    g, xVx = SGDGain(decay=0.5)(small, small.S, x)
+    g, xVx = SGDGain(decay=0.5)(small, x)
     np.testing.assert_allclose(g, x / (11.0 * np.sqrt(8.0)), rtol=1e-14)
     assert xVx == 0.0
 

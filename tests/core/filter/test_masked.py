@@ -15,7 +15,7 @@ PLACES = [HERE, SPLIT]
 def gram_at(place, C, G, missing):
     """``observed_gram`` with the features at ``place``."""
     missing_idx = place.each(np.flatnonzero, place.put(missing, 0))
-    return observed_gram(place, place.put(C, 0), G, missing_idx)
+    return observed_gram(place, place.put(C, 0), G, missing_idx, int(missing.sum()), len(C))
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -16,7 +16,8 @@ MEMORY = 500
 CLAIM_ROWS = 20
 """Rows that the model's own claim, a score of N(0, 1), counts as when they begin. Not tuned: a round number."""
 CUT = 4.0
-"""Scores are cut here, so that a single row, however far off, raises no alarm. Not tuned: a round number."""
+"""Scores are cut here, so that one score alone, however large, raises no alarm at rates below 1%. Not tuned: a round
+number."""
 OVERSHOOT = 1.166
 """2 · 0.583, the mean overshoot of a Gaussian random walk over a boundary (Siegmund 1985, Sequential Analysis)."""
 LEAST_VAR = 1e-6
@@ -50,7 +51,7 @@ def watch(a: Alarm, info: Innovation, h: float, k: float = ALLOWANCE) -> tuple[A
     """One step of the rule; the sums start again after an alarm. O(1). Returns the score too.
 
     u = normal score of chi2 (Wilson-Hilferty), standardised by its own slow mean and variance, which
-    absorb a constant misfit (heavy tails), and cut at ±4; up <- max(0, up + u - k), down <- max(0, down - u - k);
+    absorb a constant misfit (heavy tails), and cut at ±CUT; up ← max(0, up + u - k), down ← max(0, down - u - k);
     alarm when either exceeds h. Rows without data leave everything as it is.
     """
     if info.n_obs == 0:

@@ -14,7 +14,7 @@ from .em import LEARNED, DynamicsSpec
 from .filter import filter_rows, forecast
 from .fit import WALKS, Kind, filtered, fit, steps
 from .model import SequenceModel
-from .noise import GaussianSpec, Noise, NoiseSpec
+from .noise import GaussianSpec, NoiseSpec
 
 COMPARED_ROWS = 1024
 """Rows on which kinds of models are compared, to bound the cost. Not tuned: a round number."""
@@ -72,9 +72,9 @@ def choose(
 
     `offline`: judge what a smoother (with a `drift` of C: the filter) fills in or, for streams, what the filter does in
     the last third with what the first two thirds taught: common shapes of random walks fit the past, not the future.
-    Errors count by the `loss` of the noise, so that an outlier under Student-t noise does not decide.
-    Random walks, where they are a candidate, must be beaten clearly, so that what a straight line fills as well is
-    filled by it, unless the first candidate fills no worse and clearly predicts rows better: there is noise then.
+    Errors count by the `loss` of the noise asked for, so that an outlier under Student-t noise does not decide.
+    Random walks win unless another kind is better by MIN_Z standard errors. Exception: if the first candidate fills no
+    worse and predicts rows better by 2 MIN_Z, it wins.
     """
     Y = Y[-rows:]
     hide, run = held_out(Y)
@@ -90,11 +90,10 @@ def choose(
         by_smoother = offline and drift is None
         answer = f.smoothed if by_smoother else filtered(with_drift(f.model, drift), Z)
         off = np.abs(answer.signal - Y)[hide][judged]
-        law = f.model.noise
-        R = np.broadcast_to(law.R, Y.shape)
-        size = law.normal_size(off, answer.var[hide][judged], R[hide][judged])
-        errors = np.bincount(run, weights=law.loss(off))
-        found.append(_Candidate(Choice(kind, stretch(size, law)), f.model, errors))
+        R = np.broadcast_to(f.model.noise.R, Y.shape)
+        size = f.model.noise.normal_size(off, answer.var[hide][judged], R[hide][judged])
+        errors = np.bincount(run, weights=noise.loss(off))
+        found.append(_Candidate(Choice(kind, stretch(size, noise)), f.model, errors))
     return _best(found, Z)
 
 
@@ -121,7 +120,7 @@ def surprises(model: SequenceModel, Y: Array) -> Array:
     return (np.array([one.mean for one in innovations])[1:] - Y[1:])[np.isfinite(Y[1:])] ** 2
 
 
-def stretch(size: Array, noise: Noise) -> float:
+def stretch(size: Array, noise: NoiseSpec) -> float:
     """The factor on standard deviations at which errors of `size` (see `normal_size`) are as large as they should be.
 
     It is the 95% quantile over that of a Gaussian (see `width` of the noise), drawn towards 1 as if PRIOR_COUNT more
@@ -150,13 +149,13 @@ def forecast_stretch(
     Y = Y[-COMPARED_ROWS:]
     n = 2 * len(Y) // 3
     f = fit(Y[:n], r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
-    passed = list(steps(with_drift(f.model, drift), Y))
     sizes = []
-    for now in range(n, len(Y), HORIZON):
+    for now, (model, belief, _) in enumerate(steps(with_drift(f.model, drift), Y), 1):
+        if now < n or (now - n) % HORIZON or now == len(Y):
+            continue
         rows = Y[now : now + HORIZON]
-        model, belief, _ = passed[now - 1]
         mean, var = forecast(model, belief, len(rows))
         signal, R = var - f.model.noise.variance, np.broadcast_to(f.model.noise.R, rows.shape)
         sizes.append(f.model.noise.normal_size(rows - mean, signal, R)[np.isfinite(rows)])
     size = np.concatenate(sizes)
-    return max(stretch(size, f.model.noise), 1.0) if len(size) else 1.0
+    return max(stretch(size, noise), 1.0) if len(size) else 1.0

@@ -16,6 +16,10 @@ MEAN_PRECISION = 1e-6
 """Prior precision of a feature's mean, on data of unit variance: as good as flat."""
 RIDGE = 1e-6
 """What is added to S00 / n and to Q, on states of unit variance, so that both can be inverted."""
+LEAST_SQUARES = 1e-12
+"""Least sum of squares of a level, on data of unit variance; keeps a division by zero away."""
+LEAST_CURVATURE = 1e-9
+"""What is added to G and U, on states of unit variance, so that both can be inverted. Small beside one row's 1."""
 RELEVANCE_COUNT = 1e-3
 """Shape and rate of the Gamma prior of a column's precision: as good as flat."""
 
@@ -58,6 +62,8 @@ def maximise(
     """
     if model.levels is None or not centred:
         model = loadings(model, s, prior)
+    if (model.levels is None) != (s.levels is None):
+        raise ValueError("a model with levels needs moments with levels, and one without needs moments without")
     if model.levels is not None and s.levels is not None:
         model = learn_levels(model, model.levels, s, s.levels, prior, centred, unit_root)
     return model._replace(dynamics=transition(model.dynamics, s, spec))
@@ -121,7 +127,7 @@ def transition(dynamics: Dynamics, s: Moments, spec: DynamicsSpec) -> Dynamics:
 
 
 def apply_given(dynamics: Dynamics, spec: DynamicsSpec) -> Dynamics:
-    """The dynamics with the A and Q that are given in place of their own."""
+    """The dynamics with the A and Q that are given in place of their level_moments."""
     eye = np.eye(len(dynamics.A))
     A = dynamics.A if spec.A is None else spec.A * eye if np.ndim(spec.A) == 0 else np.asarray(spec.A)
     Q = dynamics.Q if spec.Q is None else spec.Q * eye if np.ndim(spec.Q) == 0 else np.asarray(spec.Q)
@@ -132,7 +138,7 @@ def learn_levels(
     model: SequenceModel,
     levels: Levels,
     s: Moments,
-    own: LevelMoments,
+    level_moments: LevelMoments,
     prior: LoadingPrior,
     centred: bool,
     unit_root: bool,
@@ -142,18 +148,18 @@ def learn_levels(
     A unit root that the Dickey-Fuller test does not reject stays one: the least-squares phi of a random walk is biased
     down, and a level that forgets interpolates worse than a straight line.
     """
-    l11, l10, l00 = own.L
-    phi = np.clip(l10 / np.maximum(l00, 1e-12), 0.0, 1.0)  # 1e-12: no division by zero
+    l11, l10, l00 = level_moments.L
+    phi = np.clip(l10 / np.maximum(l00, LEAST_SQUARES), 0.0, 1.0)
     phi = np.where(s.N * (1.0 - phi) < UNIT_ROOT if unit_root else levels.phi == 1.0, 1.0, phi)
     rss = np.maximum(l11 - 2 * phi * l10 + phi**2 * l00, 0.0)
     if centred and model.emission.C.shape[1]:
-        model, rss = _centred_loadings(model, phi, levels.q, s, own, prior, rss)
-    q = (np.maximum(rss, 0.0) + prior.strength * prior.scale) / (own.k + prior.strength)
+        model, rss = _centred_loadings(model, phi, levels.q, s, level_moments, prior, rss)
+    q = (np.maximum(rss, 0.0) + prior.strength * prior.scale) / (level_moments.k + prior.strength)
     return model._replace(levels=levels._replace(phi=phi, q=q))
 
 
 def _centred_loadings(
-    model: SequenceModel, phi: Array, q: Array, s: Moments, own: LevelMoments, prior: LoadingPrior, rss: Array
+    model: SequenceModel, phi: Array, q: Array, s: Moments, level_moments: LevelMoments, prior: LoadingPrior, rss: Array
 ) -> tuple[SequenceModel, Array]:
     """The loadings moved by what the levels' steps say of them, and what that leaves of the levels' residuals (m,).
 
@@ -164,16 +170,16 @@ def _centred_loadings(
     C = model.emission.C
     r = C.shape[1]
     p = phi[:, None, None]
-    U = level_share(s, own)[:, None, None] * (s.S11 - p * (s.S10 + s.S10.T) + p**2 * s.S00)
+    U = level_share(s, level_moments)[:, None, None] * (s.S11 - p * (s.S10 + s.S10.T) + p**2 * s.S00)
     p = phi[:, None]
-    uw = own.M[0] - p * (own.M[1] + own.M[2]) + p**2 * own.M[3]
+    uw = level_moments.M[0] - p * (level_moments.M[1] + level_moments.M[2]) + p**2 * level_moments.M[3]
     q = q[:, None]
     K = U + q[:, :, None] * np.diag(prior.alpha)
     step = (inv(K) @ (uw - q * prior.alpha * C)[:, :, None])[:, :, 0]
     rss = rss - 2 * (step * uw).sum(1) + np.einsum("ij,ijk,ik->i", step, U, step)
     # what the data say about c_i with level AND noise unknown: less than either conditional says
     # (exact where x lives at one frequency): V⁻¹ = diag(alpha) + ((G/R)⁻¹ + (U/q)⁻¹)⁻¹
-    tiny = 1e-9 * np.eye(r)  # so that both can be inverted
+    tiny = LEAST_CURVATURE * np.eye(r)
     spread = model.noise.R[:, None, None] * inv(s.G[:, :r, :r] + tiny)
     spread = spread + q[:, :, None] * inv(U + tiny)
     V = inv(np.diag(prior.alpha) + inv(spread))

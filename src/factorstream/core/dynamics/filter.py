@@ -33,12 +33,12 @@ def predict(model: SequenceModel, s: Belief) -> Belief:
     if model.levels is None or s.levels is None:
         return Belief(x, P)
     phi, q, _ = model.levels
-    own, B, d = s.levels
+    level_mean, B, d = s.levels
     cross = phi[:, None] * (B @ AP.T)  # Cov(l_i, x) at the new time
     new_B = cross @ inv(P)
     var = phi**2 * (d + ((B @ s.P) * B).sum(1)) + q
     d = np.maximum(var - (cross * new_B).sum(1), q)
-    return Belief(x, P, LevelBelief(phi * own, new_B, d))
+    return Belief(x, P, LevelBelief(phi * level_mean, new_B, d))
 
 
 def update(model: SequenceModel, s: Belief, y: Array) -> tuple[Belief, Innovation]:
@@ -78,11 +78,11 @@ def update(model: SequenceModel, s: Belief, y: Array) -> tuple[Belief, Innovatio
     levels = None
     if s.levels is not None:
         k = d * iw
-        own = s.levels.mean + s.levels.B @ dx + k * (e - H @ dx)
+        level_mean = s.levels.mean + s.levels.B @ dx + k * (e - H @ dx)
         d = d * (1.0 - k)
         if weights is not None:  # after a few such rows the level follows, however far it went
             d = d + np.where(obs & (s.levels.d > 0) & weights.far, JUMP * weights.off * weights.off, 0.0)
-        levels = LevelBelief(own, s.levels.B - k[:, None] * H, d)
+        levels = LevelBelief(level_mean, s.levels.B - k[:, None] * H, d)
     logdet = float(np.linalg.slogdet(T)[1])
     logp = bound - 0.5 * float(np.log(noise[obs]).sum() + obs.sum() * LOG2PI + logdet + chi2)
     return Belief(s.x + dx, P, levels), Innovation(logp, int(obs.sum()), chi2, obs, mu, var + model.noise.variance)
@@ -122,11 +122,11 @@ def weighted_V(V: Array, w: Array) -> Array:
 def entry(model: SequenceModel, s: Belief) -> tuple[Array, Array]:
     """Mean and variance of every noise-free entry: hᵀP h + d + tr V_i(x xᵀ + P), h = c + b. O(m r²)."""
     emission = model.emission
-    H, own, d = _given_state(model, s)
+    H, level_mean, d = _given_state(model, s)
     var = np.einsum("ij,ij->i", H @ s.P, H) + d
     if emission.V is not None:
         var = var + np.einsum("ijk,jk->i", emission.V, s.P + np.outer(s.x, s.x))
-    return emission.mean + emission.C @ s.x + own, var
+    return emission.mean + emission.C @ s.x + level_mean, var
 
 
 def filter_rows(model: SequenceModel, Y: Array, start: Belief | None = None) -> tuple[list[Belief], list[Innovation]]:

@@ -84,8 +84,8 @@ def fit(
     prior = LoadingPrior(np.full(r, float(max(r, 1))))
     n_obs = max(int(np.isfinite(Y).sum()), 1)
     has_levels = model.levels is not None
-    early = EARLY if has_levels and model.noise.weighs else 0
-    w = weights(model, Y) if early else None  # a level would learn from an outlier that it follows
+    w = weights(model, Y) if has_levels else None  # a level would learn from an outlier that it follows
+    early = 0 if w is None else EARLY
     extra = 0.0
     history: list[float] = []
     for k in range(sweeps):
@@ -93,8 +93,9 @@ def fit(
         history.append(s.logp + extra - penalty(model, prior))
         if len(history) > (early + 2) and history[-1] - history[-3] < 2 * tol * n_obs:
             break
-        if model.noise.weighs:
-            w, model, extra = reweigh(model, noise, Y, s, w, early=k < early)
+        weighed = reweigh(model, noise, Y, s, w, early=k < early)
+        if weighed is not None:
+            w, model, extra = weighed
             mom = mom if has_levels else observed_moments(Y, s, w)
         model = maximise(model, mom, prior, dynamics, centred=has_levels and k % 2 == 1, unit_root=k < UNIT_ROOT_SWEEPS)
         prior = with_relevance(prior, model)

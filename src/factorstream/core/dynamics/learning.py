@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 from ..linalg import Array
-from .choose import choose
+from .choose import HIDDEN_PERIOD, choose
 from .em import maximise
 from .filter import filter_rows
 from .fit import fit, with_relevance
@@ -25,12 +25,13 @@ from .stream import (
     Step,
     Stream,
     StreamOptions,
+    begun,
     filter_row,
     new_stream,
     resumed,
 )
 
-MIN_ROWS_TO_CHOOSE = 100
+MIN_ROWS_TO_CHOOSE = 2 * HIDDEN_PERIOD
 """Rows before level and number of components are chosen on held-out entries: two periods of held-out runs."""
 MIN_VALUES = 8
 """Values after which a feature that starts late is learned; learned again at every doubling. Not tuned."""
@@ -42,8 +43,6 @@ NEW_FEATURE_TURNS = 4
 """Turns of EM over a window in which a feature is new, so that its loadings settle. Not tuned: a small round number."""
 HELD = 0.975
 """Quantile at which variances from few values are made as wide as Student's: intervals of 95%."""
-NORMAL_QUANTILE = 1.959964
-"""That quantile of a Gaussian."""
 
 
 def advance(stream: Stream, y: Array, opt: StreamOptions) -> tuple[Stream, Event]:
@@ -54,7 +53,7 @@ def advance(stream: Stream, y: Array, opt: StreamOptions) -> tuple[Stream, Event
     the decayed past, one M-step (stepwise EM). The schedule depends on the rows alone, so any split of the stream gives
     the same result. The event's innovation is about the prediction made BEFORE y was seen, in raw units.
     """
-    everything = np.vstack([stream.window, y])
+    before = stream.window
     if stream.rows and stream.learning is None and not np.isfinite(stream.window).any():  # no data yet: begin here
         stream = new_stream(len(y))
     window = np.vstack([stream.window, y])
@@ -69,7 +68,7 @@ def advance(stream: Stream, y: Array, opt: StreamOptions) -> tuple[Stream, Event
     rows = stream.rows
     if rows <= opt.warmup:
         if rows & (rows - 1) == 0 or rows == opt.warmup:
-            return restart(stream, opt), Restart(innovation, everything)
+            return restart(stream, opt), Restart(innovation, np.vstack([before, y]))
         return stream, Step(innovation)
     count = np.isfinite(window[:, new]).sum(0)
     due = len(window) >= (2 * opt.window if new.any() else opt.window)
@@ -87,9 +86,16 @@ def restart(stream: Stream, opt: StreamOptions) -> Stream:
     if len(Y) >= opt.warmup:
         Z[:, np.isfinite(Z).sum(0) < MIN_SCALE_VALUES] = np.nan  # too few values: unseen until more come
     kind = opt.candidates[0]
-    if len(Y) > MIN_ROWS_TO_CHOOSE:
+    if len(Y) > MIN_ROWS_TO_CHOOSE and len(opt.candidates) > 1:
         kind = choose(
-            Z, opt.r, opt.candidates, dynamics=opt.dynamics, noise=opt.noise, sweeps=opt.sweeps, offline=False
+            Z,
+            opt.r,
+            opt.candidates,
+            dynamics=opt.dynamics,
+            noise=opt.noise,
+            drift=opt.drift,
+            sweeps=opt.sweeps,
+            offline=False,
         ).kind
     f = fit(Z, opt.r, kind, dynamics=opt.dynamics, noise=opt.noise, sweeps=opt.sweeps)
     return resumed(f, shift, scale, Y, opt)
@@ -103,25 +109,26 @@ def refresh(stream: Stream, opt: StreamOptions) -> tuple[Stream, LevelChange | N
     Z = (stream.window - stream.shift) / stream.scale
     Z[:, unseen(stream) & (np.isfinite(Z).sum(0) < MIN_SCALE_VALUES)] = np.nan  # too few values: still unseen
     w = weights(stream.fitted.now, Z, anchor)
-    if w is not None and (moved := relocated(w, Z) & ~unseen(stream)).any():  # begin again where they are now
-        there = np.where(moved & (w >= OUTLIER_WEIGHT), np.nan, stream.window)
-        forgot = stream._replace(learning=Learning(anchor, forget(old, moved)), window=there)
-        return refresh(init_new(forgot, moved, opt.noise), opt)
+    if w is not None and (elsewhere := relocated(w, Z) & ~unseen(stream)).any():  # begin again where they are now
+        there = np.where(elsewhere & (w >= OUTLIER_WEIGHT), np.nan, stream.window)
+        forgot = stream._replace(learning=Learning(anchor, forget(old, elsewhere)), window=there)
+        return refresh(init_new(forgot, elsewhere, opt.noise), opt)
     new = unseen(stream) & np.isfinite(Z).any(0)
     model, past, change, anchor = _learn(stream.fitted, stream.learning, Z, w, new, opt)
     prior = with_relevance(stream.fitted.prior, model)
-    if opt.drift is not None:  # C has been followed row by row
-        model = model._replace(emission=_kept(model.emission, stream.fitted.now.emission, new))
+    if stream.fitted.followed is not None:  # C has been followed row by row
+        model = model._replace(emission=_kept(model.emission, stream.fitted.followed, new))
     belief = stream.fitted.belief if change is None else change.apply(stream.fitted.belief)
     model = widened(model, past.N)
     if new.any():
         belief = filter_rows(model, Z, anchor)[0][-1]
-    fitted = Fitted(model, prior, belief, None if opt.drift is None else model.emission)
-    learning = Learning(belief, past)
-    return (
-        stream._replace(fitted=fitted, learning=learning, window=Z[:0], refreshes=stream.refreshes + 1),
-        change,
+    learned = stream._replace(
+        fitted=begun(model, prior, belief),
+        learning=Learning(belief, past),
+        window=Z[:0],
+        refreshes=stream.refreshes + 1,
     )
+    return learned, change
 
 
 def _learn(
@@ -158,7 +165,7 @@ def _kept(learned: Emission, before: Emission, new: Array) -> Emission:
 def widened(model: SequenceModel, N: Array) -> SequenceModel:
     """The model with variances that were learned from few values, N (m,), made as wide as Student's quantiles."""
     N = np.clip(N, 2.0, np.inf)
-    wide = np.where(N < SETTLED_VALUES, (stdtrit(N - 1.0, HELD) / NORMAL_QUANTILE) ** 2, 1.0)
+    wide = np.where(N < SETTLED_VALUES, (stdtrit(N - 1.0, HELD) / ndtri(HELD)) ** 2, 1.0)
     model = with_R(model, wide * model.noise.R)
     if model.levels is None:
         return model
@@ -201,10 +208,10 @@ def init_new(stream: Stream, new: Array, noise: NoiseSpec) -> Stream:
     def blank(emission: Emission) -> Emission:
         return emission._replace(mean=np.where(new, 0.0, emission.mean), C=np.where(new[:, None], 0.0, emission.C))
 
-    model, _, _, moved = stream.fitted
+    model, _, _, followed = stream.fitted
     levels = None if model.levels is None else Levels(*map(usual, model.levels))
     model = with_R(model, usual(model.noise.R))._replace(emission=blank(model.emission), levels=levels)
-    fitted = stream.fitted._replace(model=model, followed=None if moved is None else blank(moved))
+    fitted = stream.fitted._replace(model=model, followed=None if followed is None else blank(followed))
     return stream._replace(shift=a, scale=b, fitted=fitted)
 
 

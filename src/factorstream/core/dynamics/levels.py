@@ -21,7 +21,7 @@ class Arrow(NamedTuple):
 
     x: Array  # (r,)
     P: Array  # (r, r)
-    own: Array  # (m,) mean of the levels
+    level_mean: Array  # (m,)
     B: Array  # (m, r)
     d: Array  # (m,)
 
@@ -35,7 +35,7 @@ def flat(s: Belief) -> Arrow:
 
 def nested(a: Arrow) -> Belief:
     """The belief, with levels, that an arrow stands for."""
-    return Belief(a.x, a.P, LevelBelief(a.own, a.B, a.d))
+    return Belief(a.x, a.P, LevelBelief(a.level_mean, a.B, a.d))
 
 
 def levels_of(model: SequenceModel) -> Levels:
@@ -73,10 +73,10 @@ def kernel(model: SequenceModel, s: Arrow) -> Kernel:
     L = np.linalg.solve(np.eye(len(A)) + s.P @ J, s.P)
     L = (L + np.swapaxes(L, -1, -2)) / 2
     E, F = D @ L, L @ QiA.T
-    x0 = s.x - _mv(F @ A, s.x) - _mv(np.swapaxes(E, -1, -2), phi * s.own)
+    x0 = s.x - _mv(F @ A, s.x) - _mv(np.swapaxes(E, -1, -2), phi * s.level_mean)
     gain = phi * s.d / u
     beta = (1.0 - gain * phi)[..., None] * s.B
-    return Kernel(L, F, E, x0, gain, beta, s.own - _mv(beta, s.x) - gain * phi * s.own, s.d * q / u)
+    return Kernel(L, F, E, x0, gain, beta, s.level_mean - _mv(beta, s.x) - gain * phi * s.level_mean, s.d * q / u)
 
 
 def _mv(M: Array, v: Array) -> Array:
@@ -91,14 +91,14 @@ def back(k: Kernel, n: Arrow) -> tuple[Arrow, Array, Array]:
     """
     ET = k.E.T
     N = k.F + ET @ n.B
-    x = k.x0 + k.F @ n.x + ET @ n.own
+    x = k.x0 + k.F @ n.x + ET @ n.level_mean
     P = N @ n.P @ N.T + (ET * n.d) @ k.E + k.L
     nBP = n.B @ n.P
     K = nBP @ N.T + n.d[:, None] * k.E
     KPi = K @ inv(P)
     var = n.d + (nBP * n.B).sum(1)
     d = k.gain**2 * np.maximum(var - (K * KPi).sum(1), 0.0) + k.v
-    return Arrow(x, P, k.l0 + k.beta @ x + k.gain * n.own, k.beta + k.gain[:, None] * KPi, d), N, K
+    return Arrow(x, P, k.l0 + k.beta @ x + k.gain * n.level_mean, k.beta + k.gain[:, None] * KPi, d), N, K
 
 
 def smooth_recent(model: SequenceModel, beliefs: Sequence[Belief]) -> list[Belief]:
@@ -130,7 +130,7 @@ def forward(model: SequenceModel, Y: Array, w: Array | None, start: Belief | Non
     for t in range(T):
         s = flat(initial(model) if belief is None else predict(model, belief))
         H = C + s.B
-        e = (y[t] - C @ s.x - s.own) * obs[t]
+        e = (y[t] - C @ s.x - s.level_mean) * obs[t]
         noise[t] = s.d + (R if w is None else R / w[t])
         iw = obs[t] / noise[t]
         HT = H.T * iw
@@ -140,8 +140,8 @@ def forward(model: SequenceModel, Y: Array, w: Array | None, start: Belief | Non
         dx = P @ h
         k = s.d * iw
         chi2[t] = iw @ (e * e) - h @ dx
-        own = s.own + s.B @ dx + k * (e - H @ dx)
-        s = Arrow(s.x + dx, P, own, s.B - k[:, None] * H, s.d * (1.0 - k))
+        level_mean = s.level_mean + s.B @ dx + k * (e - H @ dx)
+        s = Arrow(s.x + dx, P, level_mean, s.B - k[:, None] * H, s.d * (1.0 - k))
         belief = nested(s)
         for a, b in zip(out, s, strict=True):
             a[t] = b
@@ -176,9 +176,9 @@ def smooth_levels(
         lag[lo:hi] = Ns @ new.P
         BP = new.B @ new.P
         var = new.d + (BP * new.B).sum(2)
-        ll10 += (now.own * new.own + (ks.beta * Ks).sum(2) + ks.gain * var).sum(0)
-        M10 += new.own.T @ now.x + Ks.sum(0)
-        M01 += now.own.T @ new.x + (ks.beta @ lag[lo:hi] + ks.gain[:, :, None] * BP).sum(0)
+        ll10 += (now.level_mean * new.level_mean + (ks.beta * Ks).sum(2) + ks.gain * var).sum(0)
+        M10 += new.level_mean.T @ now.x + Ks.sum(0)
+        M01 += now.level_mean.T @ new.x + (ks.beta @ lag[lo:hi] + ks.gain[:, :, None] * BP).sum(0)
     return _collect(model, Y, w, s, lag, float(logp.sum()), ll10, M10, M01)
 
 
@@ -207,22 +207,22 @@ def _collect(
     for lo in range(0, T, CHUNK):
         c = Arrow(*(f[lo : lo + CHUNK] for f in s))
         BP = c.B @ c.P
-        ll[lo : lo + CHUNK] = c.own**2 + c.d + (BP * c.B).sum(2)
-        LX += BP.sum(0) + c.own.T @ c.x
-        WLX += np.einsum("ti,tij->ij", W[lo : lo + CHUNK], BP) + (W[lo : lo + CHUNK] * c.own).T @ c.x
+        ll[lo : lo + CHUNK] = c.level_mean**2 + c.d + (BP * c.B).sum(2)
+        LX += BP.sum(0) + c.level_mean.T @ c.x
+        WLX += np.einsum("ti,tij->ij", W[lo : lo + CHUNK], BP) + (W[lo : lo + CHUNK] * c.level_mean).T @ c.x
         H = C + c.B
         var[lo : lo + CHUNK] = ((H @ c.P) * H).sum(2) + c.d
         if uncertainty is not None:
             second = c.P + c.x[:, :, None] * c.x[:, None, :]
             var[lo : lo + CHUNK] += second.reshape(len(c.x), -1) @ uncertainty.T
     for k, t in enumerate((0, -1)):
-        ends[k] = s.B[t] @ s.P[t] + s.own[t][:, None] * s.x[t]
-    signal = mean + s.x @ C.T + s.own
+        ends[k] = s.B[t] @ s.P[t] + s.level_mean[t][:, None] * s.x[t]
+    signal = mean + s.x @ C.T + s.level_mean
     out = Smoothed(s.x, s.P, lag, signal, var, logp, nested(Arrow(*(f[-1].copy() for f in s))))
     y = np.where(obs, Y, 0.0)
     mom = observed_moments(Y, out, w)
-    g = mom.g - np.hstack([WLX, (W * s.own).sum(0)[:, None]])
-    h = mom.h + (W * (ll - 2 * y * s.own)).sum(0)
+    g = mom.g - np.hstack([WLX, (W * s.level_mean).sum(0)[:, None]])
+    h = mom.h + (W * (ll - 2 * y * s.level_mean)).sum(0)
     total = ll.sum(0)
     L = np.stack([total - ll[0], ll10, total - ll[-1]])
     M = np.stack([LX - ends[0], M10, M01, LX - ends[1]])

@@ -77,11 +77,11 @@ class Belief(NamedTuple):
 
 
 class Innovation(NamedTuple):
-    """What one row said that the rows before had not; `chi2` feeds the alarm rule."""
+    """The innovation of one row: log-density, size, one-step predictions."""
 
     logp: float  # log p(y_t | y_{1:t-1}), or a lower bound on it
     n_obs: int
-    chi2: float  # eᵀS⁻¹e, chi-squared with n_obs degrees of freedom under the model
+    chi2: float  # size eᵀS⁻¹e, chi-squared with n_obs degrees of freedom under the model
     seen: Array  # (m,) bool
     mean: Array  # (m,) one-step predictive mean of every entry
     var: Array  # (m,) one-step predictive variance of every entry, noise included

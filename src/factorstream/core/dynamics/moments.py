@@ -38,11 +38,13 @@ class Moments(NamedTuple):
 
 def level_share(s: Moments, levels: LevelMoments) -> Array:
     """Part of the transitions that count for each feature's level (m,)."""
-    return levels.k / max(s.n, 1e-300)
+    return levels.k / max(s.n, np.finfo(float).tiny)
 
 
 def add(a: Moments, b: Moments, decay: float = 1.0) -> Moments:
     """decay · a + b."""
+    if (a.levels is None) != (b.levels is None):
+        raise ValueError("moments with levels cannot be added to moments without")
     levels = None
     if a.levels is not None and b.levels is not None:
         levels = LevelMoments(*(decay * u + v for u, v in zip(a.levels, b.levels, strict=True)))

@@ -11,7 +11,7 @@ from .filter import LEAST_FREE
 from .levels import smooth_levels
 from .model import Belief, SequenceModel, Smoothed
 from .moments import Moments, observed_moments
-from .noise import NoiseSpec
+from .noise import GaussianNoise, GaussianSpec, NoiseSpec, StudentNoise
 from .smoother import smooth
 
 WEIGHT_TURNS = 4
@@ -32,7 +32,7 @@ def expect(
     """E-step: exact and banded without levels, arrow form with levels; `entries`: signal and var wanted in any case."""
     if model.levels is not None:
         return smooth_levels(model, Y, w, start)
-    s = smooth(model, Y, w, start, entries=entries or model.noise.weighs)
+    s = smooth(model, Y, w, start, entries=entries or isinstance(model.noise, StudentNoise))
     return s, observed_moments(Y, s, w)
 
 
@@ -53,8 +53,8 @@ def left_out(model: SequenceModel, Y: Array, s: Smoothed, w: Array | None) -> tu
     is e / (1 - h) and the variance p / (1 - h).
     """
     p = known_variance(model, s)
-    own = p / model.noise.R if w is None else p * w / model.noise.R
-    free = np.clip(1.0 - own, LEAST_FREE, 1.0)
+    own_share = p / model.noise.R if w is None else p * w / model.noise.R
+    free = np.clip(1.0 - own_share, LEAST_FREE, 1.0)
     e = np.where(np.isfinite(Y), Y - s.signal, 0.0)
     return e / free, np.maximum(p, 0.0) / free
 
@@ -65,33 +65,38 @@ def expected_squares(model: SequenceModel, Y: Array, s: Smoothed) -> Array:
     return np.asarray(np.where(np.isfinite(Y), (Y - s.signal) ** 2 + var, model.noise.R) / model.noise.R)
 
 
-def judged(model: SequenceModel, Y: Array, s: Smoothed, w: Array | None) -> Array:
+def judged(model: SequenceModel, noise: StudentNoise, Y: Array, s: Smoothed, w: Array | None) -> Array:
     """Weights of the entries by what the others say of them, from a smoother that ran with weights `w`."""
-    return model.noise.evident_weights(*left_out(model, Y, s, w))
+    return noise.evident_weights(*left_out(model, Y, s, w))
 
 
-def reweigh(model: SequenceModel, spec: NoiseSpec, Y: Array, s: Smoothed, w: Array | None, early: bool) -> Reweighed:
-    """Weights after a smoother that ran with weights `w`, and the noise that they suggest. O(T m r²).
+def reweigh(
+    model: SequenceModel, spec: NoiseSpec, Y: Array, s: Smoothed, w: Array | None, early: bool
+) -> Reweighed | None:
+    """Weights after a smoother that ran with weights `w`, and the noise that they suggest; None if Gaussian. O(T m r²).
 
     `early`: each entry is judged by the others only, for a level would already have followed it.
     """
+    noise = model.noise
+    if isinstance(spec, GaussianSpec) or isinstance(noise, GaussianNoise):
+        return None
     seen = np.isfinite(Y)
     squares = None if early else expected_squares(model, Y, s)
-    bound = 0.0
     for _ in range(1 if squares is None else spec.learning_turns):
-        new = judged(model, Y, s, w) if squares is None else model.noise.expected_weights(squares)
-        noise = spec.learn(model.noise, new[seen])
-        bound = float(noise.weights_bound(new, model.noise)[seen].sum())
-        model = model._replace(noise=noise)
-    return Reweighed(new, model, bound)
+        new = judged(model, noise, Y, s, w) if squares is None else noise.expected_weights(squares)
+        before, noise = noise, spec.learn(noise, new[seen])
+        bound = float(noise.weights_bound(new, before)[seen].sum())
+    return Reweighed(new, model._replace(noise=noise), bound)
 
 
 def weights(model: SequenceModel, Y: Array, start: Belief | None = None, turns: int = WEIGHT_TURNS) -> Array | None:
     """Weights of Y's entries, by a few turns of states and weights; None where the noise gives none."""
+    noise = model.noise
+    if isinstance(noise, GaussianNoise):
+        return None
     w: Array | None = None
-    if model.noise.weighs:
-        for k in range(turns):
-            s = expect(model, Y, w, start)[0]
-            by_others = model.levels is not None and k < turns - 1
-            w = judged(model, Y, s, w) if by_others else model.noise.expected_weights(expected_squares(model, Y, s))
+    for k in range(turns):
+        s = expect(model, Y, w, start)[0]
+        by_others = model.levels is not None and k < turns - 1
+        w = judged(model, noise, Y, s, w) if by_others else noise.expected_weights(expected_squares(model, Y, s))
     return w

@@ -1,4 +1,4 @@
-"""Starting values from the data's variograms: nothing to tune, nothing that a gap can break."""
+"""First values from the data's variograms."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .noise import NoiseSpec
 
 LAGS = (1, 2, 4, 8, 16)
 """Lags of the variograms: doublings, up to where most sequences still have hundreds of pairs. Not tuned."""
-HALF_LIVES = 2.0 ** np.arange(-1, 12)
-"""Decay times tried for a feature, in rows: doublings from half a row to 2048 rows."""
+DECAY_TIMES = 2.0 ** np.arange(-1, 12)
+"""Decay times tried for a feature, in rows: doublings from half a row to 2048 rows. Not tuned."""
 ABOVE_EDGE = 1.1
 """How far above the largest eigenvalue of chance one must be to count as a common change. Not tuned: a round number."""
 FACTOR_SWEEPS = 20
@@ -26,6 +26,14 @@ LEAST_OWN, LEAST_LEFT = 0.1, 0.05
 """Least part of a feature's variance, or variogram, that the first factors leave to it. Not tuned: EM goes on."""
 NO_NOISE = 0.01
 """Noise of a walk that shows none, as a part of its variogram at lag 1. Not tuned: small, and EM goes on from there."""
+
+CLEAR_NOISE = 4.0
+"""Least noise of a walk that shows any, in units of its variogram at lag 1 over √n. Derived: white noise R over a walk
+gives its changes the lag-one correlation -R / (2 gamma(1)), whose standard error is 1/√n; it must be two of these."""
+LEAST_VARIOGRAM = 1e-12
+"""Least variogram of a standardised feature; keeps a division by zero away."""
+LEAST_WEIGHT = 1e-6
+"""Weight of a lag without pairs, in pairs; keeps a division by zero away."""
 
 
 def variograms(Y: Array, lags: tuple[int, ...] = LAGS) -> tuple[Array, Array]:
@@ -50,7 +58,7 @@ def scalar_fit(gamma: Array, lags: Array, weight: Array, total: Array) -> tuple[
     """Fit R + s (1 - phiʰ) to each feature's variogram; returns R, s, phi (m,). Grid over phi, R >= 0, s >= 0."""
     best = np.full(gamma.shape[1], np.inf)
     R, s, phi = 0.5 * total, 0.5 * total, np.full(gamma.shape[1], 0.9)
-    for tau in HALF_LIVES:
+    for tau in DECAY_TIMES:
         p = float(np.exp(-1.0 / tau))
         f = (1.0 - p**lags)[:, None]
         sw = weight.sum(0)
@@ -76,7 +84,7 @@ def common_changes(gamma: Array, count: Array, lags: Array) -> tuple[int, int]:
     """
     most, where, best = 0, 0, 0.0
     for k, h in enumerate(lags):
-        d = np.sqrt(np.maximum(np.diag(gamma[k]), 1e-12))
+        d = np.sqrt(np.maximum(np.diag(gamma[k]), LEAST_VARIOGRAM))
         n = max(float(np.median(count[k])) / float(h), 1.0)
         edge = ABOVE_EDGE * (1.0 + np.sqrt(len(d) / n)) ** 2
         excess = np.linalg.eigvalsh(gamma[k] / np.outer(d, d)) / edge - 1.0
@@ -121,7 +129,7 @@ def measure(Y: Array) -> Variograms:
     y = np.where(obs, Y, 0.0)
     pairs = obs.T.astype(float) @ obs
     S = (y.T @ y) / np.maximum(pairs, 1.0)
-    weight = np.einsum("kii->ki", count) / np.asarray(lags)[:, None] + 1e-6
+    weight = np.einsum("kii->ki", count) / np.asarray(lags)[:, None] + LEAST_WEIGHT
     total = np.maximum(np.diag(S), LEAST_VARIANCE)
     return Variograms(np.asarray(lags, dtype=float), gamma, count, np.einsum("kii->ki", gamma), weight, S, total)
 
@@ -152,10 +160,9 @@ def start_levels(Y: Array, r: int, noise: NoiseSpec, select: bool = True) -> Seq
     C = principal_axes(v.gamma[k], r) / np.sqrt(1.0 - a ** h[k])
     left = np.maximum(v.diag - (C**2).sum(1) * (1.0 - a**h)[:, None], LEAST_LEFT * v.diag)
     R, s, phi = scalar_fit(left, h, v.weight, v.total)
-    # white noise R over a walk gives its changes the lag-one correlation -R / (2 gamma(1)): below two standard
-    # errors it is not there, and pretending that it is would make a random walk's bridge miss its ends
+    # pretending that there is noise where none shows would make a random walk's bridge miss its ends
     n = np.maximum(np.einsum("kii->ki", v.pairs)[0], 1.0)
-    clear = 4.0 * left[0] / np.sqrt(n) < R
+    clear = CLEAR_NOISE * left[0] / np.sqrt(n) < R
     R = np.where(clear, R, NO_NOISE * np.maximum(left[0], LEAST_VARIANCE))
     s = np.maximum(s, LEAST_VARIANCE)
     return _model(C, a, R, noise, Levels(phi, s * (1.0 - phi**2), np.maximum(v.total, s)))

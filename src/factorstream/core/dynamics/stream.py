@@ -26,7 +26,7 @@ class StreamOptions(NamedTuple):
     candidates: tuple[Kind, ...] = (LEVELS, ALL_LEVELS, STATES)
     dynamics: DynamicsSpec = LEARNED
     noise: NoiseSpec = GaussianSpec()
-    drift: float | None = None  # Q_V, for models without levels
+    drift: float | None = None  # Q_V asked for; whether a model's dictionary drifts is in its emission
     warmup: int = 256
     window: int = 128
     decay: float = 0.9
@@ -47,6 +47,11 @@ class Fitted(NamedTuple):
         return self.model if self.followed is None else self.model._replace(emission=self.followed)
 
 
+def begun(model: SequenceModel, prior: LoadingPrior, belief: Belief) -> Fitted:
+    """A model just learned: where its dictionary drifts, it is followed from here."""
+    return Fitted(model, prior, belief, None if model.emission.drift is None else model.emission)
+
+
 class Learning(NamedTuple):
     """What learning goes on from once the warm-up is over."""
 
@@ -58,9 +63,8 @@ class Stream(NamedTuple):
     """Everything a stream remembers: O(m r² + warmup m) numbers, whatever its length."""
 
     rows: int
-    shift: (
-        Array  # (m,) raw = shift + scale · standardised, fixed when the warm-up ends or the feature's first values come
-    )
+    # raw = shift + scale · standardised, both fixed when the warm-up ends or the feature's first values come
+    shift: Array  # (m,)
     scale: Array  # (m,)
     window: Array  # (k, m) raw rows since the last refresh; in the warm-up all rows
     fitted: Fitted | None = None  # None: no row yet
@@ -71,7 +75,7 @@ class Stream(NamedTuple):
 class LevelChange(NamedTuple):
     """What a refresh did to older beliefs: levels move with the loadings, and new features begin at their prior."""
 
-    step: Array  # (m, r) of the loadings, made up for by the levels
+    step: Array  # (m, r) change of the loadings; levels move by −step·x
     new: Array  # (m,) bool
     p0: Array  # (m,)
 
@@ -93,7 +97,10 @@ class Step(NamedTuple):
 
 
 class Restart(NamedTuple):
-    """A row was filtered, and all rows of the warm-up so far, `rows`, were fitted anew."""
+    """A row was filtered, and all rows of the warm-up so far were fitted anew.
+
+    `rows` are those fitted; where the stream began with rows without data, the last of these may come before them.
+    """
 
     innovation: Innovation | None
     rows: Array
@@ -117,9 +124,7 @@ def new_stream(m: int) -> Stream:
 def resumed(f: SequenceFit, shift: Array, scale: Array, Y: Array, opt: StreamOptions) -> Stream:
     """The stream that goes on where a fit of the raw rows Y ended; its warm-up goes on too where Y was short."""
     end = f.smoothed.end
-    model = with_drift(f.model, opt.drift)
-    fitted = Fitted(model, f.prior, end, None if opt.drift is None else model.emission)
-    warm = Stream(len(Y), shift, scale, Y, fitted)
+    warm = Stream(len(Y), shift, scale, Y, begun(with_drift(f.model, opt.drift), f.prior, end))
     return warm if len(Y) < opt.warmup else warm._replace(window=Y[:0], learning=Learning(end, f.moments))
 
 

@@ -93,8 +93,8 @@ class CoefficientStep(NamedTuple):
 def least_squares(sample: Sample, belief: Belief) -> Coefficients:
     """x = (C_ΩᵀC_Ω)⁻¹ C_Ωᵀy_Ω: the paper's step, with Σ = σ² (C_ΩᵀC_Ω)⁻¹. Cost O(r³).
 
-    Where too little is observed (no more entries than components, which leaves nothing to learn from, or a
-    singular Gram matrix) the learned prior takes over: see :func:`from_learned_prior`.
+    With fewer than ``min_observed`` entries, or a singular Gram matrix, the learned prior takes over: see
+    :func:`from_learned_prior`.
     """
     r = len(sample.b)
     if sample.n >= belief.min_observed:
@@ -124,7 +124,11 @@ def from_learned_prior(sample: Sample, belief: Belief) -> Coefficients:
 
 
 def covariance_root(T: Array) -> Array:
-    """A lower factor of a covariance that is positive definite but for rounding."""
+    """A lower factor of a covariance that is positive definite but for rounding.
+
+    The first lift, ten units of rounding per row, is not tuned: T has been through many updates, and
+    :func:`lifted_cholesky` goes on to larger ones where it is too small.
+    """
     L = cholesky(T, 0.0)
     return lifted_cholesky(T, 10.0 * len(T)) if L is None else L
 
@@ -166,13 +170,17 @@ class _Path(NamedTuple):
     """x(α) in the eigenbasis of (Ṽ, G): (p − αw) / (1 + αd), entry by entry."""
 
     d: Array
+    """The eigenvalues, ascending (r)."""
     p: Array
+    """x(0), the least-squares solution (r)."""
     w: Array
+    """UᵀL⁻¹v, the direction in which the covariance v of components and mean pulls x; zero without a mean (r)."""
     base: Array
     """L⁻ᵀU (r × r), which takes them to x(α) itself."""
     R: Array
     """V = RRᵀ (q × q)."""
     noise: float
+    """σ²."""
     least: float
     """‖e‖² of least squares."""
 
@@ -205,8 +213,7 @@ def _path(sample: Sample, belief: Belief, L: Array, V: Array) -> tuple[_Path, Ar
 GRID = np.geomspace(1e-12, 0.5, 60)
 """Where roots are looked for, as shares of the interval from either end: they crowd towards both.
 
-Not tuned: from near rounding to the middle, about five per decade. A root between two of them that is missed costs
-little, since the grid itself takes part in the choice."""
+Not tuned: from near rounding to the middle, about five per decade. The grid itself takes part in the choice."""
 
 
 def _stationary(path: _Path, n: int, reach: float) -> Array:

@@ -1,7 +1,7 @@
 """The gains: how far the dictionary moves for one sample, C ← C + e gᵀ.
 
-A gain is called with the state, the square root S of V and the coefficients x (a mean's 1 included), returns
-(g, xᵀVx), and may update S in place. It says of itself whether V is then a posterior covariance and which fast ways
+A gain is called with the state and the coefficients x (a mean's 1 included), returns (g, xᵀVx), and may update in place
+the state's S, the square root of V. It says of itself whether V is then a posterior covariance and which fast ways
 through the filter reproduce it; nothing else has to be changed for another gain.
 """
 
@@ -34,44 +34,44 @@ class GainFacts(NamedTuple):
 class Gain(Protocol):
     """One way to move the dictionary."""
 
-    def __call__(self, state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
+    def __call__(self, state: SmallState, x: Array) -> tuple[Array, float]:
         """(g, xᵀVx) of a sample with coefficients x (q)."""
 
     @property
     def facts(self) -> GainFacts:
-        """What it is like."""
+        """Its properties, as the rest of the filter needs them."""
 
 
-OF_KALMAN = GainFacts(posterior=True, whitened=True, compiled="kalman")
-OF_BROYDEN = GainFacts(posterior=False, whitened=False, compiled="broyden")
-OF_SGD = GainFacts(posterior=False, whitened=False, compiled=None)  # any function of k may be its step size
+KALMAN_FACTS = GainFacts(posterior=True, whitened=True, compiled="kalman")
+BROYDEN_FACTS = GainFacts(posterior=False, whitened=False, compiled="broyden")
+SGD_FACTS = GainFacts(posterior=False, whitened=False, compiled=None)  # any function of k may be its step size
 
 
 class KalmanGain(NamedTuple):
     """Algorithm 1's gain: g = Vx / (λ + xᵀVx), and V is conditioned on the sample."""
 
-    def __call__(self, state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
+    def __call__(self, state: SmallState, x: Array) -> tuple[Array, float]:
         """See ``covariance.potter_update``."""
-        return potter_update(S, x, state.lam)
+        return potter_update(state.S, x, state.lam)
 
     @property
     def facts(self) -> GainFacts:
         """As in :class:`Gain`."""
-        return OF_KALMAN
+        return KALMAN_FACTS
 
 
 class BroydenGain(NamedTuple):
     """Broyden's rule: the same g with a V = SSᵀ that never changes (V = I in the paper)."""
 
-    def __call__(self, state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
+    def __call__(self, state: SmallState, x: Array) -> tuple[Array, float]:
         """xᵀVx is reported as zero: this V does not measure how uncertain C is."""
-        f = x @ S
-        return (S @ f) / (state.lam + float(f @ f)), 0.0
+        f = x @ state.S
+        return (state.S @ f) / (state.lam + float(f @ f)), 0.0
 
     @property
     def facts(self) -> GainFacts:
         """As in :class:`Gain`."""
-        return OF_BROYDEN
+        return BROYDEN_FACTS
 
 
 StepSize = float | Literal["auto"] | Callable[[int, float], float]
@@ -86,7 +86,7 @@ class SGDGain(NamedTuple):
     decay: float = 0.5
     """Power of k by which the step falls."""
 
-    def __call__(self, state: SmallState, S: Array, x: Array) -> tuple[Array, float]:
+    def __call__(self, state: SmallState, x: Array) -> tuple[Array, float]:
         """E‖x‖² is the running second moment of the coefficients, with the 1 of a mean."""
         k = state.k + 1
         if callable(self.step_size):
@@ -102,4 +102,4 @@ class SGDGain(NamedTuple):
     @property
     def facts(self) -> GainFacts:
         """As in :class:`Gain`."""
-        return OF_SGD
+        return SGD_FACTS

@@ -17,16 +17,16 @@ CANCELLATION = 1e-6
 Derived: six of the sixteen digits of float64 are lost at this share, so that ten remain."""
 
 
-def observed_gram(place: Place, C: Tall, G: Array, missing_idx: Tall) -> Array:
+def observed_gram(place: Place, C: Tall, G: Array, missing_idx: Tall, n_missing: int, m: int) -> Array:
     """C_ΩᵀC_Ω from the observed rows, or as G minus the missing rows' part: the cheaper of the two.
 
-    Shapes  C (m × q), G = CᵀC (q × q), missing_idx the indices of the missing rows. Cost O(min(|Ω|, m − |Ω|) q²).
+    Shapes  C (m × q), G = CᵀC (q × q), missing_idx the indices of the ``n_missing`` missing rows.
+    Cost    O(min(|Ω|, m − |Ω|) q²).
     """
-    n_missing = place.total(len, missing_idx)
     if n_missing == 0:
         return G
     out: Array
-    if 2 * n_missing < place.total(len, C):
+    if 2 * n_missing < m:
         out = G - place.total(gram_of, C, missing_idx)
         if (out.diagonal() > CANCELLATION * G.diagonal()).all():
             return out

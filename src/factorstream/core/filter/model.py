@@ -33,3 +33,8 @@ class FilterModel(NamedTuple):
     """Gram matrices with a smaller reciprocal condition number are treated as singular."""
     drift: Array | None = None
     """Q_V (q × q), by which V grows before every sample; None for a dictionary that does not drift."""
+
+    @property
+    def has_mean(self) -> bool:
+        """Whether the last column of C is a mean, whose coefficient is always 1."""
+        return self.q > self.r

@@ -42,15 +42,15 @@ def belief(state: SmallState, model: FilterModel) -> Belief:
 
 def normal_equations(model: FilterModel, G: Array, b: Array, yy: float, n: int) -> Sample:
     """The sample as a coefficient step sees it: a mean, the last column, is subtracted from y."""
-    r = model.r
-    if model.q == r:
+    if not model.has_mean:
         return Sample(G, b, yy, n)
+    r = model.r
     return Sample(G[:r, :r], b[:r] - G[:r, r], yy - 2.0 * b[r] + G[r, r], n)
 
 
 def with_mean(model: FilterModel, x: Array) -> Array:
     """x as a coefficient of all q columns of C."""
-    if model.q == model.r:
+    if not model.has_mean:
         return x
     z = np.empty(model.q)
     z[:-1], z[-1] = x, 1.0
@@ -73,7 +73,7 @@ def absorb(state: SmallState, model: FilterModel, G: Array, b: Array, yy: float,
     x = with_mean(model, found.x)
     h = b - G.dot(x)
     ee = max(yy - float(x.dot(b + h)), 0.0)
-    g, xVx = model.gain(state, state.S, x)
+    g, xVx = model.gain(state, x)
     u = h + (0.5 * ee) * g
     rank_one(state.G, u, g)
     rank_one(state.G, g, u)
@@ -94,7 +94,7 @@ def _learn(state: SmallState, model: FilterModel, found: Coefficients, n: int, e
     if model.step.learns_prior:
         T, xbar = state.T, state.xbar
         d = found.x - xbar
-        if model.q > model.r:  # without a mean in the model x is spread around zero
+        if model.has_mean:  # without a mean in the model x is spread around zero
             xbar += weight * d
             rank_one(T, d, d, weight)
             np.multiply(T, 1.0 - weight, out=T)

@@ -15,7 +15,7 @@ Count = TypeVar("Count", float, Array)
 
 
 def sample_weight(k: Count) -> Count:
-    """The weight of a new sample in the running moments after k samples: that of number k + 2 in 1 + 2 + … + (k + 2).
+    """The weight of a new sample in the running moments after k samples: (k + 2) / (1 + 2 + … + (k + 2)).
 
     The start counts as sample 1, so a moment is the mean of all samples, each weighted by its number. The early
     samples meet a dictionary that is still a random guess; with weights that grow linearly the moment at k leans on

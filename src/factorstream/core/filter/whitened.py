@@ -73,8 +73,8 @@ def run(
     R = np.eye(q, order="F")
     R[:r, :r] = L
     M[: 2 * q + first] = triangular_solve(R, M[: 2 * q + first].T).T
-    level = triangular_solve(L, state.G[:r, r]) if q > r else None
-    state, last = _samples(state, model, M, KN, m, first, done, level)
+    C_mu = triangular_solve(L, state.G[:r, r]) if model.has_mean else None
+    state, last = _samples(state, model, M, KN, m, first, done, C_mu)
     M[: 2 * q + last] = M[: 2 * q + last] @ R.T
     new = slice(first, last)
     done.x[new, :r] = triangular_solve(L, done.x[new, :r].T, trans=True).T
@@ -82,8 +82,8 @@ def run(
     state = _moments(state, model, done.x[new, :r])
     weighted = done.g[new, :r] * done.ee[new, None]
     state.G[:r, :r] += weighted.T @ done.g[new, :r]  # the rank-one changes of CᵀC, summed
-    if level is not None:
-        state.G[:r, r] = state.G[r, :r] = L @ level
+    if C_mu is not None:
+        state.G[:r, r] = state.G[r, :r] = L @ C_mu
     return state, last
 
 
@@ -112,9 +112,9 @@ class _Noise:
 
 
 def _samples(
-    state: SmallState, model: FilterModel, M: Array, KN: Array, m: int, first: int, done: Records, level: Array | None
+    state: SmallState, model: FilterModel, M: Array, KN: Array, m: int, first: int, done: Records, C_mu: Array | None
 ) -> tuple[SmallState, int]:
-    """The loop. ``level`` is C̃ᵀμ (r), μ the mean column; it is brought up to date in place, and so is ‖μ‖² in G.
+    """The loop. ``C_mu`` is C̃ᵀμ (r), μ the mean column; it is brought up to date in place, and so is ‖μ‖² in G.
 
     P ← P − ‖e‖² (Pg)(Pg)ᵀ / (1 + ‖e‖² gᵀPg) is the inverse of C̃ᵀC̃ ← C̃ᵀC̃ + ‖e‖² g gᵀ. Potter's update of
     S (see ``covariance``) subtracts from Sᵀ a multiple of f gᵀ, so Sᵀ, A and D change in one rank-one update.
@@ -123,16 +123,16 @@ def _samples(
     noise = _Noise(state, model, m)
     squares = KN[:, q:].diagonal().tolist()  # ‖y‖²
     P, grown, at = np.eye(r), 0.0, first
-    mu = 0.0 if level is None else float(state.G[r, r])  # ‖μ‖²
+    mu_mu = 0.0 if C_mu is None else float(state.G[r, r])  # ‖μ‖²
     while at < len(KN) and grown < GROWTH:
         rows = 2 * q + at
         live, x, g = M[:rows], done.x[at], done.g[at]
         x_free, g_free = x[:r], g[:r]
         b = KN[at, : q + at].dot(live[q:])  # C̃ᵀy
         ee, b_mean, b_free = squares[at], 0.0, b
-        if level is not None:
-            b_mean, b_free = float(b[r]), b[:r] - level
-            ee += mu - 2.0 * b_mean  # ‖y − μ‖²
+        if C_mu is not None:
+            b_mean, b_free = float(b[r]), b[:r] - C_mu
+            ee += mu_mu - 2.0 * b_mean  # ‖y − μ‖²
         P.dot(b_free, out=x_free)
         ee = max(ee - float(x_free.dot(b_free)), 0.0)
 
@@ -150,16 +150,16 @@ def _samples(
         p = P.dot(g_free)
         dger(-ee / (1.0 + ee * float(p.dot(g_free))), p, p, 1, 1, P.T, 0, 0, 1)
         grown += ee * float(g_free.dot(g_free))
-        if level is not None:
-            g_mean, lean = float(g[r]), b_mean - mu - float(level.dot(x_free))  # lean = μᵀe
-            level += (lean + ee * g_mean) * g_free
-            mu += (2.0 * lean + ee * g_mean) * g_mean
+        if C_mu is not None:
+            g_mean, mu_e = float(g[r]), b_mean - mu_mu - float(C_mu.dot(x_free))  # μᵀe
+            C_mu += (mu_e + ee * g_mean) * g_free
+            mu_mu += (2.0 * mu_e + ee * g_mean) * g_mean
 
         done.ee[at], done.share[at] = ee, xVx / s
         noise.update(ee, xVx)
         at += 1
-    if level is not None:
-        state.G[r, r] = mu
+    if C_mu is not None:
+        state.G[r, r] = mu_mu
     return noise.written_to(state), at
 
 
@@ -174,7 +174,7 @@ def _moments(state: SmallState, model: FilterModel, X: Array) -> SmallState:
         return state
     k = np.arange(state.k - len(X), state.k + 1.0)
     s = 0.5 * (k + 1.0) * (k + 2.0)
-    if model.q == model.r:  # without a mean in the model x is spread around zero
+    if not model.has_mean:  # without a mean in the model x is spread around zero
         T = (s[0] * state.T + (X.T * (k[:-1] + 2.0)) @ X) / s[-1]
         return state._replace(T=np.asfortranarray(T))
     sums = np.cumsum(np.vstack([s[0] * state.xbar, (k[:-1, None] + 2.0) * X]), axis=0)

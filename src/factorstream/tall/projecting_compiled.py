@@ -1,0 +1,87 @@
+"""Coefficients and predictive variances under a fixed dictionary, in compiled loops, for features of this process."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.filter.coefficients import Belief
+from ..core.filter.masked import observed_gram
+from ..core.filter.model import FilterModel
+from ..core.filter.recursion import belief, normal_equations
+from ..core.filter.state import FilterState
+from ..core.linalg import Array, gram
+from ..core.place import HERE
+from . import kernel
+from . import projecting_products as products
+from .engine import REFRESH, compiled_or_numpy
+from .filtering import ONE_BY_ONE
+from .products import row_products
+from .projecting_numpy import spread
+
+
+class CompiledProjection(NamedTuple):
+    """See ``projecting.Projection``; for dense rows."""
+
+    state: FilterState
+    model: FilterModel
+    block_size: int
+
+    def of_all(self, X: Array) -> Array:
+        """Block by block."""
+        return self._run(X, None, complete_too=True)
+
+    def of_gappy(self, Y: Array, variance: Array | None) -> Array:
+        """Block by block."""
+        return self._run(Y, variance, complete_too=False)
+
+    def _run(self, Y: Array, variance: Array | None, complete_too: bool) -> Array:
+        given, origin, _, small = self.state
+        C = given.astype(np.float64)  # a copy: writable and in one piece, whatever the state's is
+        fixed = self.state._replace(C=C, small=small._replace(G=gram(C)))
+        prior, X = belief(small, self.model), np.zeros((len(Y), self.model.r))
+        size = max(self.block_size, min(REFRESH, ONE_BY_ONE // len(C)))
+        for start in range(0, len(Y), size):
+            some = slice(start, start + size)
+            block = np.subtract(Y[some], origin, dtype=np.float64, order="C")
+            wanted = np.empty((0, 0), Y.dtype) if variance is None else variance[some]
+            work = _Block(fixed, self.model, prior, given, block, X[some], wanted, complete_too)
+            compiled_or_numpy(len(block), None, work.compiled, work.numpy)
+        return X
+
+
+class _Block(NamedTuple):
+    """A block of rows, and where their answers go."""
+
+    state: FilterState
+    """With C in double precision, and its G."""
+    model: FilterModel
+    prior: Belief
+    given: Array
+    """C as the state has it: NumPy's variances are computed in its precision."""
+    rows: Array
+    """Less the origin (B × m), NaN = missing."""
+    X: Array
+    """For the coefficients (B × r)."""
+    variance: Array
+    """For the variances (B × m); without rows where they are not wanted."""
+    complete_too: bool
+    """Whether rows without gaps are projected."""
+
+    def compiled(self, _: None, some: slice) -> tuple[None, int]:
+        """See ``engine.compiled_or_numpy``."""
+        state, rows, X, out = self.state, self.rows[some], self.X[some], self.variance[some]
+        return None, kernel.project_rows(state.small, self.model, state.C, rows, X, out, self.complete_too)
+
+    def numpy(self, _: None, k: int) -> None:
+        """Row k, which the loops have handed back."""
+        model, C, y = self.model, self.state.C, self.rows[k]
+        missing_idx = np.flatnonzero(np.isnan(y))
+        b, yy = row_products(C, np.nan_to_num(y, nan=0.0))
+        m, n_missing = len(C), len(missing_idx)
+        G = observed_gram(HERE, C, self.state.small.G, missing_idx, n_missing, m)
+        found = model.step.find(normal_equations(model, G, b, yy, m - n_missing), self.prior)
+        self.X[k] = found.x
+        if len(self.variance):
+            products.set_variances(self.variance, k, self.given, missing_idx, *spread(model, self.prior, found))

@@ -1,0 +1,54 @@
+"""What measuring the scale does to rows: plain functions, which a ``Place`` runs (see ``products``)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.linalg import Array
+from ..core.place import Tall
+from .products import clear_gaps
+from .rows import Rows, dense
+
+
+class Sums(NamedTuple):
+    """Of every feature: how many values, their sum, and the size of the largest (m each)."""
+
+    count: Tall
+    total: Tall
+    largest: Tall
+
+
+def values_and_gaps(rows: Rows, origin: Array) -> tuple[Array, Array]:
+    """The rows less the origin in double precision, zero where missing, and where that is (both B × m)."""
+    values = np.subtract(dense(rows), origin, dtype=np.float64, order="C")
+    return values, clear_gaps(values)
+
+
+def added(sums: Sums, values: Array, missing: Array) -> Sums:
+    """The sums with some more rows. A sum that overflows says nothing: ``check_range`` refuses such values."""
+    size = np.maximum(values.max(axis=0, initial=0.0), -values.min(axis=0, initial=0.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = sums.total + values.sum(axis=0)
+    return Sums(sums.count + (len(values) - missing.sum(axis=0)), total, np.maximum(sums.largest, size))
+
+
+def means(sums: Sums, overall: float) -> Array:
+    """The mean of every feature; ``overall`` for those without a value."""
+    return np.where(sums.count > 0, sums.total / np.maximum(sums.count, 1.0), overall)
+
+
+def squares_between(count: Array, origin: Array, overall: float) -> float:
+    """The squared distances of the features' means from the overall one, once per value."""
+    return float(count @ (origin - overall) ** 2)
+
+
+def is_positive(count: Array) -> Array:
+    """Where there is a value (boolean)."""
+    return count > 0
+
+
+def converted(values: Array, dtype: np.dtype[Any]) -> Array:
+    """A copy in another dtype."""
+    return values.astype(dtype)

@@ -1,0 +1,79 @@
+"""Benchmarks that are run by hand still run: on tiny data, in seconds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks.rows import compete
+from benchmarks.timing import race
+
+from bench_problems import HERE
+from benchmarks import defaults, sweeps, threads, variational_defaults
+from factorstream.datasets import LondonAir, OlivettiFaces
+
+
+@pytest.fixture
+def soon(monkeypatch):
+    """A few runs of everybody are enough."""
+    monkeypatch.setattr(sweeps, "compete", lambda case, who, machine, limit=0.0: compete(case, who, machine, limit=0.0))
+    monkeypatch.setattr(sweeps, "race", lambda calls, limit: race(calls, limit=0.0))
+
+
+@pytest.mark.usefixtures("soon")
+def test_a_variational_sweep_is_timed(rng, monkeypatch):
+    images = 255.0 * rng.random((60, 16, 16))
+    monkeypatch.setattr(sweeps, "load_olivetti", lambda: OlivettiFaces(images, np.arange(60), "made-up faces"))
+    rows = sweeps.variational_sweep(HERE, quick=True).rows
+    assert {row.method for row in rows} == {sweeps.VARIATIONAL, sweeps.ALS}
+    assert all(row.seconds > 0 and row.data == "faces: made-up faces" for row in rows)
+
+
+@pytest.mark.usefixtures("soon")
+def test_a_sweep_over_a_sequence_is_timed(rng, monkeypatch):
+    values = rng.standard_normal((80, 12)).cumsum(axis=0)
+    values[rng.random(values.shape) < 0.1] = np.nan
+    values[:, 3] = np.nan
+    monkeypatch.setattr(sweeps, "load_london_air", lambda: LondonAir(values, "made-up air"))
+    rows = {row.method: row for row in sweeps.sequence_sweep(HERE, quick=True).rows}
+    assert set(rows) == {sweeps.EM, sweeps.TEXTBOOK_EM, sweeps.STATSMODELS}
+    assert rows[sweeps.EM].seconds > 0
+    assert rows[sweeps.TEXTBOOK_EM].seconds > 0
+    assert rows[sweeps.STATSMODELS].seconds or rows[sweeps.STATSMODELS].note
+
+
+def test_the_grids_of_the_filters_defaults_are_printed(rng, monkeypatch, capsys):
+    kept = defaults.starting.NOISE_SHARE, defaults.starting.START_SHARE, defaults._filter_run.MIN_OBSERVED
+    X = rng.standard_normal((30, 2)) @ rng.standard_normal((2, 8)) + 0.1 * rng.standard_normal((30, 8))
+    monkeypatch.setattr(defaults, "data_sets", lambda: {"tiny": (X, 2)})
+    for name, values in (("NOISE_SHARES", (0.03, 0.3)), ("START_SHARES", (0.5,)), ("MIN_OBSERVED", (2, 8))):
+        monkeypatch.setattr(defaults, name, values)
+    defaults.main()
+    told = capsys.readouterr().out
+    for line in ("0.03 / 0.5", "0.3 / 0.5", "observed entries per component", "1.000"):
+        assert line in told
+    assert kept == (defaults.starting.NOISE_SHARE, defaults.starting.START_SHARE, defaults._filter_run.MIN_OBSERVED)
+    assert all(len(X) >= r for X, r in defaults.data_sets().values())
+
+
+def test_every_constant_of_the_variational_fit_is_varied(rng, monkeypatch, capsys):
+    """A constant that was renamed would fail here."""
+    X = rng.standard_normal((25, 2)) @ rng.standard_normal((2, 8)) + 0.3 * rng.standard_normal((25, 8))
+    monkeypatch.setattr(variational_defaults, "data_sets", lambda: {"tiny": X})
+    fast = {"max_sweeps": 3}
+    monkeypatch.setattr(variational_defaults, "PLAIN", variational_defaults.PLAIN._replace(**fast))
+    monkeypatch.setattr(variational_defaults, "ROBUST", variational_defaults.ROBUST._replace(**fast))
+    variational_defaults.main()
+    told = capsys.readouterr().out
+    for name in variational_defaults.CHANGES | variational_defaults.ROBUST_CHANGES:
+        assert f"\n{name} " in told
+    assert "nan" not in told
+
+
+def test_passes_beside_busy_neighbours_are_timed(monkeypatch, capsys):
+    assert threads.seconds(1, 1, 20, 2) > 0.0
+    monkeypatch.setattr(threads, "SIZES", ((20, 2),))
+    monkeypatch.setattr(threads, "seconds", lambda threads, neighbours, m, r: 0.5 * threads)
+    threads.main()
+    told = capsys.readouterr().out
+    assert "one pass over 300 × 20, r = 2" in told
+    assert told.count("busy neighbours:") == 3
