@@ -79,13 +79,11 @@ CHANGES = (
     | named("conformal", "MIN_TEMPER_GAIN", 0.95, 1.0)
     | named("conformal", "ENOUGH_SCORES", 300, 10**9)
 )
-ROBUST_def tempers(name: str, *values: float) -> Changes:
-    """Other powers of the likelihood to choose from."""
-    return {f"TEMPERS {name}": (partial(patch, f"{CORE}auto.calibrate", partial(calibrate, tempers=values)), {})}
-
-
-CHANGES = (
-    named("noise.student", "START_CUTOFF", 3.0, 6.0) | named("noise.student", "OUTLIER", 4.0, 7.0) | lowest(2.1) | lowest(4.0)
+ROBUST_CHANGES = (
+    named("noise.student", "START_CUTOFF", 3.0, 6.0)
+    | named("noise.student", "OUTLIER", 4.0, 7.0)
+    | lowest(2.1)
+    | lowest(4.0)
 )
 
 

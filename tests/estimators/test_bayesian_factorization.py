@@ -14,7 +14,8 @@ from conftest import low_rank
 from factorstream import BayesianFactorization, DictionaryFilter
 from factorstream.core.variational.noise.gaussian import GaussianNoise
 from factorstream.core.variational.noise.student import StudentNoise
-from factorstream.core.variational.packed import size, unpack
+from factorstream.core.variational.packed import size as packed_size
+from factorstream.core.variational.packed import unpack
 from factorstream.core.variational.posterior import STREAM_ARRAYS, information, posterior
 from factorstream.datasets import load_olivetti
 from factorstream.masks import block_mask, random_mask
@@ -235,7 +236,7 @@ def test_memory_of_a_fit_does_not_grow_with_the_samples(rng):
 @pytest.mark.here(reason="another place copies arrays to and fro")
 def test_memory_of_a_stream_is_what_it_is_said_to_be(rng):
     X = low_rank(rng, 125, 4000, 20, noise=1.0)
-    model, array = factorization(20, max_iter=2), 8 * 4000 * size(21)
+    model, array = factorization(20, max_iter=2), 8 * 4000 * packed_size(21)
     tracemalloc.start()
     for part in np.array_split(X, 6):
         model.partial_fit(part)
@@ -252,9 +253,9 @@ def test_answers_at_the_start_of_a_stream_go_by_every_row(rng):
         assert not np.array_equal(model.components_, model.partial_fit(X[n : n + 1]).components_)
 
 
-@pytest.mark.parametrize("r", [2, 10, 20])
-def test_a_stream_of_complete_rows_starts_with_its_first_lot(rng, r):
-    X = low_rank(rng, 2 * max(r, 10), 6 * r + 20, r)
+@pytest.mark.parametrize(("r", "lots"), [(2, 1), (5, 1), (10, 2), (20, 2)])
+def test_when_a_stream_of_complete_rows_starts(rng, r, lots):
+    X = low_rank(rng, lots * 2 * max(r, 10), 6 * r + 20, r)
     assert factorization(r).partial_fit(X[:-1]).state_.settled is None
     assert factorization(r).partial_fit(X).state_.settled is not None
 

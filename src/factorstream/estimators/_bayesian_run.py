@@ -22,8 +22,9 @@ MAX_START_LOTS = 10
 """A stream starts after this many lots at the latest. Not tuned: a round number."""
 
 ENTRIES_PER_PARAMETER = 2.0
-"""Observed entries for every free parameter that a stream starts from. Not tuned: on synthetic streams the error of later fills is
-up to 56% higher with 1, up to 1.4% higher with 1.5 and up to 0.8% lower with 3, which waits up to twice as long
+"""Observed entries for every free parameter that a stream starts from. Not tuned: on synthetic
+streams the error of later fills is up to 56% higher with 1, up to 1.4% higher with 1.5, and up to 0.8% lower with 3,
+which waits up to twice as long
 (``benchmarks/variational_defaults.py``)."""
 
 Record = dict[str, float]
@@ -120,8 +121,9 @@ def _started(run: BayesianRun, rows: Rows, lot: int) -> tuple[VariationalState |
     """The fit that the stream starts from, and the rows after it; None where the rows so far say too little.
 
     Asked after every whole lot: are there ENTRIES_PER_PARAMETER observed entries for every free parameter, of which r
-    components have r (m + n - r), and the mean m; and does the fit have as many components as asked for? At the latest
-    the start is over after MAX_START_LOTS lots.
+    components have r (m + n - r), and the mean m; and does the fit have as many components as asked for? With 10
+    components or more a lot has 2 r rows, for which the first cannot be true: two lots are needed at the least. At the
+    latest the start is over after MAX_START_LOTS lots.
     """
     options, m = run.options, rows.shape[1]
     r = min(options.r or 1, m)

@@ -11,11 +11,12 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.linalg import Array
+from ..core.variational.conformal import check_level
 from ..tall.rows import Rows, dense
 from ._answers import Dictionary, PosteriorDictionary
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
-from ._validation import check_count, check_data, check_level
+from ._validation import check_count, check_data
 
 
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):

@@ -16,6 +16,7 @@ from ..core.dynamics.levels import smooth_recent
 from ..core.dynamics.model import Answer, Innovation
 from ..core.dynamics.stream import in_units
 from ..core.linalg import Array
+from ..core.variational.conformal import check_level
 from ..tall.threads import limited
 from ._gaps import warn_of_gaps
 from ._sequence_attributes import SequenceAttributes
@@ -31,7 +32,7 @@ from ._times import (
     rebuild_table,
     split_table,
 )
-from ._validation import check_count, check_data, check_level, refuse_one_dimension
+from ._validation import check_count, check_data, refuse_one_dimension
 
 
 class Alarms(NamedTuple):

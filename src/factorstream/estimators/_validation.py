@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from math import isfinite
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -160,12 +160,6 @@ def check_init(init: Any, r: int, m: int) -> Array:
     if not np.isfinite(start).all():
         raise ValueError("init must be finite.")
     return start
-
-
-def check_level(level: float) -> None:
-    """Refuse a level that is no probability strictly between 0 and 1."""
-    if not isinstance(level, Real) or not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie strictly between 0 and 1; got {level!r}.")
 
 
 def check_count(name: str, value: int) -> None:

@@ -48,11 +48,11 @@ class BayesianFactorization(PosteriorFactorizer):
         Student-t noise: entries far off the fit lose their weight. True learns the degrees of freedom, a number above 2
         gives them.
     calibrate : bool, default=False
-        (:class:`LowRankImputer`, whose tables are rarely what the model expects, has True.) Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
+        Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
         residuals found there (split conformal). For data that break the model, such as contiguous gaps.
         The fit with hidden entries is where the final one starts from, and the weight of a row's observed entries is
         chosen on them, so that filled values move a little too; standard deviations and draws are not widened.
-        ``partial_fit`` keeps what ``fit`` found.
+        ``partial_fit`` keeps what ``fit`` found. The default of :class:`LowRankImputer` is True.
     max_iter : int, default=30
         Upper bound on the sweeps of each fit that ``fit`` makes: one; or, with ``n_components="auto"`` or
         ``calibrate=True``, one or two without the hidden entries, and one of at most 6 sweeps after they came back.
@@ -89,10 +89,11 @@ class BayesianFactorization(PosteriorFactorizer):
     -----
     Memory is n_features × n_components²: for very many features use :class:`factorstream.DictionaryFilter`.
 
-    ``partial_fit`` starts from the first ``2 * max(n_components, 10)`` rows, or up to ten times as many if these have less
-    than two observed entries for every parameter, and takes in further rows in lots of that size; each call also counts
-    the rows since the last whole lot, so that the division of a stream into calls does not matter. Until it has started,
-    all rows are kept, and fitted anew for every question. Rows may change between sparse and dense. A fit on the whole data is better where most entries are missing.
+    ``partial_fit`` takes in rows in lots of ``2 * max(n_components, 10)``; each call also counts the rows since the
+    last whole lot, so that the division of a stream into calls does not matter. It starts from the first lots with two
+    observed entries for every parameter, at the latest from ten lots; until then all rows are kept, and fitted anew for
+    every question. Sparse and dense rows may follow each other. A fit on the whole data is better where most entries
+    are missing.
 
     A robust fit's draws and densities take its noise as normal, with the same central 95%.
 

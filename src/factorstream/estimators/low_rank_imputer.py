@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval, MissingValues, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ..core.linalg import Array
+from ..core.variational.conformal import check_level
 from ..tall.rows import with_data
 from ..tall.threads import limited
 from . import _bayesian_run
@@ -25,7 +26,7 @@ from ._factorizer import read_only
 from ._imputer_state import ImputerState
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
-from ._validation import check_count, check_data, check_level, current_parameters, unchanged_on_error, warn_caller
+from ._validation import check_count, check_data, current_parameters, unchanged_on_error, warn_caller
 from .bayesian_factorization import BayesianFactorization
 
 

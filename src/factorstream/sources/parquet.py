@@ -40,7 +40,8 @@ class _ParquetTable:
         self.numeric = list(columns)
         values = np.array(list(columns.values()), dtype=np.float64)
         self.numbers: Array = values.reshape(len(columns), self._table.num_rows).T
-        _metadata(self._table.schema.metadata, {self.names[j] for j in self.numeric if self.gaps(j)})  # or it is refused
+        with_gaps = {self.names[j] for j in self.numeric if self.gaps(j)}
+        _metadata(self._table.schema.metadata, with_gaps)  # refuses broken notes now, not after the fit
 
     def gaps(self, column: int) -> int:
         return int(self._table.column(column).null_count)

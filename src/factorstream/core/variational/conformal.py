@@ -7,6 +7,7 @@ gaps have (single entries, squares, dead sensors), the hidden ones have it too, 
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,8 @@ Not tuned: the error of filled entries moves by at most 1% with 1, 0.1 and 0.01 
 MIN_TEMPER_GAIN = 0.98
 """A power below 1 must lower the hidden entries' squared error by 2%: the standard error of a mean of 2000 squares of
 normal residuals is √(2/2000) = 3% (derived). Both errors are of the same entries, so their difference is known better
-than either. Not tuned: the error of filled entries moves by at most 1% between 0.95 and 1 (``benchmarks/variational_defaults.py``)."""
+than either. Not tuned: the error of filled entries moves by at most 1% between 0.95 and 1
+(``benchmarks/variational_defaults.py``)."""
 
 ENOUGH_SCORES = 1000
 """From so many hidden entries on, their quantile is taken as it is. With fewer it may only widen the model's own
@@ -63,7 +65,7 @@ def random_entries(seen: Mask, fraction: float, rng: np.random.Generator) -> Mas
 
 
 def _sparing(seen: Mask, hidden: Mask, rng: np.random.Generator) -> Mask:
-    """Hide at most MOST_OF_ONE of what is observed of a feature: without any of it, its fit says nothing of the rest."""
+    """Hide at most MOST_OF_ONE of what is observed of a feature: with nothing left its fit would say nothing."""
     most = (MOST_OF_ONE * seen.sum(axis=0)).astype(int)
     for i in np.flatnonzero(hidden.sum(axis=0) > most):
         rows = np.flatnonzero(hidden[:, i])
@@ -164,6 +166,12 @@ def _errors(Y: Array, hidden: Mask, coef: CoefficientPosterior, post: Posterior)
     return float(D @ D), float(np.abs(D).sum()), float(D.size)
 
 
+def check_level(level: float) -> None:
+    """Refuse a level that is no probability strictly between 0 and 1."""
+    if not isinstance(level, Real) or not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie strictly between 0 and 1; got {level!r}.")
+
+
 def half_width(scores: Array, level: float) -> float:
     """Multiple of the predictive std whose interval is meant to hold a new entry with probability ``level``.
 
@@ -184,4 +192,5 @@ def half_width(scores: Array, level: float) -> float:
 
 def gaussian_half_width(level: float) -> float:
     """The same without calibration: the normal quantile."""
+    check_level(level)
     return float(ndtri(0.5 + 0.5 * level))

@@ -9,7 +9,6 @@ from ..observed import Observations
 from ..packed import Array
 from ..posterior import CoefficientPosterior, FactorPrior, Posterior
 
-
 NEW_ITERATIONS = 10
 """Alternations between the coefficients and the weights of new rows. Not tuned: a round
 number. A warm fit, whose sweeps go on alternating, makes do with fewer."""

@@ -29,7 +29,8 @@ FIRST = 4.0
 
 LOWEST = 2.5
 """Least degrees of freedom that are learned. Gross outliers would drive them to 1, where good entries lose their
-influence as well. Not tuned: the error of filled entries moves by at most 2.2% between 2.1 and 4 (``benchmarks/variational_defaults.py``)."""
+influence as well. Not tuned: the error of filled entries moves by at most 2.2% between 2.1 and 4
+(``benchmarks/variational_defaults.py``)."""
 
 HIGHEST = 1e3
 """Most degrees of freedom that are learned: beyond it the law is normal to three digits."""
