@@ -23,7 +23,7 @@ MAX_START_LOTS = 10
 
 ENTRIES_PER_PARAMETER = 2.0
 """Observed entries for every free parameter that a stream starts from. Not tuned: on synthetic
-streams the error of later fills is up to 56% higher with 1, up to 1.4% higher with 1.5, and up to 0.8% lower with 3,
+streams the error of later fills is up to 56% higher with 1, up to 1.4% higher with 1.5, and up to 0.6% lower with 3,
 which waits up to twice as long
 (``benchmarks/variational_defaults.py``)."""
 
