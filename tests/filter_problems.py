@@ -9,7 +9,7 @@ from factorstream.core.filter.coefficients import COEFFICIENT_STEPS
 from factorstream.core.filter.gains import KalmanGain
 from factorstream.core.filter.model import FilterModel
 from factorstream.core.filter.state import FilterState, SmallState
-from factorstream.tall.places import place_for
+from factorstream.tall.places import place_to_start
 
 
 def random_spd(rng, q, scale=1.0):
@@ -22,7 +22,7 @@ def begin(C, V, lam, r=None):
     r = C.shape[1] if r is None else r
     S = np.asfortranarray(np.linalg.cholesky(V))
     small = SmallState(np.asfortranarray(C.T @ C), S, np.eye(r, order="F"), np.zeros(r), lam, lam, 1.0, 0, 0)
-    place = place_for(C)
+    place = place_to_start()
     return FilterState(place.put(C, 0), place.put(np.zeros(len(C)), 0), None, small)
 
 

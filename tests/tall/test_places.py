@@ -11,7 +11,7 @@ from scipy import sparse
 from conftest import low_rank
 from factorstream import DictionaryFilter
 from factorstream.core.place import HERE
-from factorstream.tall.places import place_for, place_of, using
+from factorstream.tall.places import place_of, place_to_start, using
 from split_place import SPLIT, Split, fetched
 
 
@@ -25,15 +25,15 @@ def test_plain_rows_go_where_using_says_in_this_thread_only():
     with using(HERE):
         found = []
         with using(SPLIT):
-            assert place_for(np.zeros((2, 3))) is SPLIT
-            assert place_for(sparse.csr_array((2, 3))) is SPLIT
-            other = Thread(target=lambda: found.append(place_for(np.zeros((2, 3)))))
+            assert place_to_start() is SPLIT
+            assert place_to_start() is SPLIT
+            other = Thread(target=lambda: found.append(place_to_start()))
             other.start()
             other.join()
         assert found == [HERE]
         with pytest.raises(RuntimeError), using(SPLIT):
             raise RuntimeError
-        assert place_for(np.zeros((2, 3))) is HERE
+        assert place_to_start() is HERE
 
 
 @pytest.mark.parametrize("kind", ["complete", "gappy", "sparse", "late"])

@@ -69,11 +69,6 @@ class FilterSettings(NamedTuple):
         """Whether something follows from the data's scale."""
         return self.noise_variance is None or self.prior_covariance is None
 
-    @property
-    def fit_mean(self) -> bool:
-        """Whether the last column of the dictionary is a mean."""
-        return self.model.q > self.model.r
-
 
 def filter_settings(
     *,
@@ -187,7 +182,7 @@ def _warm_up(
     settings: FilterSettings, kept: Rows, X: Rows, with_data: Array, place: Place | None = None
 ) -> tuple[FilterState, Rows | None]:
     """The filter after the rows kept so far, its scale measured on X as well; and the rows to keep, if any."""
-    wanted = warm_up(settings.model.r) if settings.fit_mean or settings.measures else 0
+    wanted = warm_up(settings.model.r) if settings.model.has_mean or settings.measures else 0
     more = with_data[: max(wanted - kept.shape[0], 0)]
     rows = stack(kept, X[more].astype(settings.dtype, copy=False))
     state, _ = filter_rows(_start(settings, rows, place), settings.model, kept, settings.block_size)
@@ -202,9 +197,9 @@ def _take_in(run: FilterRun, X: Rows, with_data: Array, tell: Tell) -> FilterRun
 
 def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> FilterState:
     return start(
-        measure(rows, settings.fit_mean, place),
+        measure(rows, settings.model.has_mean, place),
         r=settings.model.r,
-        fit_mean=settings.fit_mean,
+        fit_mean=settings.model.has_mean,
         noise_variance=settings.noise_variance,
         V0=settings.prior_covariance,
         C0=settings.init if isinstance(settings.init, str) else settings.init.T,

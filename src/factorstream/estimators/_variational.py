@@ -38,7 +38,7 @@ from ..core.variational.posterior import (
     required_bytes,
 )
 from ..core.variational.relevance import GivenPrior, LearnedPrior
-from ..tall.places import place_for, place_of
+from ..tall.places import place_of, place_to_start
 from ..tall.rows import Rows
 from ..tall.starting import check_range
 from ..tall.threads import limited
@@ -186,7 +186,7 @@ def fit_rows(
 ) -> tuple[VariationalState, tuple[SweepInfo, ...]]:
     """Fit all rows; with ``calibrate``, or components to be chosen, on the evidence of hidden entries."""
     check_rows(X, options, calibrate)
-    place, temper, scores = place_for(X), 1.0, None
+    place, temper, scores = place_to_start(), 1.0, None
     with limited(X.shape[1] * (options.r or 1)):
         data = observe(X, place)
         if calibrate or options.r is None:

@@ -13,7 +13,6 @@ from contextvars import ContextVar
 
 import numpy as np
 
-from ..core.linalg import Rows
 from ..core.place import HERE, Place, Tall
 
 _place_by_type: dict[type, Place] = {}
@@ -33,10 +32,10 @@ def place_of(values: Tall) -> Place:
     return next((_place_by_type[t] for t in type(values).__mro__ if t in _place_by_type), HERE)
 
 
-def place_for(rows: Rows) -> Place:
-    """The place where a filter of these rows starts: that of :func:`using`, whatever the rows.
+def place_to_start() -> Place:
+    """The place where new filters and factorisations start: that of :func:`using`.
 
-    Rows that are elsewhere already would be looked at here; today all are arrays of this process.
+    Rows that are elsewhere already would decide here; today all are arrays of this process.
     """
     return _for_new_filters.get()
 

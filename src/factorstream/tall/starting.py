@@ -15,7 +15,7 @@ from ..core.filter.covariance import matrix_root
 from ..core.filter.state import FilterState, SmallState
 from ..core.linalg import Array, gram
 from ..core.place import Place, Tall
-from .places import place_for
+from .places import place_to_start
 from .products import square_sum, still_unseen
 from .rows import Rows
 from .starting_products import Sums, added, converted, is_positive, means, squares_between, values_and_gaps
@@ -69,7 +69,7 @@ def measure(rows: Rows, fit_mean: bool, place: Place | None = None) -> Scale:
     Two passes in blocks of rows, so that no temporary is as large as the data. A filter that has begun already names
     its place; a new one starts where ``places.using`` says.
     """
-    place, m = place_for(rows) if place is None else place, rows.shape[1]
+    place, m = place_to_start() if place is None else place, rows.shape[1]
     zeros = place.put(np.zeros(m), 0)
     sums, square = Sums(zeros, zeros, zeros), 0.0
     for values, missing in _blocks(place, rows, zeros):
