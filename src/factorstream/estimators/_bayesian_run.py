@@ -22,10 +22,9 @@ MAX_START_LOTS = 10
 """A stream starts after this many lots at the latest. Not tuned: a round number."""
 
 ENTRIES_PER_PARAMETER = 2.0
-"""Observed entries for every free parameter that a stream starts from. Not tuned: on synthetic
-streams the error of later fills is up to 56% higher with 1, up to 1.4% higher with 1.5, and up to 0.6% lower with 3,
-which waits up to twice as long
-(``benchmarks/variational_defaults.py``)."""
+"""Observed entries for every free parameter that a stream starts from. Not tuned: on synthetic streams the error of
+later fills is up to 56% higher with 1, up to 1.4% higher with 1.5, and up to 0.6% lower with 3, which waits up to twice
+as long (``benchmarks/variational_defaults.py``)."""
 
 Record = dict[str, float]
 Tell = Callable[[Record], None]
@@ -56,7 +55,7 @@ class BayesianRun(NamedTuple):
     def dictionary(self) -> VariationalDictionary:
         """What the rows so far say, ready for questions; while a stream is starting, they are fitted when asked."""
         if self.current is None:
-            return VariationalDictionary(_fit_first(self.options, self.pending, self.seed))
+            return VariationalDictionary(_fit_first(self, self.pending))
         return VariationalDictionary(self.current)
 
 
@@ -80,7 +79,7 @@ def fit(
 
 def begin(parameters: dict[str, Any], options: FitOptions, X: Rows, seed: int, tell: Tell) -> BayesianRun:
     """A stream after its first rows, each of which has data."""
-    check_rows(X, options, arrays=STREAM_ARRAYS)
+    check_rows(X, options, bool(parameters.get("calibrate")), arrays=STREAM_ARRAYS)
     return go_on(BayesianRun(parameters, options, seed, None, None, X[:0].copy(), 0, 0, ()), X, tell)
 
 
@@ -132,18 +131,20 @@ def _started(run: BayesianRun, rows: Rows, lot: int) -> tuple[VariationalState |
         last = n >= MAX_START_LOTS * lot
         needed = ENTRIES_PER_PARAMETER * (r * (m + n - r) + m)
         if last or float(observed_by_feature(rows[:n]).sum()) >= needed:
-            state = _fit_first(options, rows[:n], run.seed)
+            state = _fit_first(run, rows[:n])
             if last or state.factors.r >= r:
                 return state, rows[n:]
     return None, rows
 
 
-def _fit_first(options: FitOptions, rows: Rows, seed: int) -> VariationalState:
-    """The first rows know little of what comes: components are dropped only where their number is to be found.
+def _fit_first(run: BayesianRun, rows: Rows) -> VariationalState:
+    """The fit of a stream's first rows, calibrated if that was asked for.
 
-    No rows at all are fitted as one of zeros.
+    They know little of what comes: components are dropped only where their number is to be found. No rows at all are
+    fitted as one of zeros.
     """
+    options, calibrate = run.options, bool(run.parameters.get("calibrate"))
     if rows.shape[0] == 0:
         rows = np.zeros((1, rows.shape[1]), rows.dtype)
-    state, _ = fit_rows(rows, options._replace(prune=options.r is None), False, np.random.default_rng(seed))
+    state, _ = fit_rows(rows, options._replace(prune=options.r is None), calibrate, np.random.default_rng(run.seed))
     return state._replace(options=options)

@@ -52,7 +52,8 @@ class BayesianFactorization(PosteriorFactorizer):
         residuals found there (split conformal). For data that break the model, such as contiguous gaps.
         The fit with hidden entries is where the final one starts from, and the weight of a row's observed entries is
         chosen on them, so that filled values move a little too; standard deviations and draws are not widened.
-        ``partial_fit`` keeps what ``fit`` found. The default of :class:`LowRankImputer` is True.
+        A stream is calibrated on the rows that it starts from; ``partial_fit`` after ``fit`` keeps what ``fit`` found.
+        The default of :class:`LowRankImputer` is True.
     max_iter : int, default=30
         Upper bound on the sweeps of each fit that ``fit`` makes: one; or, with ``n_components="auto"`` or
         ``calibrate=True``, one or two without the hidden entries, and one of at most 6 sweeps after they came back.
@@ -184,8 +185,6 @@ class BayesianFactorization(PosteriorFactorizer):
             rows = check_data(self, X, reset=run is None, accept_sparse=True)
             if run is not None:
                 self.state_ = _bayesian_run.go_on(run, with_data(rows), self._tell)
-            elif self.calibrate:
-                raise ValueError("calibrate=True needs all the rows at once: call fit first.")
             else:
                 parameters, options = current_parameters(self), self._options()
                 self.state_ = _bayesian_run.begin(parameters, options, with_data(rows), self._seed(), self._tell)
