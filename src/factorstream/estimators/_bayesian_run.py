@@ -85,7 +85,7 @@ def begin(parameters: dict[str, Any], options: FitOptions, X: Rows, seed: int, t
 
 def go_on(run: BayesianRun, X: Rows, tell: Tell) -> BayesianRun:
     """The stream after the rows of X, each of which has data."""
-    run = _take_in(run._replace(n_samples=run.n_samples + X.shape[0]), X)
+    run = _absorb(run._replace(n_samples=run.n_samples + X.shape[0]), X)
     record = {"n_samples": float(X.shape[0])}
     if run.current is not None:
         record["n_components"] = float(run.current.factors.r)
@@ -94,9 +94,11 @@ def go_on(run: BayesianRun, X: Rows, tell: Tell) -> BayesianRun:
     return run._replace(history=(*run.history[-HISTORY + 1 :], record))
 
 
-def _take_in(run: BayesianRun, X: Rows) -> BayesianRun:
-    """Whole lots are settled for good. The rows after the last one are kept, and each call counts them anew, so that
-    the division of a stream into calls does not matter.
+def _absorb(run: BayesianRun, X: Rows) -> BayesianRun:
+    """The run with the rows of X in its posterior.
+
+    Whole lots are settled for good. The rows after the last one are kept, and each call counts them anew, so that the
+    division of a stream into calls does not matter.
     """
     rows = stack(run.pending, X.astype(run.pending.dtype, copy=False))
     lot, settled = _lot(run.options), run.settled

@@ -137,7 +137,7 @@ class FilterRun(NamedTuple):
 def begin(parameters: dict[str, Any], settings: FilterSettings, X: Rows, with_data: Array, tell: Tell) -> FilterRun:
     """A stream after its first rows, X, of which those numbered ``with_data`` have observed entries."""
     state, kept = _warm_up(settings, X[:0].copy(), X, with_data)
-    return _take_in(FilterRun(parameters, settings, state, kept, 0, 0, ()), X, with_data, tell)
+    return _filtered(FilterRun(parameters, settings, state, kept, 0, 0, ()), X, with_data, tell)
 
 
 def fit(
@@ -175,7 +175,7 @@ def go_on(run: FilterRun, X: Rows, with_data: Array, tell: Tell) -> FilterRun:
     if run.warm_rows is not None:
         state, kept = _warm_up(run.settings, run.warm_rows, X, with_data, place_of(run.filter.C))
         run = run._replace(filter=state, warm_rows=kept)
-    return _take_in(run, X, with_data, tell)
+    return _filtered(run, X, with_data, tell)
 
 
 def _warm_up(
@@ -189,7 +189,7 @@ def _warm_up(
     return state, rows if rows.shape[0] < wanted else None
 
 
-def _take_in(run: FilterRun, X: Rows, with_data: Array, tell: Tell) -> FilterRun:
+def _filtered(run: FilterRun, X: Rows, with_data: Array, tell: Tell) -> FilterRun:
     if len(with_data):
         run, _ = _pass(run, X, None, tell)
     return run._replace(n_samples=run.n_samples + len(with_data))
