@@ -19,7 +19,7 @@ CELLS_AT_ONCE = 1_000_000
 """Entries filled between two reports of progress: 8 MB of float64. Not tuned; the numbers do not depend on it."""
 
 Progress = Callable[[str, float], None]
-"""Takes what is going on, and the share of the whole that is done."""
+"""Called with the name of the present step and the share of the work that is done."""
 
 
 class Settings(NamedTuple):

@@ -52,9 +52,9 @@ class FilterSettings(NamedTuple):
     model: FilterModel
     """Sizes and rules of the recursion."""
     noise_variance: float | None
-    """λ, or None: it follows from the data's scale, and σ² is learned."""
+    """λ. None: λ is a share of the data's variance, and the noise variance σ² is learned."""
     prior_covariance: Array | None
-    """V0 (r × r), or None: it follows from the data's scale."""
+    """V0 (r × r). None: it is a share of the data's variance."""
     init: str | Array
     """The random start, "random" or "uniform", or the start itself (r × m)."""
     seed: int
@@ -190,6 +190,7 @@ def _warm_up(
 
 
 def _filtered(run: FilterRun, X: Rows, with_data: Array, tell: Tell) -> FilterRun:
+    """The run after one pass over X; a call without any data leaves no record."""
     if len(with_data):
         run, _ = _pass(run, X, None, tell)
     return run._replace(n_samples=run.n_samples + len(with_data))

@@ -46,9 +46,9 @@ class Alarms(NamedTuple):
     score: Array
     """Normal score of the size of the row's innovations; under the model about N(0, 1)."""
     up: Array
-    """Sum of surprises, zero after an alarm: it grows when rows are further off than they should be."""
+    """CUSUM of scores above zero: it grows while rows are further off than the model expects; zero after an alarm."""
     down: Array
-    """Sum of quietness, zero after an alarm: it grows when rows are closer than they should be."""
+    """CUSUM of scores below zero: it grows while rows are closer than the model expects; zero after an alarm."""
     when: Times | Array
     """Time stamps of the rows with an alarm, as pandas index or polars series; without time stamps their numbers."""
 

@@ -69,7 +69,7 @@ class Encoder:
         return self._seen[key][0]
 
     def keep(self, value: Any, name: str) -> str:
-        """The name under which ``objects`` keeps the value: that of its parameter, with a number if it is taken."""
+        """Put a value into ``objects``; returns its key, the name of its parameter, numbered if that is taken."""
         key, number = name, 1
         while key in self.objects and self.objects[key] is not value:
             number += 1

@@ -20,7 +20,7 @@ def square(F, c, u, r):  # type: ignore[no-untyped-def]
 
 @loops
 def project_rows(C, Y, matrices, xbar, noise, scale, rules, X, variance, complete_too):  # type: ignore[no-untyped-def]
-    """The coefficients of the rows of Y under a fixed C into X; returns how many rows, as :func:`filter_rows` does.
+    """Write the coefficients of the rows of Y under a fixed C into X; returns how many rows were done.
 
     Complete rows are passed over unless ``complete_too``. Into ``variance``, unless it has no rows, the predictive
     variance of the missing entries as ``projecting.predict`` has it: σ² + zᵀVz + tr(ṼΣ) + c_iᵀΣc_i, V = scale · SSᵀ.

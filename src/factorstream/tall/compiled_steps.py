@@ -51,7 +51,7 @@ def sample_weight(k):  # type: ignore[no-untyped-def]
 
 @loops
 def drifted(matrices, numbers, noise, room):  # type: ignore[no-untyped-def]
-    """``covariance.add_drift``: the square root of V + Q_V λ/σ² into room[5]; whether there is one."""
+    """``covariance.add_drift``: write the square root of V + Q_V λ/σ² into room[5]; False if it has none."""
     St, Q, V = matrices[1], matrices[3], room[4]
     q = len(St)
     for i in range(q):

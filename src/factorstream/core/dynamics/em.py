@@ -161,7 +161,7 @@ def learn_levels(
 def _centred_loadings(
     model: SequenceModel, phi: Array, q: Array, s: Moments, level_moments: LevelMoments, prior: LoadingPrior, rss: Array
 ) -> tuple[SequenceModel, Array]:
-    """The loadings moved by what the levels' steps say of them, and what that leaves of the levels' residuals (m,).
+    """Loadings updated from the levels' steps, and the levels' residual sums of squares after that update (m,).
 
     With e_t = cᵀx_t + l_t as the missing data, y no longer depends on c and the transition of e does:
     c ← c + (sum u uᵀ + q diag(alpha))⁻¹ (sum u w - q alpha c),  u = x_t - phi x_{t-1}, w = l_t - phi l_{t-1}.

@@ -116,7 +116,8 @@ def with_relevance(prior: LoadingPrior, model: SequenceModel) -> LoadingPrior:
 def fit_walks(Y: Array) -> SequenceFit:
     """Random walks without noise or anything shared: the smoother is then linear interpolation. O(T m).
 
-    The likelihood of the steps between observed values gives q_i = mean (change² / rows it took); the start is free.
+    Between two observed values a walk of variance q per row changes by N(0, q · rows), so the likelihood is largest at
+    q_i = mean(change² / rows between them). The first value is left free: its prior is wide.
     """
     m = Y.shape[1]
     q, p0 = np.full(m, LEAST_STEP), np.ones(m)  # a feature without data keeps the prior's variance, 1

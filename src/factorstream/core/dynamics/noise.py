@@ -194,7 +194,7 @@ class GaussianSpec(NamedTuple):
         return size**2
 
     def width(self, wide: float, usual: float) -> float:
-        """The factor on intervals, from those that 95% and 80% of the errors ask for: the former."""
+        """The factor on intervals; `wide` would hold 95% of the hidden errors, `usual` 80%. Here it is `wide`."""
         return wide
 
 
@@ -238,7 +238,7 @@ class GivenStudentSpec(NamedTuple):
         return heavy_loss(size)
 
     def width(self, wide: float, usual: float) -> float:
-        """The factor on intervals, from those that 95% and 80% of the errors ask for: see `heavy_width`."""
+        """The factor on intervals; `wide` would hold 95% of the hidden errors, `usual` 80%. See `heavy_width`."""
         return heavy_width(wide, usual)
 
 
@@ -269,7 +269,7 @@ class LearnedStudentSpec(NamedTuple):
         return heavy_loss(size)
 
     def width(self, wide: float, usual: float) -> float:
-        """The factor on intervals, from those that 95% and 80% of the errors ask for: see `heavy_width`."""
+        """The factor on intervals; `wide` would hold 95% of the hidden errors, `usual` 80%. See `heavy_width`."""
         return heavy_width(wide, usual)
 
 

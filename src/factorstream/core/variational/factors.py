@@ -64,7 +64,7 @@ def _less(offset: Array, scale: float) -> Array:
 
 
 def _without_mean(c0: Array) -> Array:
-    """IN PLACE: ``rescale`` has made it anew."""
+    """c0 with a zero mean column; changed in place, since ``rescale`` has just made this array."""
     c0[:, -1] = 0.0
     return c0
 
