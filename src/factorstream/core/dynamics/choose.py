@@ -28,6 +28,10 @@ MIN_Z = 1.5
 """Standard errors by which straight lines must be beaten. Not tuned: between a coin's toss and a test at 5%."""
 MIN_STRETCH = 0.9
 """Calibration may widen intervals without limit, but narrow them by no more than this. Not tuned: a round number."""
+WIDE, USUAL = 0.95, 0.8
+"""X"""
+PARTS = 3
+"""X"""
 PRIOR_COUNT = 100.0
 """Pseudo-count that shrinks the factor on intervals to 1, so that few entries do not decide. Not tuned."""
 
@@ -79,7 +83,7 @@ def choose(
     Y = Y[-rows:]
     hide, run = held_out(Y)
     Z = np.where(hide, np.nan, Y)
-    learn = Z if offline else Z[: 2 * len(Z) // 3]
+    learn = Z if offline else Z[: (PARTS - 1) * len(Z) // PARTS]
     judged = np.nonzero(hide)[0] >= (0 if offline else len(learn))
     if not judged.any():
         return Choice(candidates[0])
@@ -127,7 +131,7 @@ def stretch(size: Array, noise: NoiseSpec) -> float:
     entries had been right; at least MIN_STRETCH, since gaps shorter or longer than the hidden runs may need the width
     that those do not.
     """
-    wide, usual = (float(np.quantile(size, held) / ndtri((1.0 + held) / 2.0)) for held in (0.95, 0.8))
+    wide, usual = (float(np.quantile(size, held) / ndtri((1.0 + held) / 2.0)) for held in (WIDE, USUAL))
     factor = noise.width(wide, usual)
     return float(max(factor, MIN_STRETCH) ** (len(size) / (len(size) + PRIOR_COUNT)))
 
@@ -147,7 +151,7 @@ def forecast_stretch(
     Beyond the data every error in the dynamics counts, which gaps between data hardly show.
     """
     Y = Y[-COMPARED_ROWS:]
-    n = 2 * len(Y) // 3
+    n = (PARTS - 1) * len(Y) // PARTS
     f = fit(Y[:n], r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
     sizes = []
     for now, (model, belief, _) in enumerate(steps(with_drift(f.model, drift), Y), 1):

@@ -1,0 +1,309 @@
+"""How much the constants of the sequence model matter: each at two other values, on data with known gaps and future.
+
+Made-up sequences with and without slow levels, with outliers and jumps, fitted and streamed, and some hours of London's
+air where they are found. Printed is by how much the errors of filled gaps and of forecasts move, and what becomes of
+the 95% intervals; for the rule of alarms, how often it fires without a change and when it finds one.
+
+    python -m benchmarks.sequence_defaults [--only NAME ...] [--jobs N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import partial
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+
+from factorstream.core.dynamics import alarm, choose, em, noise, outliers, spikes, start, stream
+from factorstream.estimators.sequence import SequenceFilter
+
+from . import sequence_runs as runs
+from .sequence_runs import AHEAD, ORIGINS, Array, fitted, london, sequence, streamed
+
+CORE = "factorstream.core.dynamics."
+SEEDS = 2
+
+
+class Default(NamedTuple):
+    """An argument whose default was bound when its function was defined."""
+
+    function: Any
+    argument: str
+
+
+class Change(NamedTuple):
+    """Another value of a constant."""
+
+    name: str
+    value: Any
+    module: str | None  # where the constant is defined; None: it is a default and nothing else
+    defaults: tuple[Default, ...]
+
+    @property
+    def label(self) -> str:
+        """Name and value, for a line of the table."""
+        values = self.value if isinstance(self.value, tuple | np.ndarray) else (self.value,)
+        many = len(values) > 3
+        return f"{self.name}=" + (f"{values[0]:g}..{values[-1]:g}" if many else "/".join(f"{v:g}" for v in values))
+
+
+def other(name: str, *values: Any, module: str | None = None, defaults: Iterable[Default] = ()) -> tuple[Change, ...]:
+    """Other values of a constant, or of a default."""
+    return tuple(Change(name, value, module, tuple(defaults)) for value in values)
+
+
+def _users(change: Change) -> list[str]:
+    """Every module in which the constant is looked up: where it is defined, and those that have imported it."""
+    before = vars(sys.modules[CORE + str(change.module)])[change.name]
+    modules = [(name, module) for name, module in sys.modules.items() if name.startswith("factorstream.")]
+    return [name for name, module in modules if vars(module).get(change.name) is before]
+
+
+def _bound(function: Any, argument: str, value: object) -> AbstractContextManager[object]:
+    """Another default of this argument."""
+    kinds = inspect.signature(function).parameters
+    if kinds[argument].kind is inspect.Parameter.KEYWORD_ONLY:
+        return patch.dict(function.__kwdefaults__, {argument: value})
+    given = [
+        one.name for one in kinds.values() if one.kind is one.POSITIONAL_OR_KEYWORD and one.default is not one.empty
+    ]
+    defaults = dict(zip(given, function.__defaults__, strict=True))
+    return patch.object(function, "__defaults__", tuple((defaults | {argument: value}).values()))
+
+
+@contextmanager
+def made(change: Change) -> Iterator[None]:
+    """The change is made while this is open."""
+    with ExitStack() as stack:
+        if change.module is not None:
+            for name in _users(change):
+                stack.enter_context(patch(f"{name}.{change.name}", change.value))
+        for function, argument in change.defaults:
+            stack.enter_context(_bound(function, argument, change.value))
+        yield
+
+
+class Group(NamedTuple):
+    """Constants that are judged on the same data."""
+
+    columns: tuple[str, ...]
+    data: dict[str, Callable[[int], Array]]  # by name: from a seed to the numbers of the columns
+    changes: tuple[Change, ...]
+
+
+def fit_rows() -> int:
+    """Rows of a sequence that is fitted and then forecast."""
+    return runs.SIZES.fitted + AHEAD * ORIGINS
+
+
+ERRORS = ("gaps", "forecasts", "coverage", "width")
+OF_WALKS = (
+    other("MIN_Z", 1.0, 2.5, module="choose")
+    + other("UNIT_ROOT", 10.0, 20.0, module="em")
+    + other("UNIT_ROOT_SWEEPS", 2, 8, module="fit")
+    + other("NO_NOISE", 1e-3, 0.1, module="start")
+    + other("CLEAR_NOISE", 2.0, 8.0, module="start")
+)
+"""Constants that decide what is taken for a random walk, and what becomes of it."""
+GROUPS = {
+    "fits": Group(
+        ERRORS,
+        {
+            "factors": lambda seed: fitted(sequence(seed, fit_rows())),
+            "levels": lambda seed: fitted(sequence(seed, fit_rows(), step=0.15)),
+            "London": lambda seed: fitted(london(seed, fit_rows())),
+        },
+        other("HORIZON", 5, 20, module="choose")
+        + other("HIDDEN_RUN", 5, 20, module="choose")
+        + other("HIDDEN_PERIOD", 30, 75, module="choose")
+        + other("HIDDEN_SHIFT", 7, 29, module="choose")
+        + other("MIN_STRETCH", 0.8, 1.0, module="choose")
+        + other("PARTS", 2, 5, module="choose")
+        + other("PRIOR_COUNT", 30.0, 300.0, module="choose")
+        + other(
+            "choose.sweeps",
+            4,
+            16,
+            defaults=(Default(choose.choose, "sweeps"), Default(choose.forecast_stretch, "sweeps")),
+        )
+        + other("MEAN_PRECISION", 1e-8, 1e-4, module="em")
+        + other("RELEVANCE_COUNT", 1e-5, 0.1, module="em")
+        + other("RIDGE", 1e-8, 1e-4, module="em")
+        + other("LoadingPrior.strength", 0.3, 3.0, defaults=[Default(em.LoadingPrior.__new__, "strength")])
+        + other("LoadingPrior.scale", 1e-5, 1e-3, defaults=[Default(em.LoadingPrior.__new__, "scale")])
+        + other("max_iter", 15, 60, defaults=[Default(SequenceFilter.__init__, "max_iter")])
+        + other("tol", 3e-4, 3e-3, defaults=[Default(SequenceFilter.__init__, "tol")])
+        + other("LAGS", (1, 2, 4, 8), (1, 2, 4, 8, 16, 32), module="start")
+        + other("DECAY_TIMES", 2.0 ** np.arange(-1, 8), 2.0 ** np.arange(-1, 12, 0.5), module="start")
+        + other("ABOVE_EDGE", 1.0, 1.3, module="start")
+        + other("FACTOR_SWEEPS", 5, 80, module="start", defaults=[Default(start.principal_axes, "sweeps")])
+        + other("DECAY_OF_STATES", (0.3, 0.999), (0.7, 0.95), module="start")
+        + other("DECAY_BESIDE_LEVELS", (0.3, 0.9999), (0.7, 0.99), module="start")
+        + other("LEAST_VARIANCE", 1e-4, 1e-2, module="start")
+        + other("LEAST_OWN", 0.03, 0.3, module="start")
+        + other("LEAST_LEFT", 0.01, 0.2, module="start")
+        + OF_WALKS,
+    ),
+    "walks": Group(
+        ERRORS,
+        {
+            "no noise": lambda seed: fitted(sequence(seed, fit_rows(), step=3.0)),
+            "noise": lambda seed: fitted(sequence(seed, fit_rows(), step=0.5)),
+        },
+        OF_WALKS,
+    ),
+    "short": Group(
+        ERRORS,
+        {
+            "80 rows": lambda seed: fitted(sequence(seed, 80 + AHEAD * ORIGINS, step=0.15)),
+            "150 rows": lambda seed: fitted(sequence(seed, fit_rows(), step=0.15)),
+        },
+        other("MIN_ROWS_TO_CHOOSE", 60, 200, module="learning"),
+    ),
+    "long": Group(
+        ERRORS,
+        {"levels": lambda seed: fitted(sequence(seed, runs.SIZES.long, m=4, step=0.15))},
+        other("COMPARED_ROWS", 512, 2048, module="choose", defaults=[Default(choose.choose, "rows")]),
+    ),
+    "robust fits": Group(
+        ERRORS,
+        {
+            "factors": lambda seed: fitted(sequence(seed, fit_rows(), outliers=True), robust=True, drift="none"),
+            "levels": lambda seed: fitted(
+                sequence(seed, fit_rows(), outliers=True, jumps=40, step=0.15), robust=True, drift="level"
+            ),
+        },
+        other("EARLY", 2, 8, module="fit")
+        + other("NU_RANGE", (2.5, 200.0), (4.0, 50.0), module="noise")
+        + other("NU_START", 5.0, 20.0, module="noise", defaults=[Default(noise.LearnedStudentSpec.__new__, "start")])
+        + other("LEARNING_TURNS", 3, 30, module="noise")
+        + other("SURPRISE", 2.0, 9.0, module="noise")
+        + other("NODES", 128, 512, module="noise")
+        + other("MIXTURE_NODES", 16, 64, module="noise")
+        + other("OUT_OF_PROPORTION", 1.25, 2.0, module="noise")
+        + other("USUAL", 0.7, 0.9, module="choose")
+        + other("WEIGHT_TURNS", 2, 8, module="outliers", defaults=[Default(outliers.weights, "turns")])
+        + other("SPIKE", 3.5, 7.0, module="spikes", defaults=[Default(spikes.without_spikes, "most")])
+        + other("SPIKE_REACH", 2, 6, module="spikes", defaults=[Default(spikes.without_spikes, "reach")]),
+    ),
+    "streams": Group(
+        ERRORS,
+        {
+            "levels": lambda seed: streamed(sequence(seed, runs.SIZES.stream, step=0.1), runs.SIZES.first),
+            "changing": runs.changing,
+        },
+        other("warmup", 128, 512, defaults=[Default(stream.StreamOptions.__new__, "warmup")])
+        + other("window", 64, 256, defaults=[Default(stream.StreamOptions.__new__, "window")])
+        + other("decay", 0.8, 0.95, defaults=[Default(stream.StreamOptions.__new__, "decay")])
+        + other("sweeps", 4, 16, defaults=[Default(stream.StreamOptions.__new__, "sweeps")])
+        + other("PARTS", 2, 5, module="choose"),
+    ),
+    "late features": Group(
+        ERRORS,
+        {"levels": partial(runs.late, drift="level"), "states": partial(runs.late, drift="none")},
+        other("MIN_VALUES", 4, 16, module="learning")
+        + other("SETTLED_VALUES", 32, 128, module="learning")
+        + other("NEW_FEATURE_TURNS", 2, 8, module="learning")
+        + other("MIN_SCALE_VALUES", 2, 6, module="scale"),
+    ),
+    "robust streams": Group(
+        ERRORS,
+        {
+            "jumps": lambda seed: streamed(
+                sequence(seed, runs.SIZES.late, outliers=True, jumps=25, step=0.15),
+                256,
+                robust=True,
+                drift="level",
+            ),
+            "moved": runs.moved,
+        },
+        other("JUMP", 0.003, 0.03, module="filter")
+        + other("FAR", 3.0, 6.0, module="noise")
+        + other("ROW_TURNS", 2, 6, module="noise")
+        + other("OUTLIER_WEIGHT", 0.05, 0.2, module="learning"),
+    ),
+    "alarms": Group(
+        ("alarms", "delay"),
+        {"Gaussian": partial(runs.alarms, shift=0.5), "Student-t": partial(runs.alarms, shift=1.2, nu=5.0)},
+        other(
+            "ALLOWANCE", 0.25, 1.0, module="alarm", defaults=[Default(f, "k") for f in (alarm.threshold, alarm.watch)]
+        )
+        + other("MEMORY", 200, 2000, module="alarm")
+        + other("CLAIM_ROWS", 5, 80, module="alarm")
+        + other("CUT", 3.0, 6.0, module="alarm"),
+    ),
+}
+Task = tuple[str, int | None, str, int]
+"""A group, the number of the change in it (None: the defaults), the name of the data, and a seed."""
+
+
+def measured(task: Task) -> Array:
+    """The numbers of one run."""
+    group, k, data, seed = task
+    with nullcontext() if k is None else made(GROUPS[group].changes[k]):
+        return GROUPS[group].data[data](seed)
+
+
+def tasks(only: list[str]) -> Iterator[Task]:
+    """Every run, those with the defaults first in each group."""
+    for name, group in GROUPS.items():
+        chosen = [k for k, change in enumerate(group.changes) if not only or change.name in only]
+        for k in [None, *chosen] if chosen else []:
+            yield from ((name, k, data, seed) for data in group.data for seed in range(SEEDS))
+
+
+def cells(columns: tuple[str, ...], got: Array, base: Array) -> str:
+    """One line: relative changes in percent, averaged over seeds; coverage in points. Arrays: seeds × columns."""
+    out = ""
+    for name, new, old in zip(columns, got.T, base.T, strict=True):
+        change = np.mean(new - old) if name == "coverage" else np.mean(new) / np.mean(old) - 1.0
+        out += f"{100.0 * change:+10.2f}"
+    return out
+
+
+def report(numbers: Iterable[tuple[Task, Array]]) -> None:
+    """Print a table for every group, a line for every change and data set."""
+    lines: dict[tuple[str, int | None, str], list[Array]] = {}
+    for (name, k, data, _), found in numbers:
+        lines.setdefault((name, k, data), []).append(found)
+        group, runs_of = GROUPS[name], lines[name, k, data]
+        if len(runs_of) < SEEDS:
+            continue
+        if k is None and data == next(iter(group.data)):
+            print(f"\n{name}\n{'':42}" + "".join(f"{column:>10}" for column in group.columns))
+        label = "defaults" if k is None else group.changes[k].label
+        got = np.array(runs_of)
+        if k is None:
+            text = "".join(f"{value:10.4f}" for value in got.mean(axis=0))
+        else:
+            text = cells(group.columns, got, np.array(lines[name, None, data]))
+        print(f"{label:30}{data:12}{text}", flush=True)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description="How much the constants of the sequence model matter.")
+    parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="constants to vary; all unless given")
+    parser.add_argument("--jobs", type=int, default=1, help="processes to use")
+    asked = parser.parse_args(arguments)
+    unknown = set(asked.only) - {change.name for group in GROUPS.values() for change in group.changes}
+    if unknown:
+        parser.error(f"no constant that is varied here is called {', '.join(sorted(unknown))}")
+    todo = list(tasks(asked.only))
+    print("defaults: root mean square errors of standardised entries, coverage and width; below: changes in percent")
+    if asked.jobs == 1:
+        report((task, measured(task)) for task in todo)
+        return
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        report(zip(todo, pool.map(measured, todo), strict=True))
+
+
+if __name__ == "__main__":
+    main()
