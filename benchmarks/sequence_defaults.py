@@ -10,14 +10,11 @@ the 95% intervals; for the rule of alarms, how often it fires without a change a
 from __future__ import annotations
 
 import argparse
-import inspect
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import partial
-from typing import Any, NamedTuple
-from unittest.mock import patch
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,69 +22,10 @@ from factorstream.core.dynamics import alarm, choose, em, noise, outliers, spike
 from factorstream.estimators.sequence import SequenceFilter
 
 from . import sequence_runs as runs
+from .changes import Change, Default, made, other
 from .sequence_runs import AHEAD, ORIGINS, Array, fitted, london, sequence, streamed
 
-CORE = "factorstream.core.dynamics."
 SEEDS = 2
-
-
-class Default(NamedTuple):
-    """An argument whose default was bound when its function was defined."""
-
-    function: Any
-    argument: str
-
-
-class Change(NamedTuple):
-    """Another value of a constant."""
-
-    name: str
-    value: Any
-    module: str | None  # where the constant is defined; None: it is a default and nothing else
-    defaults: tuple[Default, ...]
-
-    @property
-    def label(self) -> str:
-        """Name and value, for a line of the table."""
-        values = self.value if isinstance(self.value, tuple | np.ndarray) else (self.value,)
-        many = len(values) > 3
-        return f"{self.name}=" + (f"{values[0]:g}..{values[-1]:g}" if many else "/".join(f"{v:g}" for v in values))
-
-
-def other(name: str, *values: Any, module: str | None = None, defaults: Iterable[Default] = ()) -> tuple[Change, ...]:
-    """Other values of a constant, or of a default."""
-    return tuple(Change(name, value, module, tuple(defaults)) for value in values)
-
-
-def _users(change: Change) -> list[str]:
-    """Every module in which the constant is looked up: where it is defined, and those that have imported it."""
-    before = vars(sys.modules[CORE + str(change.module)])[change.name]
-    modules = [(name, module) for name, module in sys.modules.items() if name.startswith("factorstream.")]
-    return [name for name, module in modules if vars(module).get(change.name) is before]
-
-
-def _bound(function: Any, argument: str, value: object) -> AbstractContextManager[object]:
-    """Another default of this argument."""
-    kinds = inspect.signature(function).parameters
-    if kinds[argument].kind is inspect.Parameter.KEYWORD_ONLY:
-        return patch.dict(function.__kwdefaults__, {argument: value})
-    given = [
-        one.name for one in kinds.values() if one.kind is one.POSITIONAL_OR_KEYWORD and one.default is not one.empty
-    ]
-    defaults = dict(zip(given, function.__defaults__, strict=True))
-    return patch.object(function, "__defaults__", tuple((defaults | {argument: value}).values()))
-
-
-@contextmanager
-def made(change: Change) -> Iterator[None]:
-    """The change is made while this is open."""
-    with ExitStack() as stack:
-        if change.module is not None:
-            for name in _users(change):
-                stack.enter_context(patch(f"{name}.{change.name}", change.value))
-        for function, argument in change.defaults:
-            stack.enter_context(_bound(function, argument, change.value))
-        yield
 
 
 class Group(NamedTuple):
@@ -280,7 +218,9 @@ def report(numbers: Iterable[tuple[Task, Array]]) -> None:
             print(f"\n{name}\n{'':42}" + "".join(f"{column:>10}" for column in group.columns))
         label = "defaults" if k is None else group.changes[k].label
         got = np.array(runs_of)
-        if k is None:
+        if np.isnan(got).all():  # data that are not there
+            text = "" if k else "  not found"
+        elif k is None:
             text = "".join(f"{value:10.4f}" for value in got.mean(axis=0))
         else:
             text = cells(group.columns, got, np.array(lines[name, None, data]))

@@ -23,7 +23,7 @@ HELD = 1.96
 
 
 class Sizes(NamedTuple):
-    """Rows of the sequences; the numbers below them ask for no fewer."""
+    """Rows of the sequences."""
 
     fitted: int = 150
     long: int = 1500  # more than the rows on which kinds of models are compared
@@ -184,7 +184,7 @@ def moved(seed: int) -> Array:
 
 
 def alarms(seed: int, shift: float, nu: float = 0.0) -> Array:
-    """False alarms per row where 1 in 100 is asked for; rows until a shift of half the features is found (50 at most)."""
+    """False alarms per row where 1 in 100 is asked for; rows until half the features' shift is found, at most 50."""
     rng = np.random.default_rng(seed)
     quiet, before, after = SIZES.quiet, 550, 50
     X = factors(rng, 250 + quiet + SIZES.shifts * (before + after), nu=nu)

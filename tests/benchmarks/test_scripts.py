@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from benchmarks.rows import compete
 from benchmarks.timing import race
 
 from bench_problems import HERE
-from benchmarks import defaults, sweeps, threads, variational_defaults
+from benchmarks import defaults, sequence_defaults, sequence_runs, sweeps, threads, variational_defaults
+from factorstream.core.dynamics import choose
 from factorstream.datasets import LondonAir, OlivettiFaces
 
 
@@ -67,6 +74,51 @@ def test_every_constant_of_the_variational_fit_is_varied(rng, monkeypatch, capsy
     for name in variational_defaults.CHANGES | variational_defaults.ROBUST_CHANGES:
         assert f"\n{name} " in told
     assert "nan" not in told
+
+
+CHANGES = {change.label: change for group in sequence_defaults.GROUPS.values() for change in group.changes}
+
+
+def looked_up(change):
+    """The constant as the functions that use it find it now."""
+    found = [vars(sys.modules[name])[change.name] for name in change.modules]
+    return found + [inspect.signature(function).parameters[name].default for function, name in change.defaults]
+
+
+@pytest.mark.parametrize("label", CHANGES)
+def test_a_constant_of_the_sequence_model_is_changed_and_put_back(label):
+    """One that was renamed would fail here."""
+    change = CHANGES[label]
+    before = looked_up(change)
+    assert before
+    assert not any(np.array_equal(value, change.value) for value in before)
+    with sequence_defaults.made(change):
+        assert all(value is change.value for value in looked_up(change))
+    assert all(now is then for now, then in zip(looked_up(change), before, strict=True))
+
+
+def test_constants_of_the_sequence_model_that_are_not_tuned_are_varied():
+    varied = {change.name for change in CHANGES.values()}
+    for path in Path(choose.__file__).parent.glob("*.py"):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        for one, words in itertools.pairwise(body):
+            if isinstance(one, ast.Assign) and isinstance(words, ast.Expr) and "Not tuned" in ast.unparse(words):
+                names = {node.id for target in one.targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+                assert names <= varied, path.name
+
+
+def test_changes_of_the_sequence_model_are_printed(monkeypatch, capsys):
+    monkeypatch.setattr(sequence_runs, "SIZES", sequence_runs.Sizes(fitted=30, stream=40, first=20, quiet=60, shifts=1))
+    monkeypatch.setattr(sequence_defaults, "SEEDS", 1)
+    monkeypatch.delenv("FACTORSTREAM_DATA", raising=False)
+    sequence_defaults.main(["--only", "ABOVE_EDGE", "decay", "CUT"])
+    told = capsys.readouterr().out
+    for words in ("\nfits\n", "\nstreams\n", "\nalarms\n", "ABOVE_EDGE=1.3 ", "decay=0.8 ", "CUT=6 ", "not found"):
+        assert words in told
+    assert "nan" not in told
+    assert np.isfinite(sequence_runs.moved(0)).all()
+    with pytest.raises(SystemExit):
+        sequence_defaults.main(["--only", "NO_SUCH_CONSTANT"])
 
 
 def test_passes_beside_busy_neighbours_are_timed(monkeypatch, capsys):
