@@ -117,6 +117,7 @@ GROUPS = {
             "levels": lambda seed: fitted(
                 sequence(seed, fit_rows(), outliers=True, jumps=40, step=0.15), robust=True, drift="level"
             ),
+            "Student-t": lambda seed: fitted(sequence(seed, fit_rows(), nu=5.0), robust=True, drift="none"),
         },
         other("EARLY", 2, 8, module="fit")
         + other("NU_RANGE", (2.5, 200.0), (4.0, 50.0), module="noise")
@@ -215,7 +216,7 @@ def report(numbers: Iterable[tuple[Task, Array]]) -> None:
         if len(runs_of) < SEEDS:
             continue
         if k is None and data == next(iter(group.data)):
-            print(f"\n{name}\n{'':42}" + "".join(f"{column:>10}" for column in group.columns))
+            print(f"\n{name}\n{'':43}" + "".join(f"{column:>10}" for column in group.columns))
         label = "defaults" if k is None else group.changes[k].label
         got = np.array(runs_of)
         if np.isnan(got).all():  # data that are not there
@@ -224,7 +225,7 @@ def report(numbers: Iterable[tuple[Task, Array]]) -> None:
             text = "".join(f"{value:10.4f}" for value in got.mean(axis=0))
         else:
             text = cells(group.columns, got, np.array(lines[name, None, data]))
-        print(f"{label:30}{data:12}{text}", flush=True)
+        print(f"{label:30} {data:12}{text}", flush=True)
 
 
 def main(arguments: list[str] | None = None) -> None:
