@@ -109,7 +109,8 @@ def test_constants_of_the_sequence_model_that_are_not_tuned_are_varied():
 
 def test_changes_of_the_sequence_model_are_printed(monkeypatch, capsys):
     monkeypatch.setattr(sequence_runs, "SIZES", sequence_runs.Sizes(fitted=30, stream=40, first=20, quiet=60, shifts=1))
-    monkeypatch.setattr(sequence_defaults, "SEEDS", 1)
+    once = {name: group._replace(seeds=1) for name, group in sequence_defaults.GROUPS.items()}
+    monkeypatch.setattr(sequence_defaults, "GROUPS", once)
     monkeypatch.delenv("FACTORSTREAM_DATA", raising=False)
     sequence_defaults.main(["--only", "ABOVE_EDGE", "decay", "CUT"])
     told = capsys.readouterr().out

@@ -44,8 +44,7 @@ entries, they are up to 19% wider and hold 4.8 points more (``benchmarks/sequenc
 PARTS = 3
 """One part in this many, the last rows, is predicted by what the others teach. Not tuned: intervals of forecasts rest
 on few rows, and their width moves by -7% to +8% between 2 and 5, their coverage by 1.7 points. Where a stream chooses
-its kind of model from half of the rows (2), gaps have up to 32% more error; at 5 as much as at 3
-(``benchmarks/sequence_defaults.py``)."""
+its kind of model, gaps have 15% more error at 2 and 23% more at 5 (``benchmarks/sequence_defaults.py``)."""
 PRIOR_COUNT = 100.0
 """Pseudo-count that shrinks the factor on intervals to 1, so that few entries do not decide. Not tuned: between 30 and
 300 the width moves by +6% to -7%, the coverage by at most 0.6 points (``benchmarks/sequence_defaults.py``)."""

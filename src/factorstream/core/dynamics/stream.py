@@ -20,9 +20,9 @@ class StreamOptions(NamedTuple):
     """Settings of a stream; `decay` forgets: memory of about window / (1 - decay) rows.
 
     The numbers of rows and the decay are not tuned: powers of two, and a memory of ten windows. They matter. Errors
-    of gaps, with slow levels and where the loadings change, relative to those by these values: warm-up 128: -23% and
-    -4%, 512: +19% and -26%; window 64: -16% and -9%, 256: +33% and +12%; decay 0.8: -2% and -3%, 0.95: +1% and +1%;
-    sweeps 4: 0% and -7%, 16: -5% and 0%. Those of forecasts move by at most 8% (``benchmarks/sequence_defaults.py``).
+    of gaps, with slow levels and where the loadings change, relative to those by these values: warm-up 128: +3% and
+    +3%, 512: +10% and -17%; window 64: -8% and -10%, 256: +17% and +10%; decay 0.8: -2% and -3%, 0.95: +1% and +1%;
+    sweeps 4: +1% and -6%, 16: -6% and 0%. Those of forecasts move by at most 7% (``benchmarks/sequence_defaults.py``).
     """
 
     r: int = 10
