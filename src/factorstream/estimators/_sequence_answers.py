@@ -218,9 +218,8 @@ class SequenceAnswers(SequenceAttributes):
         """X, what it was besides its numbers, and what the model says about its entries, in standardised units."""
         values, table, Z = self._standardised(X)
         state = self.state_
-        both_ways = state.parameters["smooth"] and state.model.emission.drift is None
         with limited():
-            return values, table, (smoothed if both_ways else filtered)(state.model, Z)
+            return values, table, (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
 
     def _innovations(self, X: TableLike) -> tuple[Table, list[Innovation]]:
         """The facts about every row of X as the filter takes it, in the data's units."""

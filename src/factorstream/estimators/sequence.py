@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.dynamics.alarm import threshold
 from ..core.dynamics.choose import COMPARED_ROWS, Choice, choose, forecast_stretch
-from ..core.dynamics.fit import LEVELS, WALKS, Kind, fit
+from ..core.dynamics.fit import LEVELS, WALKS, Kind, filtered, fit, smoothed
 from ..core.dynamics.learning import MIN_ROWS_TO_CHOOSE
 from ..core.dynamics.noise import GaussianSpec
 from ..core.dynamics.scale import standards
@@ -55,8 +55,8 @@ class SequenceFilter(SequenceAnswers):
         1e-12 of its largest.
     smooth : bool, default=True
         Whether ``impute``, ``denoise``, ``predict_interval`` and ``transform`` use what comes after a row as well as
-        what comes before it (a smoother), or only the latter (a filter). It has no effect with a numeric drift,
-        but for 0: answers are then the filter's.
+        what comes before it (a smoother), or only the latter (a filter). With a numeric drift the states are smoothed,
+        and read with the dictionary as the rows so far have moved it.
     lag : int or None, default=None
         How many rows ``recent`` looks back in a stream: the last ``lag`` rows and their beliefs are kept.
     robust : bool or float, default=False
@@ -70,8 +70,8 @@ class SequenceFilter(SequenceAnswers):
         - "level": each feature has a slow level of its own.
         - "none", or 0: nothing.
         - "auto": what fills some hidden observed runs best, "level" or "none" ("level" for 100 rows or fewer).
-        - A positive number: the dictionary, which is followed row by row by the filter, whatever ``smooth`` says, and
-          without levels; it is Q_V, the variance that each loading of a standardised feature gains per time step.
+        - A positive number: the dictionary, which is followed row by row by the filter, without levels; it is Q_V, the
+          variance that each loading of a standardised feature gains per time step.
 
         With "auto" and "level" ``fit``, on more than 100 rows, also tries random walks and nothing else, which are
         filled by straight lines, and takes them where nothing fills the hidden runs clearly better (not with
@@ -252,7 +252,8 @@ class SequenceFilter(SequenceAnswers):
         if not self.calibrate:
             return best.kind, 1.0, 1.0
         if len(candidates) == 1 or len(Z) > COMPARED_ROWS:  # what few rows teach is less certain
-            best = choose(Z, opt.r, [best.kind], rows=len(Z), **given)
+            follow_by = smoothed if self.smooth else filtered
+            best = choose(Z, opt.r, [best.kind], rows=len(Z), follow_by=follow_by, **given)
         return best.kind, best.stretch, forecast_stretch(Z, opt.r, best.kind, **given)
 
     @_fit_context(prefer_skip_nested_validation=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +12,8 @@ from ..linalg import Array
 from .drift import with_drift
 from .em import LEARNED, DynamicsSpec
 from .filter import filter_rows, forecast
-from .fit import WALKS, Kind, filtered, fit, steps
-from .model import SequenceModel
+from .fit import WALKS, Kind, filtered, fit, smoothed, steps
+from .model import Answer, SequenceModel, Smoothed
 from .noise import GaussianSpec, NoiseSpec
 
 COMPARED_ROWS = 1024
@@ -64,14 +64,16 @@ def choose(
     dynamics: DynamicsSpec = LEARNED,
     noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
     drift: float | None = None,
+    follow_by: Callable[[SequenceModel, Array], Answer] = smoothed,
     sweeps: int = 8,
     rows: int = COMPARED_ROWS,
     offline: bool = True,
 ) -> Choice:
     """The kind whose fit predicts held-out OBSERVED runs of the last `rows` rows best. One fit each.
 
-    `offline`: judge what a smoother (with a `drift` of C: the filter) fills in or, for streams, what the filter does in
-    the last third with what the first two thirds taught: common shapes of random walks fit the past, not the future.
+    `offline`: judge what a smoother fills in (with a `drift` of C: what `follow_by` does, `smoothed` or `filtered`) or,
+    for streams, what the filter does in the last third with what the first two thirds taught: common shapes of random
+    walks fit the past, not the future.
     Errors count by the `loss` of the noise asked for, so that an outlier under Student-t noise does not decide.
     Random walks win unless another kind is better by MIN_Z standard errors. Exception: if the first candidate fills no
     worse and predicts rows better by 2 MIN_Z, it wins.
@@ -87,8 +89,11 @@ def choose(
     found: list[_Candidate] = []
     for kind in candidates:
         f = fit(learn, r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
-        by_smoother = offline and drift is None
-        answer = f.smoothed if by_smoother else filtered(with_drift(f.model, drift), Z)
+        answer: Answer | Smoothed
+        if offline:
+            answer = f.smoothed if drift is None else follow_by(with_drift(f.model, drift), Z)
+        else:
+            answer = filtered(with_drift(f.model, drift), Z)
         off = np.abs(answer.signal - Y)[hide][judged]
         R = np.broadcast_to(f.model.noise.R, Y.shape)
         size = f.model.noise.normal_size(off, answer.var[hide][judged], R[hide][judged])
