@@ -198,3 +198,21 @@ def test_forecasts_cover_the_rows_to_come(level):
         mean, std = SequenceFilter(3).fit(Y[:n]).forecast(10, return_std=True)
         inside.append((np.abs(Y[n:] - mean) < 1.959964 * std).mean())
     assert 0.92 < np.mean(inside) < 0.98
+
+
+@pytest.mark.parametrize("missing", [0.3, 0.7, 0.9])
+@pytest.mark.parametrize(("m", "r"), [(5, 1), (20, 3)])
+def test_intervals_hold_from_forty_rows_on(m, r, missing):
+    """At 90% missing a feature has four values. benchmarks/sequence_coverage.py measures more sizes."""
+    gaps, ahead = [], []
+    for seed in range(12):
+        Y = panel(300 + seed, T=50, m=m, r=r, noise=0.3 * np.sqrt(r))
+        X = np.where(np.random.default_rng(seed).random((40, m)) < missing, np.nan, Y[:40])
+        X[[0, 20], np.arange(m)[:, None]] = Y[[0, 20], np.arange(m)[:, None]]  # every feature has a value
+        model = SequenceFilter(r, drift="none").fit(X)
+        lower, upper = model.predict_interval(X)
+        gaps.append(((lower <= Y[:40]) & (upper >= Y[:40]))[np.isnan(X)].mean())
+        mean, std = model.forecast(10, return_std=True)
+        ahead.append((np.abs(mean - Y[40:]) < 1.959964 * std).mean())
+    assert 0.92 < np.mean(gaps) < 0.985
+    assert np.mean(ahead) > 0.9

@@ -15,6 +15,7 @@ from .filter import filter_rows, forecast
 from .fit import WALKS, Kind, filtered, fit, smoothed, steps
 from .model import Answer, SequenceModel, Smoothed
 from .noise import GaussianSpec, NoiseSpec
+from .scale import student_factor
 
 COMPARED_ROWS = 1024
 """Rows on which kinds of models are compared, to bound the cost. Not tuned: a round number."""
@@ -97,6 +98,7 @@ def choose(
         off = np.abs(answer.signal - Y)[hide][judged]
         R = np.broadcast_to(f.model.noise.R, Y.shape)
         size = f.model.noise.normal_size(off, answer.var[hide][judged], R[hide][judged])
+        size = size / np.broadcast_to(student_factor(np.isfinite(learn).sum(0)), Y.shape)[hide][judged]
         errors = np.bincount(run, weights=noise.loss(off))
         found.append(_Candidate(Choice(kind, stretch(size, noise)), f.model, errors))
     return _best(found, Z)
@@ -152,15 +154,27 @@ def forecast_stretch(
     Beyond the data every error in the dynamics counts, which gaps between data hardly show.
     """
     Y = Y[-COMPARED_ROWS:]
+    size = forecast_sizes(Y, r, kind, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps)
+    return max(stretch(size, noise), 1.0) if len(size) else 1.0
+
+
+def forecast_sizes(
+    Y: Array, r: int, kind: Kind, *, dynamics: DynamicsSpec, noise: NoiseSpec, drift: float | None, sweeps: int
+) -> Array:
+    """Errors (see `normal_size`) of forecasts in the last third of Y by a fit of the rest, Student's law included.
+
+    Features that the rest has no value of are left out.
+    """
     n = 2 * len(Y) // 3
     f = fit(Y[:n], r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
-    sizes = []
+    N = np.isfinite(Y[:n]).sum(0)
+    sizes = [np.zeros(0)]
     for now, (model, belief, _) in enumerate(steps(with_drift(f.model, drift), Y), 1):
         if now < n or (now - n) % HORIZON or now == len(Y):
             continue
         rows = Y[now : now + HORIZON]
         mean, var = forecast(model, belief, len(rows))
         signal, R = var - f.model.noise.variance, np.broadcast_to(f.model.noise.R, rows.shape)
-        sizes.append(f.model.noise.normal_size(rows - mean, signal, R)[np.isfinite(rows)])
-    size = np.concatenate(sizes)
-    return max(stretch(size, noise), 1.0) if len(size) else 1.0
+        size = f.model.noise.normal_size(rows - mean, signal, R) / student_factor(N)
+        sizes.append(size[np.isfinite(rows) & (N > 0)])
+    return np.concatenate(sizes)
