@@ -32,7 +32,7 @@ class Group(NamedTuple):
     columns: tuple[str, ...]
     data: dict[str, Callable[[int], Array]]  # by name: from a seed to the numbers of the columns
     changes: tuple[Change, ...]
-    seeds: int = 2
+    seeds: int = 4
 
 
 def fit_rows() -> int:
@@ -100,9 +100,11 @@ GROUPS = {
         ERRORS,
         {
             "80 rows": lambda seed: fitted(sequence(seed, 80 + AHEAD * ORIGINS, step=0.15)),
-            "150 rows": lambda seed: fitted(sequence(seed, fit_rows(), step=0.15)),
+            "150 rows": lambda seed: fitted(sequence(seed, 150 + AHEAD * ORIGINS, step=0.15)),
         },
-        other("MIN_ROWS_TO_CHOOSE", 60, 200, module="learning"),
+        other("MIN_ROWS_TO_CHOOSE", 60, 200, module="learning")
+        + other("FEW_ROWS", 100, 400, module="few")
+        + other("FOLDS", 3, 10, module="few"),
     ),
     "long": Group(
         ERRORS,

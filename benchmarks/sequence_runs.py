@@ -25,7 +25,7 @@ HELD = 1.96
 class Sizes(NamedTuple):
     """Rows of the sequences."""
 
-    fitted: int = 150
+    fitted: int = 240  # more than those up to which every entry is hidden once (``core.dynamics.few``)
     long: int = 1500  # more than the rows on which kinds of models are compared
     stream: int = 1000
     first: int = 520  # rows of a stream after which its answers count: more than the longest warm-up tried

@@ -59,6 +59,52 @@ def kalman_rts(A, Q, P0, C, R, mean, Y):
     return xf, Pf, xs, Ps, lag, logp
 
 
+def following_rts(A, Q, P0, C, R, mean, V, drift, Y):
+    """States smoothed while C (m, r) with covariances V (m, r, r) follows the rows, all in plain loops.
+
+    Forward, in every row: the states with C and V as the rows before left them, then every loading with the states.
+    Backward: the textbook recursion over the states. Every entry is read with its row's own C and V.
+    Returns states (T, r), and mean and variance (T, m) of every noise-free entry.
+    """
+    T, m = Y.shape
+    r = A.shape[0]
+    C, V = C.copy(), V.copy()
+    xf, Pf, xp, Pp, Cs, Vs = [], [], [], [], [], []
+    for t in range(T):
+        x, P = (np.zeros(r), P0) if t == 0 else (A @ xf[-1], A @ Pf[-1] @ A.T + Q)
+        xp.append(x)
+        Pp.append(P)
+        precision, h = np.linalg.inv(P), np.linalg.inv(P) @ x
+        for i in range(m):
+            if np.isfinite(Y[t, i]):
+                precision = precision + (np.outer(C[i], C[i]) + V[i]) / R[i]
+                h = h + C[i] * (Y[t, i] - mean[i]) / R[i]
+        P = np.linalg.inv(precision)
+        x = P @ h
+        xf.append(x)
+        Pf.append(P)
+        for i in range(m):
+            V[i] = V[i] + drift * np.eye(r)
+            if np.isfinite(Y[t, i]):
+                gain = V[i] @ x / (x @ V[i] @ x + C[i] @ P @ C[i] + R[i])
+                C[i] = C[i] + gain * (Y[t, i] - mean[i] - C[i] @ x)
+                V[i] = V[i] - np.outer(gain, V[i] @ x)
+        Cs.append(C.copy())
+        Vs.append(V.copy())
+    xs, Ps = list(xf), list(Pf)
+    for t in range(T - 2, -1, -1):
+        G = Pf[t] @ A.T @ np.linalg.inv(Pp[t + 1])
+        xs[t] = xf[t] + G @ (xs[t + 1] - xp[t + 1])
+        Ps[t] = Pf[t] + G @ (Ps[t + 1] - Pp[t + 1]) @ G.T
+    signal, var = np.zeros((T, m)), np.zeros((T, m))
+    for t in range(T):
+        for i in range(m):
+            c = Cs[t][i]
+            signal[t, i] = mean[i] + c @ xs[t]
+            var[t, i] = c @ Ps[t] @ c + np.trace(Vs[t][i] @ (np.outer(xs[t], xs[t]) + Ps[t]))
+    return np.array(xs), signal, var
+
+
 def em_sums(x, P, lag, Y):
     """E-step sums by plain loops: S11, S10, S00, and per feature sum over observed of E xx', y x, y^2."""
     T, m = Y.shape

@@ -75,6 +75,9 @@ SPECIAL = {
     ("SequenceFilter", "calibrate"): Other(False),
 }
 
+AGAIN = [("SequenceFilter", "smooth", Other(False, {"drift": 1e-3}))]
+"""Parameters that must act beside another setting too, because answers take another way there."""
+
 
 def other(estimator: Any, parameter: str) -> Other:
     """Another value of an estimator's parameter; a new parameter needs a line above."""

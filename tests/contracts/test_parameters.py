@@ -12,14 +12,17 @@ from sklearn.base import clone
 import factorstream
 from contracts.asking import EVERY, STREAMS, answers, assert_same, attributes, calls, fingerprint, new, ways
 from contracts.estimators import CASES, rows
-from contracts.parameters import other
+from contracts.parameters import AGAIN, other
 from factorstream.core.filter.coefficients import COEFFICIENT_STEPS
 from factorstream.estimators._validation import MAY_CHANGE
 from split_place import Split
 
 FIRST = {type(case.estimator).__name__: case.estimator for case in reversed(CASES)}
 """One estimator of every class, with few parameters that are not its defaults."""
-PARAMETERS = [(name, parameter) for name, one in FIRST.items() for parameter in one.get_params(deep=False)]
+PARAMETERS = [
+    *((name, each, other(one, each)) for name, one in FIRST.items() for each in one.get_params(deep=False)),
+    *AGAIN,
+]
 
 
 def test_every_public_class_is_in_the_list():
@@ -38,10 +41,9 @@ def learned(model, how, X, capsys):
     return {name: (value.shape, value.tobytes()) for name, value in found.items()}, capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
-def test_every_parameter_acts(name, parameter, capsys):
+@pytest.mark.parametrize(("name", "parameter", "changed"), PARAMETERS)
+def test_every_parameter_acts(name, parameter, changed, capsys):
     """Another value of it changes what is learned, answered or printed, or else the work that is done."""
-    changed = other(FIRST[name], parameter)
     X = changed.data(rows(130))
     base = clone(FIRST[name]).set_params(**changed.beside)
     model = clone(base).set_params(**{parameter: changed.value})

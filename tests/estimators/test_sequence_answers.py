@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import reference_sequences as ref
 from dynamics_problems import changed, linear
@@ -72,7 +73,8 @@ def test_the_signal_is_the_models_part_of_every_entry(settings):
     s = model.state_.stream
     answer = (smoothed if model.smooth else filtered)(s.fitted.model, (X - s.shift) / s.scale)
     np.testing.assert_allclose(signal, s.shift + s.scale * answer.signal)
-    np.testing.assert_allclose(std, model.interval_scale_ * s.scale * np.sqrt(answer.var))
+    wide = stats.t.ppf(0.975, np.isfinite(X).sum(0) - 1) / stats.norm.ppf(0.975)
+    np.testing.assert_allclose(std, model.interval_scale_ * wide * s.scale * np.sqrt(answer.var))
     np.testing.assert_array_equal(model.denoise(X), signal)
     filled, filled_std = model.impute(X, return_std=True)
     np.testing.assert_array_equal(signal[removed], filled[removed])
@@ -94,3 +96,15 @@ def test_without_components_there_is_still_a_way_back():
     model = SequenceFilter().fit(X)
     assert model.n_components_ == 0
     assert model.inverse_transform(model.transform(X)).shape == X.shape
+
+
+def test_intervals_of_a_feature_with_few_values_are_students_at_every_level():
+    X = panel(T=150)
+    X[5:, 2] = np.nan
+    model = SequenceFilter(2, drift="none", calibrate=False).fit(X)
+    fill, std = model.impute(X, return_std=True)
+    inner, outer = (model.predict_interval(X, level)[1][5:, 2] - fill[5:, 2] for level in (0.5, 0.95))
+    np.testing.assert_allclose(outer, 1.959964 * std[5:, 2], rtol=1e-6)
+    np.testing.assert_allclose(outer / inner, stats.t.ppf(0.975, 4) / stats.t.ppf(0.75, 4), rtol=1e-6)
+    stream = SequenceFilter(2, drift="none", calibrate=False).partial_fit(X[:128])
+    np.testing.assert_array_equal(stream.state_.counts, np.isfinite(X[:128]).sum(0))

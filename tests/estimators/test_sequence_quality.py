@@ -165,6 +165,30 @@ def test_a_drifting_dictionary_is_followed():
     assert np.abs(np.corrcoef(drifting.components_[0], C[:, 0])[0, 1]) > 0.9
 
 
+def test_smoothing_fills_gaps_of_a_drifting_dictionary_better():
+    """Rows without data: the filter can only let the states decay. Both kinds of intervals hold what they promise."""
+    error, inside = {True: [], False: []}, {True: [], False: []}
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        T, m = 300, 12
+        C, x, Y = rng.normal(size=(m, 2)), np.zeros(2), []
+        for _ in range(T):
+            x = 0.9 * x + np.sqrt(0.19) * rng.normal(size=2)
+            C = C + 0.03 * rng.normal(size=C.shape)
+            Y.append(C @ x + 0.2 * rng.normal(size=m))
+        Y = np.array(Y)
+        removed = np.broadcast_to((np.arange(T) % 30 >= 24)[:, None], Y.shape)
+        X = np.where(removed, np.nan, Y)
+        for smooth in (True, False):
+            model = SequenceFilter(2, drift=3e-4, smooth=smooth).fit(X)
+            lower, upper = model.predict_interval(X)
+            error[smooth].append(rmse(Y, model.impute(X), where=removed))
+            inside[smooth].append(((lower <= Y) & (upper >= Y))[removed].mean())
+    assert np.mean(error[True]) < 0.85 * np.mean(error[False])
+    assert np.mean(inside[True]) > 0.93
+    assert np.mean(inside[False]) > 0.93
+
+
 @pytest.mark.parametrize("level", [0.0, 0.03])
 def test_forecasts_cover_the_rows_to_come(level):
     """Few rows leave the dynamics uncertain; ten steps ahead that is what counts."""
@@ -174,3 +198,21 @@ def test_forecasts_cover_the_rows_to_come(level):
         mean, std = SequenceFilter(3).fit(Y[:n]).forecast(10, return_std=True)
         inside.append((np.abs(Y[n:] - mean) < 1.959964 * std).mean())
     assert 0.92 < np.mean(inside) < 0.98
+
+
+@pytest.mark.parametrize("missing", [0.3, 0.7, 0.9])
+@pytest.mark.parametrize(("m", "r"), [(5, 1), (20, 3)])
+def test_intervals_hold_from_forty_rows_on(m, r, missing):
+    """At 90% missing a feature has four values. benchmarks/sequence_coverage.py measures more sizes."""
+    gaps, ahead = [], []
+    for seed in range(12):
+        Y = panel(300 + seed, T=50, m=m, r=r, noise=0.3 * np.sqrt(r))
+        X = np.where(np.random.default_rng(seed).random((40, m)) < missing, np.nan, Y[:40])
+        X[[0, 20], np.arange(m)[:, None]] = Y[[0, 20], np.arange(m)[:, None]]  # every feature has a value
+        model = SequenceFilter(r, drift="none").fit(X)
+        lower, upper = model.predict_interval(X)
+        gaps.append(((lower <= Y[:40]) & (upper >= Y[:40]))[np.isnan(X)].mean())
+        mean, std = model.forecast(10, return_std=True)
+        ahead.append((np.abs(mean - Y[40:]) < 1.959964 * std).mean())
+    assert 0.92 < np.mean(gaps) < 0.985
+    assert np.mean(ahead) > 0.9

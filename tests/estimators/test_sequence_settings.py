@@ -155,11 +155,13 @@ def test_parameters_are_kept_as_plain_numbers():
     assert {name: type(kept[name]) for name in kinds} == kinds
 
 
-@pytest.mark.parametrize("drift", ["none", 1e-3])
-def test_smooth_acts_unless_the_dictionary_drifts(drift):
-    X, _ = gappy(panel(T=150))
-    both, past = (SequenceFilter(2, drift=drift, smooth=smooth).fit(X).impute(X) for smooth in (True, False))
-    assert (both != past).any() == (drift == "none")
+@pytest.mark.parametrize("drift", ["none", "level", 1e-3])
+def test_smooth_acts_whatever_drifts(drift):
+    X, removed = gappy(panel(T=150))
+    both, past = (SequenceFilter(2, drift=drift, smooth=smooth).fit(X) for smooth in (True, False))
+    for answer in ("impute", "transform", "denoise"):
+        assert (getattr(both, answer)(X) != getattr(past, answer)(X)).any()
+    assert (both.predict_interval(X)[0] != past.predict_interval(X)[0])[removed].all()
 
 
 def test_numbers_of_numpy_are_numbers():

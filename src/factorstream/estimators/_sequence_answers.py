@@ -14,6 +14,7 @@ from ..core.dynamics.filter import entry, forecast
 from ..core.dynamics.fit import filtered, smoothed, steps
 from ..core.dynamics.levels import smooth_recent
 from ..core.dynamics.model import Answer, Innovation
+from ..core.dynamics.scale import student_factor
 from ..core.dynamics.stream import in_units
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
@@ -80,14 +81,15 @@ class SequenceAnswers(SequenceAttributes):
     def predict_interval(self, X: TableLike, level: float = 0.95) -> tuple[TableLike, TableLike]:
         """Bounds that hold the true value of a missing entry with probability ``level``.
 
-        Where X is observed both are X. The interval is Gaussian with the predictive standard
-        deviation, under Student-t noise too.
+        Where X is observed both are X. The interval is Gaussian with the predictive standard deviation, under
+        Student-t noise too, but for features that were learned from few values (see the class's notes).
         """
         check_level(level)
         values, table, answer = self._ask(X)
         fill, std = self._in_units(answer)
         missing = np.isnan(values)
-        width = float(ndtri((1.0 + level) / 2.0)) * std
+        counts = self.state_.counts  # the standard deviation is Student's at 95%
+        width = float(ndtri((1.0 + level) / 2.0)) * student_factor(counts, level) / student_factor(counts) * std
         lower, upper = (np.where(missing, fill + sign * width, values) for sign in (-1.0, 1.0))
         return rebuild_table(lower.astype(values.dtype), table), rebuild_table(upper.astype(values.dtype), table)
 
@@ -116,7 +118,9 @@ class SequenceAnswers(SequenceAttributes):
         shift, scale = state.stream.shift, state.stream.scale
         mean, var = forecast(state.fitted.now, state.fitted.belief, int(steps))
         out = rebuild_table(shift + scale * mean, table)
-        return (out, rebuild_table(state.forecast_scale * scale * np.sqrt(var), table)) if return_std else out
+        if not return_std:
+            return out
+        return out, rebuild_table(state.forecast_scale * student_factor(state.counts) * scale * np.sqrt(var), table)
 
     def recent(self, return_std: bool = False) -> TableLike:
         """The last ``lag + 1`` rows taken in, oldest first, with their gaps filled from all rows so far.
@@ -135,7 +139,7 @@ class SequenceAnswers(SequenceAttributes):
         filled = rebuild_table(np.where(missing, shift + scale * signal, rows), table)
         if not return_std:
             return filled
-        std = state.interval_scale * scale * np.sqrt(var + model.noise.variance)
+        std = self._width() * np.sqrt(var + model.noise.variance)
         return filled, rebuild_table(np.where(missing, std, 0.0), table)
 
     # ---------------------------------------------------------------- states
@@ -218,9 +222,8 @@ class SequenceAnswers(SequenceAttributes):
         """X, what it was besides its numbers, and what the model says about its entries, in standardised units."""
         values, table, Z = self._standardised(X)
         state = self.state_
-        both_ways = state.parameters["smooth"] and state.model.emission.drift is None
         with limited():
-            return values, table, (smoothed if both_ways else filtered)(state.model, Z)
+            return values, table, (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
 
     def _innovations(self, X: TableLike) -> tuple[Table, list[Innovation]]:
         """The facts about every row of X as the filter takes it, in the data's units."""
@@ -234,4 +237,9 @@ class SequenceAnswers(SequenceAttributes):
         state = self.state_
         shift, scale = state.stream.shift, state.stream.scale
         var = answer.var + state.model.noise.variance if noise else answer.var
-        return shift + scale * answer.signal, state.interval_scale * scale * np.sqrt(var)
+        return shift + scale * answer.signal, self._width() * np.sqrt(var)
+
+    def _width(self) -> Array:
+        """What the standard deviations of gaps in standardised units are multiplied by (m,)."""
+        state = self.state_
+        return np.asarray(state.interval_scale * student_factor(state.counts) * state.stream.scale)

@@ -34,6 +34,7 @@ class SequenceState(NamedTuple):
     table: StoredTable  # columns and time stamps of the last rows
     rows: Array  # (k, m) the last rows, at most lag + 1
     threshold: float  # of the alarm rule, from ``alarm_rate``
+    counts: Array  # (m,) values of each feature that its spread was learned from; infinite if the noise is wider for it
     beliefs: tuple[Belief, ...] = ()  # filtered, of the last rows, at most lag + 1
     n_rows: int = 0  # taken in
     alarm: Alarm = Alarm()
@@ -77,7 +78,10 @@ def take_rows(state: SequenceState, Y: Array) -> SequenceState:
         state = state._replace(stream=stream, rows=np.vstack([state.rows, y])[-keep:], n_rows=state.n_rows + 1)
         state = state._replace(beliefs=_beliefs_after(state, event)[-keep:])
         if isinstance(event, Restart):  # widths that were found for the model before
-            state = state._replace(interval_scale=1.0, forecast_scale=1.0)
+            counts = np.isfinite(event.rows).sum(0, dtype=np.float64)
+            state = state._replace(interval_scale=1.0, forecast_scale=1.0, counts=counts)
+        if isinstance(event, Refresh):  # `widened`
+            state = state._replace(counts=np.full_like(state.counts, np.inf))
         if event.innovation is not None and stream.rows > state.options.warmup:
             alarm, fired, _ = watch(state.alarm, event.innovation, state.threshold)
             state = state._replace(alarm=alarm)

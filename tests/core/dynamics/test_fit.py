@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynamics_problems import changed, draw, make, standardised
+import reference_sequences as ref
+from dynamics_problems import GAPS, changed, draw, linear, make, standardised
+from factorstream.core.dynamics.drift import with_drift
 from factorstream.core.dynamics.filter import filter_rows
-from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, fit
+from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, filtered, fit, smoothed
 from factorstream.core.dynamics.levels import flat
 from factorstream.core.dynamics.noise import GaussianSpec, LearnedStudentSpec
 
@@ -106,3 +108,38 @@ def test_a_fit_ends_in_the_filters_belief(level):
     last = filter_rows(f.model, (Y - np.nanmean(Y, 0)) / np.nanstd(Y, 0))[0][-1]
     for a, b in zip(flat(f.smoothed.end), flat(last), strict=True):
         assert np.allclose(a, b, atol=1e-8)
+
+
+@pytest.mark.parametrize("gaps", GAPS)
+def test_smoothing_while_the_dictionary_drifts_equals_plain_loops(gaps):
+    model = make(4, m=5, r=2)
+    V = np.random.default_rng(4).normal(size=(5, 2, 3))
+    V = 0.02 * V @ V.transpose(0, 2, 1)
+    _, _, _, Y = draw(model, 30, 4, gaps)
+    x, signal, var = ref.following_rts(*linear(model), V, 1e-2, Y)
+    s = smoothed(with_drift(changed(model, V=V), 1e-2), Y)
+    np.testing.assert_allclose(s.x, x, atol=1e-10)
+    np.testing.assert_allclose(s.signal, signal, atol=1e-10)
+    np.testing.assert_allclose(s.var, var, atol=1e-10)
+
+
+@pytest.mark.parametrize("gaps", GAPS)
+def test_smoothing_with_a_vanishing_drift_is_that_of_a_known_dictionary(gaps):
+    model = make(4)
+    _, _, _, Y = draw(model, 30, 4, gaps)
+    x, cov, _ = ref.joint_gaussian(*linear(model), Y)
+    C = model.emission.C
+    s = smoothed(with_drift(model, 1e-12), Y)
+    np.testing.assert_allclose(s.x, x, atol=1e-8)
+    np.testing.assert_allclose(s.signal, x @ C.T + model.emission.mean, atol=1e-8)
+    np.testing.assert_allclose(s.var, [[c @ cov[t, :, t] @ c for c in C] for t in range(30)], atol=1e-8)
+
+
+@pytest.mark.parametrize("nu", [None, 4.0])
+def test_after_its_last_row_a_drifting_sequence_is_smoothed_as_it_is_filtered(nu):
+    model = with_drift(make(4, nu=nu), 1e-3)
+    _, _, _, Y = draw(model, 30, 4)
+    both, before = smoothed(model, Y), filtered(model, Y)
+    for a, b in zip(both, before, strict=True):
+        np.testing.assert_allclose(a[-1], b[-1], rtol=1e-12)
+        assert (np.abs(a[:-1] - b[:-1]).max(1) > 1e-6).all()

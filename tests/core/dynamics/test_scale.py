@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from scipy.special import ndtri
 
-from factorstream.core.dynamics.scale import standards
+from factorstream.core.dynamics.scale import standards, student_factor
 
 
 def test_standards_survive_columns_of_any_size():
@@ -15,3 +17,19 @@ def test_standards_survive_columns_of_any_size():
     assert shift[2] == 5.0
     assert (scale > 0).all()
     assert np.array_equal(standards(Y[:1, 1:3])[1], [1.0, 5.0])  # one row: the size of the values
+
+
+@pytest.mark.parametrize("n", [2, 4, 10, 40])
+def test_few_values_of_a_feature_ask_for_students_quantile(n):
+    """One more value lies within so many standard deviations of the mean of n, whose spread is their own."""
+    rng = np.random.default_rng(n)
+    values = rng.normal(size=(100_000, n + 1))
+    mean, sd = values[:, :n].mean(1), values[:, :n].std(1, ddof=1) * np.sqrt(1 + 1 / n)
+    for held in (0.5, 0.95):
+        width = student_factor(np.array(n), held) * ndtri((1 + held) / 2) * sd
+        assert (np.abs(values[:, n] - mean) < width).mean() == pytest.approx(held, abs=0.006)
+
+
+def test_one_value_counts_as_two_and_none_asks_for_nothing():
+    factor = student_factor(np.array([0.0, 1.0, 2.0, np.inf]))
+    np.testing.assert_allclose(factor, [1.0, 6.482877, 6.482877, 1.0], rtol=1e-6)

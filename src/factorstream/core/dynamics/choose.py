@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +12,10 @@ from ..linalg import Array
 from .drift import with_drift
 from .em import LEARNED, DynamicsSpec
 from .filter import filter_rows, forecast
-from .fit import WALKS, Kind, filtered, fit, steps
-from .model import SequenceModel
+from .fit import WALKS, Kind, filtered, fit, smoothed, steps
+from .model import Answer, SequenceModel, Smoothed
 from .noise import GaussianSpec, NoiseSpec
+from .scale import student_factor
 
 COMPARED_ROWS = 1024
 """Rows on which kinds of models are compared, to bound the cost. Not tuned: at 512 nothing but the width of intervals
@@ -82,14 +83,16 @@ def choose(
     dynamics: DynamicsSpec = LEARNED,
     noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
     drift: float | None = None,
+    follow_by: Callable[[SequenceModel, Array], Answer] = smoothed,
     sweeps: int = 8,
     rows: int = COMPARED_ROWS,
     offline: bool = True,
 ) -> Choice:
     """The kind whose fit predicts held-out OBSERVED runs of the last `rows` rows best. One fit each.
 
-    `offline`: judge what a smoother (with a `drift` of C: the filter) fills in or, for streams, what the filter does in
-    the last third with what the first two thirds taught: common shapes of random walks fit the past, not the future.
+    `offline`: judge what a smoother fills in (with a `drift` of C: what `follow_by` does, `smoothed` or `filtered`) or,
+    for streams, what the filter does in the last third with what the first two thirds taught: common shapes of random
+    walks fit the past, not the future.
     Errors count by the `loss` of the noise asked for, so that an outlier under Student-t noise does not decide.
     Random walks win unless another kind is better by MIN_Z standard errors. Exception: if the first candidate fills no
     worse and predicts rows better by 2 MIN_Z, it wins. `sweeps` bounds the cost and is not tuned: with 16, errors move
@@ -107,11 +110,15 @@ def choose(
     found: list[_Candidate] = []
     for kind in candidates:
         f = fit(learn, r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
-        by_smoother = offline and drift is None
-        answer = f.smoothed if by_smoother else filtered(with_drift(f.model, drift), Z)
+        answer: Answer | Smoothed
+        if offline:
+            answer = f.smoothed if drift is None else follow_by(with_drift(f.model, drift), Z)
+        else:
+            answer = filtered(with_drift(f.model, drift), Z)
         off = np.abs(answer.signal - Y)[hide][judged]
         R = np.broadcast_to(f.model.noise.R, Y.shape)
         size = f.model.noise.normal_size(off, answer.var[hide][judged], R[hide][judged])
+        size = size / np.broadcast_to(student_factor(np.isfinite(learn).sum(0)), Y.shape)[hide][judged]
         errors = np.bincount(run, weights=noise.loss(off))
         found.append(_Candidate(Choice(kind, stretch(size, noise)), f.model, errors))
     return _best(found, Z)
@@ -167,15 +174,27 @@ def forecast_stretch(
     Beyond the data every error in the dynamics counts, which gaps between data hardly show.
     """
     Y = Y[-COMPARED_ROWS:]
+    size = forecast_sizes(Y, r, kind, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps)
+    return max(stretch(size, noise), 1.0) if len(size) else 1.0
+
+
+def forecast_sizes(
+    Y: Array, r: int, kind: Kind, *, dynamics: DynamicsSpec, noise: NoiseSpec, drift: float | None, sweeps: int
+) -> Array:
+    """Errors (see `normal_size`) of forecasts in the last third of Y by a fit of the rest, Student's law included.
+
+    Features that the rest has no value of are left out.
+    """
     n = (PARTS - 1) * len(Y) // PARTS
     f = fit(Y[:n], r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
-    sizes = []
+    N = np.isfinite(Y[:n]).sum(0)
+    sizes = [np.zeros(0)]
     for now, (model, belief, _) in enumerate(steps(with_drift(f.model, drift), Y), 1):
         if now < n or (now - n) % HORIZON or now == len(Y):
             continue
         rows = Y[now : now + HORIZON]
         mean, var = forecast(model, belief, len(rows))
         signal, R = var - f.model.noise.variance, np.broadcast_to(f.model.noise.R, rows.shape)
-        sizes.append(f.model.noise.normal_size(rows - mean, signal, R)[np.isfinite(rows)])
-    size = np.concatenate(sizes)
-    return max(stretch(size, noise), 1.0) if len(size) else 1.0
+        size = f.model.noise.normal_size(rows - mean, signal, R) / student_factor(N)
+        sizes.append(size[np.isfinite(rows) & (N > 0)])
+    return np.concatenate(sizes)

@@ -11,7 +11,7 @@ from ..linalg import Array
 from .drift import follow
 from .em import LEARNED, DynamicsSpec, LoadingPrior, apply_given, maximise, penalty, relevance
 from .filter import entry, initial, predict, update
-from .levels import smooth_levels
+from .levels import smooth_levels, smooth_recent
 from .model import (
     Answer,
     Belief,
@@ -139,10 +139,30 @@ def fit_walks(Y: Array) -> SequenceFit:
 
 
 def smoothed(model: SequenceModel, Y: Array) -> Answer:
-    """What the whole of Y says about every entry of it, with C as it is. O(T m r²)."""
+    """What the whole of Y says about every entry of it; where C drifts, see `smoothed_states`. O(T m r²)."""
+    if model.emission.drift is not None:
+        return smoothed_states(model, Y)
     w = weights(model, Y)
     s = smooth(model, Y, w) if model.levels is None else smooth_levels(model, Y, w)[0]
     return Answer(s.x, s.signal, s.var)
+
+
+def smoothed_states(model: SequenceModel, Y: Array) -> Answer:
+    """What the states given all of Y, and the dictionary given the rows so far, say about every entry. O(T m r²).
+
+    x_t is smoothed: the filter goes forward while C follows the rows, and the Rauch-Tung-Striebel recursion, which
+    needs A and Q only, comes back over its beliefs. C_t and V_t are not: they are what the rows up to t say, as in
+    `filtered`. So the variance of an entry is c_tᵀP_t c_t + tr V_t (x_t x_tᵀ + P_t) with x_t, P_t given every row and
+    c_t, V_t given rows 1..t, the two taken as independent. The rows are filtered twice, because the V_t of all rows
+    at once would be T m r² numbers.
+    """
+    T, m = Y.shape
+    states = smooth_recent(model, [s for _, s, _ in steps(model, Y)])
+    out = Answer(np.empty((T, len(model.dynamics.A))), np.empty((T, m)), np.empty((T, m)))
+    for t, ((now, _, _), s) in enumerate(zip(steps(model, Y), states, strict=True)):
+        out.x[t] = s.x
+        out.signal[t], out.var[t] = entry(now, s)
+    return out
 
 
 def steps(model: SequenceModel, Y: Array) -> Iterator[tuple[SequenceModel, Belief, Innovation]]:

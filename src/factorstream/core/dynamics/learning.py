@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from ..linalg import Array
 from .choose import HIDDEN_PERIOD, choose
@@ -14,7 +13,7 @@ from .model import Belief, Emission, Levels, SequenceModel, with_R
 from .moments import Moments, add, forget, recentre
 from .noise import NoiseSpec
 from .outliers import expect, weights
-from .scale import MIN_SCALE_VALUES, standards
+from .scale import MIN_SCALE_VALUES, standards, student_factor
 from .stream import (
     Event,
     Fitted,
@@ -48,8 +47,6 @@ NEW_FEATURE_TURNS = 4
 """Turns of EM over a window in which a feature is new, so that its loadings settle. Not tuned: with levels, 2 turns
 give 15% more error in gaps of such features, 8 turns 2% less; without, all give the same within 0.2%
 (``benchmarks/sequence_defaults.py``)."""
-HELD = 0.975
-"""Quantile at which variances from few values are made as wide as Student's: intervals of 95%."""
 
 
 def advance(stream: Stream, y: Array, opt: StreamOptions) -> tuple[Stream, Event]:
@@ -171,8 +168,7 @@ def _kept(learned: Emission, before: Emission, new: Array) -> Emission:
 
 def widened(model: SequenceModel, N: Array) -> SequenceModel:
     """The model with variances that were learned from few values, N (m,), made as wide as Student's quantiles."""
-    N = np.clip(N, 2.0, np.inf)
-    wide = np.where(N < SETTLED_VALUES, (stdtrit(N - 1.0, HELD) / ndtri(HELD)) ** 2, 1.0)
+    wide = np.where(N < SETTLED_VALUES, student_factor(np.maximum(N, 2.0)) ** 2, 1.0)
     model = with_R(model, wide * model.noise.R)
     if model.levels is None:
         return model

@@ -1,8 +1,9 @@
-"""The units in which a sequence is modelled: location and spread of every feature."""
+"""The units in which a sequence is modelled: location and spread of every feature, and how well they are known."""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from ..linalg import Array
 from .noise import GaussianSpec, NoiseSpec
@@ -34,3 +35,13 @@ def standards(Y: Array, noise: NoiseSpec = GaussianSpec()) -> tuple[Array, Array
     if not good.any():
         return mean, np.where(mean == 0.0, 1.0, np.abs(mean))
     return np.where(n > 0, mean, np.median(mean[good])), np.where(good, sd, np.median(sd[good]))
+
+
+def student_factor(N: Array, held: float = 0.95) -> Array:
+    """How much wider than a Gaussian's the interval of a feature is whose spread was learned from N values. (m,)
+
+    It is Student's quantile with N - 1 degrees of freedom over the normal one, at the probability `held`. One value
+    counts as two. Without any value nothing was learned: the feature has the usual spread of the others, and 1.
+    """
+    at = (1.0 + held) / 2.0
+    return np.where(N > 0, stdtrit(np.maximum(N - 1.0, 1.0), at) / ndtri(at), 1.0)

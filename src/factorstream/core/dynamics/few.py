@@ -1,0 +1,123 @@
+"""How wide answers must be where there are few rows: every observed entry is hidden once.
+
+A fifth of the entries, which is enough for long sequences (see `choose`), is too few here: its errors would say little
+about intervals of 95%. Nor may what is hidden have a say in the units, as the mean and the spread of a feature are
+themselves uncertain when it has a handful of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..linalg import Array
+from .choose import HIDDEN_RUN, HIDDEN_SHIFT, MIN_STRETCH, forecast_sizes
+from .drift import with_drift
+from .em import LEARNED, DynamicsSpec
+from .fit import Kind, fit
+from .model import Answer, SequenceModel
+from .noise import GaussianSpec, NoiseSpec
+from .scale import standards, student_factor
+
+FEW_ROWS = 200
+"""Rows up to which widths are found here. Not tuned: four periods of the hidden runs of longer sequences."""
+FOLDS = 5
+"""Parts that the entries are divided into, each hidden once: a fifth is hidden, as in longer sequences. Not tuned."""
+
+
+def usual_gap(Y: Array) -> int:
+    """The mean length of the gaps of the features of Y (T, m), at most HIDDEN_RUN; that where there are none."""
+    missing = np.pad(np.isnan(Y), ((1, 1), (0, 0)))
+    begins = (missing[1:] & ~missing[:-1]).sum()
+    return int(np.clip(round(missing.sum() / begins), 1, HIDDEN_RUN)) if begins else HIDDEN_RUN
+
+
+def folds(Y: Array) -> Iterator[Array]:
+    """Masks (T, m) of observed entries to hide, every entry in one of them; nothing random.
+
+    Each hides runs as long as the usual gap, one every FOLDS runs, shifted from feature to feature.
+    """
+    T, m = Y.shape
+    run = usual_gap(Y)
+    part = (np.arange(T)[:, None] + np.arange(m) * HIDDEN_SHIFT) // run % FOLDS
+    for k in range(FOLDS):
+        hide = (part == k) & np.isfinite(Y)
+        if hide.any() and (np.isfinite(Y) & ~hide).any():
+            yield hide
+
+
+def gap_sizes(
+    Y: Array,
+    r: int,
+    kind: Kind,
+    *,
+    answers: Callable[[SequenceModel, Array], Answer],
+    dynamics: DynamicsSpec = LEARNED,
+    noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
+    drift: float | None = None,
+    sweeps: int = 8,
+) -> Array:
+    """Errors (see `normal_size`) of every observed entry of Y as the other folds fill it, Student's law included.
+
+    `answers`: `smoothed` or `filtered`, whichever fills the gaps later. Features that the other folds have no value of
+    are left out. FOLDS fits.
+    """
+    sizes = [np.zeros(0)]
+    for hide in folds(Y):
+        Z = np.where(hide, np.nan, Y)
+        shift, scale = standards(Z, noise)
+        Z = (Z - shift) / scale
+        f = fit(Z, r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
+        answer = answers(with_drift(f.model, drift), Z)
+        N = np.isfinite(Z).sum(0)
+        judged = hide & (N > 0)
+        off = np.abs(answer.signal - (Y - shift) / scale)
+        R = np.broadcast_to(f.model.noise.R, Y.shape)
+        size = f.model.noise.normal_size(off[judged], answer.var[judged], R[judged])
+        sizes.append(size / np.broadcast_to(student_factor(N), Y.shape)[judged])
+    return np.concatenate(sizes)
+
+
+def ranked(size: Array, held: float) -> float:
+    """The size that one more error stays below with probability `held`, whatever the errors' law (split conformal).
+
+    It is the ceil((n + 1) held)-th smallest of n, or the largest where there are too few to say.
+    """
+    return float(np.sort(size)[min(int(np.ceil((len(size) + 1) * held)), len(size)) - 1])
+
+
+def ranked_stretch(size: Array, noise: NoiseSpec) -> float:
+    """As `stretch`, by `ranked` quantiles, and not drawn towards 1: that there are few errors is no reason to trust."""
+    if not len(size):
+        return 1.0
+    wide, usual = (ranked(size, held) / float(ndtri((1.0 + held) / 2.0)) for held in (0.95, 0.8))
+    return max(noise.width(wide, usual), MIN_STRETCH)
+
+
+def stretches(
+    Y: Array,
+    r: int,
+    kind: Kind,
+    *,
+    answers: Callable[[SequenceModel, Array], Answer],
+    dynamics: DynamicsSpec = LEARNED,
+    noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
+    drift: float | None = None,
+    sweeps: int = 8,
+) -> tuple[float, float]:
+    """The factors on the standard deviations of gaps and of forecasts of Y (T, m). FOLDS + 1 fits.
+
+    That of forecasts is at least 1 and that of gaps: a third of few rows holds too few independent errors to say that
+    what is not certain between the data is certain beyond them.
+    """
+    gaps = gap_sizes(Y, r, kind, answers=answers, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps)
+    factor = ranked_stretch(gaps, noise)
+    begun = Y[: 2 * len(Y) // 3]
+    if not np.isfinite(begun).any():
+        return factor, max(factor, 1.0)
+    shift, scale = standards(begun, noise)
+    Z = (Y - shift) / scale
+    ahead = forecast_sizes(Z, r, kind, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps)
+    return factor, max(factor, ranked_stretch(ahead, noise), 1.0)

@@ -1,0 +1,94 @@
+"""Few rows: every observed entry is judged once, by a fit that knows nothing of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dynamics_problems import draw, make, standardised
+from factorstream.core.dynamics.choose import HIDDEN_RUN, MIN_STRETCH
+from factorstream.core.dynamics.few import FOLDS, folds, gap_sizes, ranked, ranked_stretch, stretches, usual_gap
+from factorstream.core.dynamics.fit import LEVELS, STATES, filtered, fit, smoothed
+from factorstream.core.dynamics.noise import GaussianSpec
+
+
+def few(seed=0, T=40, m=4, missing=0.5):
+    Y = draw(make(seed, m=m), T, seed, gaps="none")[3]
+    Y[np.random.default_rng(seed).random(Y.shape) < missing] = np.nan
+    return Y
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3, 0.9])
+def test_every_observed_entry_is_hidden_once(missing):
+    Y = few(missing=missing)
+    hidden = list(folds(Y))
+    assert len(hidden) == FOLDS
+    np.testing.assert_array_equal(np.sum(hidden, axis=0), np.isfinite(Y))
+
+
+def test_runs_are_as_long_as_the_gaps():
+    Y = np.zeros((60, 2))
+    assert usual_gap(Y) == HIDDEN_RUN
+    Y[10:13, 0] = Y[40:45, 1] = np.nan
+    assert usual_gap(Y) == 4
+    Y[::2, 0] = np.nan
+    assert usual_gap(Y) == 1
+    Y[1:, 0] = np.nan
+    assert usual_gap(Y) == HIDDEN_RUN
+
+
+def test_nothing_is_hidden_where_nothing_would_be_left():
+    Y = np.full((10, 2), np.nan)
+    Y[3, 0] = 1.0
+    assert not list(folds(Y))
+    assert stretches(Y, 1, STATES, answers=smoothed) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("answers", [smoothed, filtered])
+@pytest.mark.parametrize("kind", [STATES, LEVELS])
+def test_errors_are_those_of_fits_that_never_saw_the_entry(kind, answers):
+    """A plain loop over the folds, each in the units of what it may see, with Student's quantiles from a table."""
+    Y = few(m=3, missing=0.7)
+    table = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 10: 2.228,
+             11: 2.201, 12: 2.179, 13: 2.160, 14: 2.145, 15: 2.131, 16: 2.120}  # fmt: skip
+    expected = []
+    for hide in folds(Y):
+        seen = np.where(hide, np.nan, Y)
+        mean, sd = np.nanmean(seen, 0), np.nanstd(seen, 0)
+        model = fit((seen - mean) / sd, 2, kind, sweeps=8).model
+        answer = answers(model, (seen - mean) / sd)
+        for t, i in np.argwhere(hide):
+            std = sd[i] * np.sqrt(answer.var[t, i] + model.noise.R[i])
+            wide = table[int(np.isfinite(seen[:, i]).sum()) - 1] / 1.95996
+            expected.append(abs(Y[t, i] - mean[i] - sd[i] * answer.signal[t, i]) / std / wide)
+    np.testing.assert_allclose(gap_sizes(Y, 2, kind, answers=answers), expected, rtol=1e-3)
+
+
+def test_one_more_error_is_below_the_rank_as_often_as_promised():
+    rng = np.random.default_rng(0)
+    for n in (19, 25, 60):
+        inside = np.mean(
+            [abs(rng.standard_cauchy()) <= ranked(abs(rng.standard_cauchy(n)), 0.95) for _ in range(20_000)]
+        )
+        assert 0.945 < inside < 0.975
+    assert ranked(np.arange(5.0), 0.95) == 4.0
+
+
+def test_widths_are_at_least_what_hidden_entries_ask_for():
+    noise = GaussianSpec()
+    assert ranked_stretch(np.zeros(0), noise) == 1.0
+    assert ranked_stretch(np.full(50, 0.01), noise) == MIN_STRETCH
+    assert ranked_stretch(np.append(np.zeros(3), 5 * 1.959964), noise) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("drift", [None, 1e-3])
+def test_forecasts_are_no_more_certain_than_gaps(drift):
+    for seed in range(3):
+        gaps, ahead = stretches(few(seed), 2, STATES, answers=smoothed, drift=drift)
+        assert ahead >= max(gaps, 1.0)
+
+
+def test_forecasts_of_few_rows_are_made_wider_where_their_errors_are():
+    Y = standardised(draw(make(1, m=6, r=2), 60, 1)[3])
+    Y[40:] *= 10.0
+    assert stretches(Y, 2, STATES, answers=smoothed)[1] > 3.0
