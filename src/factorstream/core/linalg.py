@@ -117,3 +117,12 @@ def triangular_inverse(L: Array) -> Array:
     """L⁻¹, lower like L."""
     X: Array = lapack.dtrtri(L, lower=1)[0]
     return X
+
+
+def matrix_root(V: Array) -> Array:
+    """A square root S of V = SSᵀ for symmetric positive semi-definite V, triangular where V is definite."""
+    L = cholesky(V, 0.0)
+    if L is None:
+        values, vectors = np.linalg.eigh(V)
+        L = vectors * np.sqrt(np.maximum(values, 0.0))
+    return np.asfortranarray(L)

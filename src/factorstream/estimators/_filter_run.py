@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from ..core.filter.coefficients import COEFFICIENT_STEPS
+from ..core.filter.coefficients import COEFFICIENT_STEPS, DOUBTING
 from ..core.filter.gains import Gain
 from ..core.filter.model import FilterModel
-from ..core.filter.recursion import belief
 from ..core.filter.state import FilterRecord, FilterState
 from ..core.linalg import Array, is_sparse
 from ..core.place import Place
@@ -84,6 +83,7 @@ def filter_settings(
     noise_variance: str | float = "auto",
     prior_covariance: str | ArrayLike = "auto",
     drift: float | ArrayLike = 0.0,
+    covariance: str = "shared",
 ) -> FilterSettings:
     """An estimator's parameters in the core's words, or one sentence about the one that cannot be used."""
     r = int(n_components)
@@ -94,7 +94,7 @@ def filter_settings(
     model = FilterModel(
         r=r,
         q=r + bool(fit_mean),
-        step=COEFFICIENT_STEPS[coefficients],
+        step=COEFFICIENT_STEPS[DOUBTING[coefficients] if covariance == "counted" else coefficients],
         gain=gain,
         learn_noise=noise is None,
         track_noise=noise is None and prior is not None,
@@ -206,6 +206,7 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
         C0=settings.init if isinstance(settings.init, str) else settings.init.T,
         seed=settings.seed,
         dtype=rows.dtype,
+        counted=settings.model.step.doubts,
     )
 
 
@@ -257,9 +258,7 @@ class FilterDictionary(NamedTuple):
 
     @property
     def covariance(self) -> Array:
-        prior = belief(self.run.filter.small, self.run.settings.model)
-        S = prior.S[: self.run.settings.model.r]
-        return prior.dictionary_scale * (S @ S.T)
+        return projecting.covariance(*self._asked)
 
     def coefficients(self, X: Rows) -> Array:
         return projecting.coefficients(*self._asked, X, self.run.settings.block_size)

@@ -12,8 +12,9 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.filter.coefficients import COEFFICIENT_STEPS
+from ..core.filter.coefficients import DOUBTING
 from ..core.filter.gains import BroydenGain, KalmanGain
+from ..core.filter.groups import Groups
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterState, SmallState
 from ..tall.rows import Rows, rows_with_data, with_data
@@ -41,7 +42,7 @@ class RecursiveFactorizer(Factorizer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "coefficients": [StrOptions(set(COEFFICIENT_STEPS))],
+        "coefficients": [StrOptions(set(DOUBTING))],
         "fit_mean": ["boolean"],
         "init": [StrOptions({"random", "uniform"}), "array-like"],
         "n_passes": [Interval(Integral, 1, None, closed="left")],
@@ -51,7 +52,7 @@ class RecursiveFactorizer(Factorizer):
         "verbose": ["verbose"],
     }
     _state_types: ClassVar[tuple[type, ...]] = (
-        FilterRun, FilterSettings, FilterModel, FilterState, SmallState, KalmanGain, BroydenGain,
+        FilterRun, FilterSettings, FilterModel, FilterState, Groups, SmallState, KalmanGain, BroydenGain,
     )  # fmt: skip
 
     n_components: int

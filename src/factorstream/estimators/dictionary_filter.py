@@ -35,6 +35,13 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     drift : float, array (n_components,) or (n_components, n_components), default=0.0
         Q_V, added to the covariance before every row: a dictionary that drifts (the paper's Kalman variant). A number
         also lets the mean drift. In the data's units, squared.
+    covariance : {"shared", "counted"}, default="shared"
+        How uncertain the loadings of each feature are. "shared": the paper's single V, which shrinks with every row,
+        whether a feature was seen in it or not; right for complete rows. "counted": every feature has its own V, from
+        the rows in which it was seen: exact for features that are rarely seen, while there is room, and from the
+        share of rows in which they were seen for the others. A column that is rarely seen, starts late or falls silent
+        is then learned as fast as it can be, and its intervals are as wide as they must be. Rows are also weighted by
+        how well the dictionary was known when they came, and coefficients allow for what is not known of it.
     coefficients : {"least_squares", "map", "marginal"}, default="least_squares"
         How a row gets its coefficients: the paper's least squares; maximum a posteriori under
         x ~ N(0, I); or the maximum of the marginal likelihood p(y_k | y_1, ..., y_{k-1}, x), the
@@ -118,6 +125,7 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         "noise_variance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "prior_covariance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), "array-like"],
         "drift": [Interval(Real, 0, None, closed="left"), "array-like"],
+        "covariance": [StrOptions({"shared", "counted"})],
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
@@ -128,6 +136,7 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         noise_variance: str | float = "auto",
         prior_covariance: str | ArrayLike = "auto",
         drift: float | ArrayLike = 0.0,
+        covariance: str = "shared",
         coefficients: str = "least_squares",
         fit_mean: bool = True,
         init: str | ArrayLike = "random",
@@ -142,6 +151,7 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         self.noise_variance = noise_variance
         self.prior_covariance = prior_covariance
         self.drift = drift
+        self.covariance = covariance
         self.coefficients = coefficients
         self.fit_mean = fit_mean
         self.init = init
@@ -162,4 +172,5 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
             noise_variance=self.noise_variance,
             prior_covariance=self.prior_covariance,
             drift=self.drift,
+            covariance=self.covariance,
         )

@@ -11,6 +11,7 @@ from ..core.filter.model import FilterModel
 from ..core.filter.recursion import run_block
 from ..core.filter.state import FilterState
 from ..core.place import Place, Tall
+from .counted_products import filled_with
 from .engine import Engine, Filtered, RowBlock, refreshed
 from .products import combine, count_missing, cross, has_gaps, is_missing, self_products, some_rows
 
@@ -28,7 +29,7 @@ class Blocks(NamedTuple):
         records = []
         for rows in blocks:
             for part, complete in runs(self.place, rows):
-                if complete and part.n > 1:
+                if complete and part.n > 1 and in_blocks(state, self.model):
                     state, new = self._complete(state, part.Y)
                 else:
                     state, new = self.singles().run(state, [part])
@@ -37,11 +38,20 @@ class Blocks(NamedTuple):
 
     def _complete(self, state: FilterState, Y: Tall) -> Filtered:
         """Three tall products in, one out."""
-        place, (C, origin, unseen, small) = self.place, state
+        place, C = self.place, state.C
         K, N = place.total(cross, C, Y), place.total(self_products, Y)
-        small, block = run_block(refreshed(place, small, C), self.model, K, N, place.total(len, C))
+        small, block = run_block(refreshed(place, state.small, C), self.model, K, N, place.total(len, C))
         C = place.each(combine, C, block.A, Y, block.D)
-        return Filtered(FilterState(C, origin, unseen, small), [block.record])
+        groups = state.groups
+        if groups is not None:
+            n = groups.n + block.weight
+            groups = groups._replace(n=n, seen=place.each(filled_with, groups.seen, n))
+        return Filtered(state._replace(C=C, small=small, groups=groups), [block.record])
+
+
+def in_blocks(state: FilterState, model: FilterModel) -> bool:
+    """Whether the block recursion knows the state: all features share one covariance."""
+    return state.groups is None or (state.groups.alike and model.drift is None)
 
 
 def runs(place: Place, rows: RowBlock) -> Iterator[tuple[RowBlock, bool]]:

@@ -65,8 +65,7 @@ class Engine(Protocol):
 
 def writable(place: Place, state: FilterState, given: Tall) -> FilterState:
     """The state with a C that may be changed in place: a copy, if it is still the caller's ``given`` dictionary."""
-    C, origin, unseen, small = state
-    return FilterState(place.each(copied, C), origin, unseen, small) if C is given else state
+    return state._replace(C=place.each(copied, state.C)) if state.C is given else state
 
 
 def refreshed(place: Place, small: SmallState, C: Tall) -> SmallState:

@@ -13,6 +13,9 @@ from ..core.linalg import Array, SparseRows, gram, is_sparse
 from ..core.place import HERE, Place, Tall
 from . import kernel
 from .blocks import Blocks
+from .counted_products import first_in_row
+from .counted_rows import CountedRows, with_newcomers
+from .counted_sparse import CountedSparseRows
 from .engine import REFRESH, Engine, Filtered, RowBlock
 from .places import place_of
 from .products import centred, first_values, n_to_centre, room, settle, still_unseen
@@ -55,9 +58,12 @@ def filter_rows(
             records += new
         if stop < X.shape[0]:
             Y = place.put(X[stop : stop + 1], 1)
+            new = place.each(first_in_row, state.unseen, Y, 0)
             C, origin, unseen = place.each(settle, state.C, state.origin, state.unseen, Y, 0)
             small = state.small._replace(G=np.asfortranarray(place.total(gram, C)), age=0)
-            state = FilterState(C, origin, still_unseen(place, unseen), small)
+            if state.groups is not None:
+                state = state._replace(groups=with_newcomers(place, state.groups, new, small, model))
+            state = state._replace(C=C, origin=origin, unseen=still_unseen(place, unseen), small=small)
         start = stop
     return state, FilterRecord.join(records)
 
@@ -82,7 +88,7 @@ def _filter(place: Place, state: FilterState, model: FilterModel, X: Rows, block
     """Some rows; no feature has its first value in them if they are dense."""
     engine, block_size = _engine(place, state.C, model, X, part_of, block_size)
     blocks = _sparse_block(place, state, X) if is_sparse(X) else _dense_blocks(place, state, X, block_size)
-    return engine.run(FilterState(state.C, state.origin, state.unseen, copy_arrays(state.small)), blocks)
+    return engine.run(state._replace(small=copy_arrays(state.small)), blocks)
 
 
 def _dense_blocks(place: Place, state: FilterState, X: Array, block_size: int) -> Iterator[RowBlock]:
@@ -105,6 +111,11 @@ def _sparse_block(place: Place, state: FilterState, X: SparseRows) -> Iterator[R
 def _engine(place: Place, C: Tall, model: FilterModel, X: Rows, part_of: int, block_size: int) -> tuple[Engine, int]:
     """The way for the rows X of a call of ``part_of`` rows, and how many of them to hand over at once."""
     n, m = X.shape
+    if model.step.doubts:
+        if is_sparse(X):
+            return CountedSparseRows(place, model), n
+        by_rows = CountedRows(place, model, C)
+        return by_rows if n == 1 else Blocks(place, model, lambda: by_rows), block_size
     if is_sparse(X):
         by_loops = place is HERE and kernel.applies(model, part_of, X.nnz // n)
         return CompiledSparseRows(model) if by_loops else NumpySparseRows(place, model), n

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from ..core.filter.coefficients import covariance_root
+from ..core.filter.groups import covariances
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief, with_mean
 from ..core.filter.state import FilterState
@@ -19,7 +20,7 @@ from . import kernel
 from . import projecting_products as products
 from .places import place_of
 from .projecting_compiled import CompiledProjection
-from .projecting_numpy import NumpyProjection, each_row, write
+from .projecting_numpy import NumpyProjection, doubt_of, each_row, write
 from .rows import Rows
 from .threads import within_limit
 
@@ -61,6 +62,13 @@ def components(state: FilterState, model: FilterModel) -> Array:
     """The dictionary without its mean, one component per row (r × m)."""
     C = place_of(state.C).get(state.C, 0)
     return C[:, : model.r].T
+
+
+def covariance(state: FilterState, model: FilterModel) -> Array:
+    """V between the components (r × r); one for each feature (m × r × r) where each has its own doubt."""
+    doubt = doubt_of(state, model)
+    V = doubt.prior.dictionary_scale * covariances(doubt.roots)[:, : model.r, : model.r]
+    return V[0] if doubt.group is None else V[doubt.place.get(doubt.group, 0)]
 
 
 def mean(state: FilterState, model: FilterModel) -> Array:
@@ -111,15 +119,16 @@ def draw(
     state: FilterState, model: FilterModel, Y: Array, block_size: int, n_draws: int, rng: np.random.Generator
 ) -> Array:
     """Joint draws of the missing entries (n_draws × n × m): one dictionary per draw, x and noise per row."""
-    place, prior = place_of(state.C), belief(state.small, model)
+    place, doubt = place_of(state.C), doubt_of(state, model)
+    prior = doubt.prior
     out = np.repeat(Y[None], n_draws, axis=0)
-    V_root = np.sqrt(prior.dictionary_scale) * prior.S
+    V_roots = np.sqrt(prior.dictionary_scale) * doubt.roots
     normal = place.put(rng.standard_normal((n_draws, Y.shape[1], model.q)), 1)
-    C = place.each(products.drawn_dictionaries, state.C, normal, V_root)
+    C = place.each(products.drawn_dictionaries, state.C, normal, V_roots, doubt.group)
     for row in each_row(state, model, Y, block_size):
         if row.n_missing == 0:
             continue
-        found = model.step.find(row.sample, prior)
+        found = model.step.find(row.sample, doubt.before(row.missing_idx))
         x = found.x + rng.standard_normal((n_draws, model.r)) @ found.root().T
         drawn = place.get(place.each(products.drawn_entries, C, state.origin, row.missing_idx, x), 1)
         where = np.flatnonzero(np.isnan(Y[row.position]))
@@ -133,17 +142,19 @@ def log_density(state: FilterState, model: FilterModel, X: Rows, block_size: int
 
     Density      y_Ω ~ N(mean, C_Ω T C_Ωᵀ + s I) with N(x̄, T) the coefficients' prior and
                  s = σ² + E[zᵀVz], the noise plus what is expected from not knowing the dictionary
+                 (on average over the observed features, where each has its own V)
     As computed  T = BBᵀ, M = I + BᵀGB/s = LLᵀ; no matrix has a dimension |Ω|. Cost O(r³) per row.
     """
-    prior, r = belief(state.small, model), model.r
-    B = covariance_root(prior.T)
-    center = with_mean(model, prior.mean) @ prior.S
-    s = prior.noise + prior.dictionary_scale * float(np.sum((B.T @ prior.S[:r]) ** 2) + np.sum(center**2))
+    doubt, r = doubt_of(state, model), model.r
+    prior = doubt.prior
+    B, center = covariance_root(prior.T), with_mean(model, prior.mean)
     out = np.zeros(X.shape[0])
     for row in each_row(state, model, X, block_size):
         n, G = row.sample.n, row.sample.G
         if n == 0:
             continue
+        S = doubt.before(row.missing_idx, row.observed).S
+        s = prior.noise + prior.dictionary_scale * float(np.sum((B.T @ S[:r]) ** 2) + np.sum((center @ S) ** 2))
         b = row.sample.b - G @ prior.mean
         yy = max(row.sample.yy - float(prior.mean @ (row.sample.b + b)), 0.0)
         M = B.T @ G @ B / s

@@ -18,7 +18,7 @@ from . import projecting_products as products
 from .engine import REFRESH, compiled_or_numpy
 from .filtering import ONE_BY_ONE
 from .products import row_products
-from .projecting_numpy import spread
+from .projecting_numpy import Doubt
 
 
 class CompiledProjection(NamedTuple):
@@ -84,4 +84,5 @@ class _Block(NamedTuple):
         found = model.step.find(normal_equations(model, G, b, yy, m - n_missing), self.prior)
         self.X[k] = found.x
         if len(self.variance):
-            products.set_variances(self.variance, k, self.given, missing_idx, *spread(model, self.prior, found))
+            doubt = Doubt(HERE, model, self.prior, None, self.prior.S[None])
+            products.set_variances(self.variance, k, self.given, missing_idx, *doubt.spread(found), None)

@@ -8,17 +8,63 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.filter.coefficients import Belief, Coefficients, Sample
+from ..core.filter.groups import covariances, stack
 from ..core.filter.masked import observed_gram
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief, normal_equations, with_mean
 from ..core.filter.state import FilterState
-from ..core.linalg import Array, gram, is_sparse
+from ..core.linalg import Array, gram, is_sparse, matrix_root
 from ..core.place import Place, Tall
 from . import projecting_products as products
 from . import sparse_products
+from .counted_products import group_sizes, taken
 from .places import place_of
-from .products import count_missing, cross
+from .products import NONE_MISSING, count_missing, cross
 from .rows import Rows
+
+
+class Doubt(NamedTuple):
+    """What is believed before a row is seen, and how uncertain its missing entries are."""
+
+    place: Place
+    model: FilterModel
+    prior: Belief
+    group: Tall | None
+    """The groups of the features (m), where every feature has its own doubt."""
+    roots: Array
+    """Square roots of the groups' covariances (K × q × q)."""
+
+    def before(self, missing_idx: Tall | None, observed: Tall | None = None) -> Belief:
+        """The belief for a row with these gaps, or, of a sparse row, these ``observed`` features."""
+        if self.group is None:
+            return self.prior
+        group, gaps = self.group, missing_idx
+        if observed is not None:
+            group, gaps = self.place.each(taken, group, observed), NONE_MISSING
+        counts = self.place.total(group_sizes, group, gaps, len(self.roots))
+        n = counts.sum()
+        if n == 0:
+            return self.prior
+        mean_V = np.tensordot(counts / n, covariances(self.roots), 1)
+        return self.prior._replace(S=matrix_root(mean_V))
+
+    def spread(self, found: Coefficients) -> tuple[Array, Array]:
+        """F with Σ = FFᵀ, and the part of a row's predictive variances that the entries of a group share (K).
+
+        See ``projecting.predict``.
+        """
+        r, F, z = self.model.r, found.root(), with_mean(self.model, found.x)
+        of_z = np.sum((z @ self.roots) ** 2, axis=-1)
+        of_x = np.sum((F.T @ self.roots[:, :r]) ** 2, axis=(-2, -1))
+        return F, self.prior.noise + self.prior.dictionary_scale * (of_z + of_x)
+
+
+def doubt_of(state: FilterState, model: FilterModel) -> Doubt:
+    """The doubt of a state."""
+    prior = belief(state.small, model)
+    if state.groups is None:
+        return Doubt(place_of(state.C), model, prior, None, prior.S[None])
+    return Doubt(place_of(state.C), model, prior, state.groups.group, stack(prior.S, state.groups))
 
 
 class Row(NamedTuple):
@@ -29,6 +75,8 @@ class Row(NamedTuple):
     missing_idx: Tall | None
     """Indices of the missing features; not made for sparse rows."""
     n_missing: int
+    observed: Tall | None = None
+    """Indices of the observed features of a sparse row."""
 
 
 def each_row(state: FilterState, model: FilterModel, X: Rows, block_size: int) -> Iterator[Row]:
@@ -67,10 +115,10 @@ def _sparse_rows(state: FilterState, model: FilterModel, X: Rows) -> Iterator[Ro
     place, m = place_of(state.C), X.shape[1]
     Y = place.put(X, 1)
     for k in range(X.shape[0]):
-        _, rows, y = place.each(sparse_products.gather, state.C, state.origin, Y, k)
+        seen, rows, y = place.each(sparse_products.gather, state.C, state.origin, Y, k)
         G, b, yy = place.total(sparse_products.normal_equations, rows, y)
         n = int(X.indptr[k + 1] - X.indptr[k])
-        yield Row(k, normal_equations(model, G, b, yy, n), None, m - n)
+        yield Row(k, normal_equations(model, G, b, yy, n), None, m - n, seen)
 
 
 class NumpyProjection(NamedTuple):
@@ -82,15 +130,16 @@ class NumpyProjection(NamedTuple):
 
     def of_all(self, X: Rows) -> Array:
         """Row after row."""
-        prior, found = belief(self.state.small, self.model), np.zeros((X.shape[0], self.model.r))
+        doubt, found = doubt_of(self.state, self.model), np.zeros((X.shape[0], self.model.r))
         for row in each_row(self.state, self.model, X, self.block_size):
+            prior = doubt.before(row.missing_idx, row.observed)
             found[row.position] = self.model.step.find(row.sample, prior).x
         return found
 
     def of_gappy(self, Y: Array, variance: Array | None) -> Array:
         """Row after row; the variances block by block."""
         C, model = self.state.C, self.model
-        place, prior = place_of(C), belief(self.state.small, model)
+        place, doubt = place_of(C), doubt_of(self.state, model)
         X = np.zeros((len(Y), model.r))
         for some, rows in _blocks(self.state, model, Y, self.block_size):
             target = None if variance is None else variance[some]
@@ -98,24 +147,14 @@ class NumpyProjection(NamedTuple):
             for row in rows:
                 if row.n_missing == 0:
                     continue
-                found = model.step.find(row.sample, prior)
+                found = model.step.find(row.sample, doubt.before(row.missing_idx))
                 X[row.position] = found.x
                 if out is not None:
                     j, idx = row.position - some.start, row.missing_idx
-                    out = place.each(products.set_variances, out, j, C, idx, *spread(model, prior, found))
+                    out = place.each(products.set_variances, out, j, C, idx, *doubt.spread(found), doubt.group)
             if target is not None:
                 write(place, target, out)
         return X
-
-
-def spread(model: FilterModel, prior: Belief, found: Coefficients) -> tuple[Array, float]:
-    """F with Σ = FFᵀ, and the part of a row's predictive variances that all its entries share.
-
-    See ``projecting.predict``.
-    """
-    r, F, z = model.r, found.root(), with_mean(model, found.x)
-    dictionary = prior.dictionary_scale * (np.sum((z @ prior.S) ** 2) + np.sum((F.T @ prior.S[:r]) ** 2))
-    return F, prior.noise + dictionary
 
 
 def write(place: Place, target: Array, values: Tall) -> None:

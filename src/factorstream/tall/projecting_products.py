@@ -29,9 +29,10 @@ def indices(missing: Array, j: int) -> Array:
     return np.flatnonzero(missing[j])
 
 
-def set_variances(out: Array, j: int, C: Array, idx: Array, F: Array, common: float) -> Array:
-    """Into row j of ``out`` (B × m): ``common`` + ‖Fᵀc_i‖², for the features ``idx``."""
-    out[j, idx] = common + np.sum((C[idx, : len(F)] @ F) ** 2, axis=1)
+def set_variances(out: Array, j: int, C: Array, idx: Array, F: Array, common: Array, group: Array | None) -> Array:
+    """Into row j of ``out`` (B × m): ``common`` of the feature's group + ‖Fᵀc_i‖², for the features ``idx``."""
+    shared = common[0] if group is None else common[group[idx]]
+    out[j, idx] = shared + np.sum((C[idx, : len(F)] @ F) ** 2, axis=1)
     return out
 
 
@@ -52,10 +53,12 @@ def set_gaps(out: Array, C: Array, mu: Array, X: Array) -> Array:
     return out
 
 
-def drawn_dictionaries(C: Array, normal: Array, V_root: Array) -> Array:
-    """Draws of the dictionary (d × m × q) from as many standard normal numbers."""
-    drawn: Array = C + normal @ V_root.T
-    return drawn
+def drawn_dictionaries(C: Array, normal: Array, V_roots: Array, group: Array | None) -> Array:
+    """Draws of the dictionary (d × m × q) from as many standard normal numbers, by the features' groups."""
+    if group is None:
+        drawn: Array = C + normal @ V_roots[0].T
+        return drawn
+    return np.asarray(C + np.einsum("dmj,mij->dmi", normal, V_roots[group]))
 
 
 def drawn_entries(C: Array, origin: Array, idx: Array, x: Array) -> Array:

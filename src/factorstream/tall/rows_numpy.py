@@ -24,14 +24,15 @@ class NumpyRows(NamedTuple):
 
     def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
-        C, origin, unseen, small = writable(self.place, state, self.given)
+        state = writable(self.place, state, self.given)
+        C, small = state.C, state.small
         m, records = self.place.total(len, C), []
         for rows in blocks:
             for row in observed_rows(self.place, rows, m):
                 small = refreshed(self.place, small, C)
                 small, C, record = filter_row(self.place, small, self.model, C, row, m)
                 records.append(record)
-        return Filtered(FilterState(C, origin, unseen, small), records)
+        return Filtered(state._replace(C=C, small=small), records)
 
 
 class ObservedRow(NamedTuple):

@@ -51,7 +51,8 @@ class NumpySparseRows(NamedTuple):
 def own_copy(place: Place, state: FilterState) -> FilterState:
     """The state with copies of its arrays with a feature axis: nothing else of that length is touched in a call."""
     C, origin = place.each(copied, state.C), place.each(copied, state.origin)
-    return FilterState(C, origin, None if state.unseen is None else place.each(copied, state.unseen), state.small)
+    unseen = None if state.unseen is None else place.each(copied, state.unseen)
+    return state._replace(C=C, origin=origin, unseen=unseen)
 
 
 def settled(place: Place, state: FilterState) -> FilterState:

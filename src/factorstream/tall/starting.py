@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.filter.covariance import matrix_root
+from ..core.filter.groups import Groups
 from ..core.filter.state import FilterState, SmallState
-from ..core.linalg import Array, gram
+from ..core.linalg import Array, gram, matrix_root
 from ..core.place import Place, Tall
 from .places import place_to_start
 from .products import square_sum, still_unseen
@@ -25,6 +25,12 @@ NOISE_SHARE = 0.1
 
 Measured by ``benchmarks/defaults.py``: only V0/λ matters to the dictionary, and the error on held-out entries is flat
 in it over a decade."""
+
+COUNTED_NOISE_SHARE = 0.002
+"""The same where every feature has its own doubt: samples then count in full only once C is known better than this.
+
+Measured over twelve seeds and the faces: between 0.001 and 0.01 of the data's variance the faces move by 0.07 dB, the
+error of rarely seen columns of ten components rises from 1.10 to 1.36 times that of the variational fit."""
 
 START_SHARE = 0.25
 """Size of the random start as a share of the prior's deviation: small, so that it is soon outweighed.
@@ -121,16 +127,18 @@ def start(
     C0: Array | str,
     seed: int,
     dtype: np.dtype[Any],
+    counted: bool = False,
 ) -> FilterState:
     """The state before the first sample; ``noise_variance`` and V0 (r × r) follow from the scale where they are None.
 
     C0 is (m × r), "random" or "uniform". The random start is a draw from the prior, C0 ~ N(0, V0 ⊗ I), made smaller
     by START_SHARE where V0 is None; "uniform" is the paper's, in [0, 1). The mean starts at the origin, a mean of
-    ``per_feature`` values, and with the variance that such a mean has.
+    ``per_feature`` values, and with the variance that such a mean has. With ``counted`` every feature has its own doubt.
     """
     place = scale.place
     m = place.total(len, scale.origin)
-    lam = NOISE_SHARE * scale.variance if noise_variance is None else float(noise_variance)
+    noise_share = COUNTED_NOISE_SHARE if counted else NOISE_SHARE
+    lam = noise_share * scale.variance if noise_variance is None else float(noise_variance)
     share = START_SHARE if V0 is None else 1.0
     if V0 is None:
         V0 = scale.variance / r * np.eye(r)
@@ -159,4 +167,10 @@ def start(
     )
     unseen = place.each(np.logical_not, scale.seen)
     origin = place.each(converted, scale.origin, dtype)
-    return FilterState(tall_C, origin, still_unseen(place, unseen), small)
+    groups = None
+    if counted:
+        zeros = place.put(np.zeros(m), 0)
+        alike = place.put(np.zeros(m, dtype=np.intp), 0)
+        q = len(small.S)
+        groups = Groups(zeros, alike, np.zeros((0, q, q)), np.zeros(0), 0.0, matrix_root(V0))
+    return FilterState(tall_C, origin, still_unseen(place, unseen), small, groups)

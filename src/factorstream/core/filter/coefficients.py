@@ -88,6 +88,8 @@ class CoefficientStep(NamedTuple):
     """Whether ``whitened`` gives what ``find`` gives for complete samples."""
     compiled: CompiledStep | None = None
     """What the compiled loops call it; None if they don't have it."""
+    doubts: bool = False
+    """Whether x is found for all that C may be, not for its mean alone: the steps of ``counted``."""
 
 
 def least_squares(sample: Sample, belief: Belief) -> Coefficients:
@@ -131,6 +133,33 @@ def covariance_root(T: Array) -> Array:
     """
     L = cholesky(T, 0.0)
     return lifted_cholesky(T, 10.0 * len(T)) if L is None else L
+
+
+def expected_least_squares(sample: Sample, belief: Belief) -> Coefficients:
+    """The least squares expected over all that C may be: (C_ΩᵀC_Ω + |Ω|Ṽ) x = C_Ωᵀy_Ω − |Ω|v, V = [[Ṽ, v], [vᵀ, v₀]].
+
+    V is the mean covariance of the observed features' loadings. What C cannot carry yet is not asked of it: while V is
+    large x is small. Where a sample says too little the learned prior is added, as in :func:`least_squares`.
+    """
+    expected = with_doubt(sample, belief)
+    if sample.n >= belief.min_observed:
+        L = cholesky(expected.G, belief.rcond)
+        if L is not None:
+            return Coefficients(cholesky_solve(L, expected.b), L, belief.noise, None, len(L), False)
+    return from_learned_prior(expected, belief)
+
+
+def with_doubt(sample: Sample, belief: Belief) -> Sample:
+    """The normal equations of the expected squares E‖y_Ω − C_Ωz‖²."""
+    r = len(sample.b)
+    D = (sample.n * belief.dictionary_scale) * (belief.S @ belief.S.T)
+    b = sample.b - D[:r, r] if len(D) > r else sample.b
+    return Sample(sample.G + D[:r, :r], b, sample.yy, sample.n)
+
+
+def expected_maximum_a_posteriori(sample: Sample, belief: Belief) -> Coefficients:
+    """The same under x ~ N(0, I)."""
+    return maximum_a_posteriori(with_doubt(sample, belief), belief)
 
 
 def maximum_a_posteriori(sample: Sample, belief: Belief) -> Coefficients:
@@ -236,6 +265,12 @@ COEFFICIENT_STEPS: dict[str, CoefficientStep] = {
         CoefficientStep("least_squares", least_squares, whitened=True, compiled="least_squares"),
         CoefficientStep("map", maximum_a_posteriori, learns_prior=False, compiled="ridge"),
         CoefficientStep("marginal", marginal_likelihood),
+        CoefficientStep("expected_least_squares", expected_least_squares, whitened=True, doubts=True),
+        CoefficientStep("expected_map", expected_maximum_a_posteriori, learns_prior=False, doubts=True),
+        CoefficientStep("doubting_marginal", marginal_likelihood, doubts=True),
     )
 }
-"""The steps by their public names. A new one is a function in this file and a line here."""
+"""The steps by their names. A new one is a function in this file and a line here."""
+
+DOUBTING = {"least_squares": "expected_least_squares", "map": "expected_map", "marginal": "doubting_marginal"}
+"""By the public name of a step: the one that takes its place where every feature has its own doubt."""

@@ -10,7 +10,7 @@ from math import sqrt
 
 import numpy as np
 
-from ..linalg import Array, cholesky, rank_one
+from ..linalg import Array, matrix_root, rank_one
 from .state import SmallState
 
 
@@ -33,15 +33,6 @@ def potter_update(S: Array, x: Array, lam: float) -> tuple[Array, float]:
 def predict(S: Array, Q: Array) -> Array:
     """Square root of V + Q, the covariance after one step of a drifting dictionary. Cost O(q³)."""
     return np.asfortranarray(matrix_root(S @ S.T + Q))
-
-
-def matrix_root(V: Array) -> Array:
-    """A square root S of V = SSᵀ for symmetric positive semi-definite V, triangular where V is definite."""
-    L = cholesky(V, 0.0)
-    if L is None:
-        values, vectors = np.linalg.eigh(V)
-        L = vectors * np.sqrt(np.maximum(values, 0.0))
-    return np.asfortranarray(L)
 
 
 def add_drift(state: SmallState, Q: Array) -> None:

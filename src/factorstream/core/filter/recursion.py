@@ -16,7 +16,7 @@ from . import whitened
 from .coefficients import Belief, Coefficients, Sample
 from .covariance import add_drift
 from .model import FilterModel
-from .state import EPS, FilterRecord, SmallState, copy_arrays, sample_weight
+from .state import EPS, FilterRecord, SmallState, copy_arrays, sample_noise, sample_weight
 from .whitened import Records
 
 
@@ -31,6 +31,8 @@ class Absorbed(NamedTuple):
     """‖e‖² over the observed entries."""
     share: float
     """xᵀVx / (λ + xᵀVx)."""
+    weight: float
+    """λ/λ_k, what the sample counts; 1 unless C is doubted."""
 
 
 def belief(state: SmallState, model: FilterModel) -> Belief:
@@ -38,6 +40,16 @@ def belief(state: SmallState, model: FilterModel) -> Belief:
     noise = state.noise
     scale = noise / state.lam if model.gain.facts.posterior else 0.0
     return Belief(noise, state.xbar, state.T, state.S, scale, model.min_observed, model.rcond)
+
+
+def filtering_belief(state: SmallState, model: FilterModel) -> Belief:
+    """The same while samples are taken in. With doubt about C, noise and V are the recursion's own λ and V.
+
+    The learned σ² would be high at the start, when nothing is known of C; x would then be small, C would learn nothing
+    from it, and σ² would stay as it is.
+    """
+    known = belief(state, model)
+    return known._replace(noise=state.lam, dictionary_scale=1.0) if model.step.doubts else known
 
 
 def normal_equations(model: FilterModel, G: Array, b: Array, yy: float, n: int) -> Sample:
@@ -69,27 +81,32 @@ def absorb(state: SmallState, model: FilterModel, G: Array, b: Array, yy: float,
     """
     if model.drift is not None:
         add_drift(state, model.drift)
-    found = model.step.find(normal_equations(model, G, b, yy, n), belief(state, model))
+    found = model.step.find(normal_equations(model, G, b, yy, n), filtering_belief(state, model))
     x = with_mean(model, found.x)
     h = b - G.dot(x)
     ee = max(yy - float(x.dot(b + h)), 0.0)
-    g, xVx = model.gain(state, x)
+    lam = state.lam
+    if model.step.doubts:
+        f = x.dot(state.S)
+        lam = sample_noise(lam, found.fitted, n, float(f.dot(f)))
+    g, xVx = model.gain(state._replace(lam=lam), x)
     u = h + (0.5 * ee) * g
     rank_one(state.G, u, g)
     rank_one(state.G, g, u)
-    return _learn(state, model, found, n, ee, xVx), Absorbed(x, g, ee, xVx / (state.lam + xVx))
+    absorbed = Absorbed(x, g, ee, xVx / (state.lam + xVx), state.lam / lam)
+    return learn(state, model, found, n, ee / (1.0 + xVx / state.lam)), absorbed
 
 
-def _learn(state: SmallState, model: FilterModel, found: Coefficients, n: int, ee: float, xVx: float) -> SmallState:
+def learn(state: SmallState, model: FilterModel, found: Coefficients, n: int, due_to_noise: float) -> SmallState:
     """Running noise variance and coefficient moments, weighted as ``state.sample_weight`` says.
 
-    The innovation obeys E‖e‖² = (|Ω| − fitted)(σ² + xᵀVx σ²/λ).
+    The innovation obeys E‖e‖² = (|Ω| − fitted)(σ² + xᵀVx σ²/λ): ``due_to_noise`` is ‖e‖² / (1 + xᵀVx/λ).
     """
     weight = sample_weight(state.k)
     noise_sum, noise_dof = state.noise_sum, state.noise_dof
     free = n - found.fitted
     if model.learn_noise and free > 0:
-        noise_sum += weight * (ee / (1.0 + xVx / state.lam) - noise_sum)
+        noise_sum += weight * (due_to_noise - noise_sum)
         noise_dof += weight * (free - noise_dof)
     if model.step.learns_prior:
         T, xbar = state.T, state.xbar
@@ -116,6 +133,8 @@ class Block(NamedTuple):
     D: Array
     """(B × q)."""
     record: FilterRecord
+    weight: float
+    """What the samples count together: Σ λ/λ_k."""
 
 
 def run_block(state: SmallState, model: FilterModel, K: Array, N: Array, m: int) -> tuple[SmallState, Block]:
@@ -145,7 +164,9 @@ def run_block(state: SmallState, model: FilterModel, K: Array, N: Array, m: int)
             state = _one(state, model, M, KN, m, k, done)
             k += 1
     state = state._replace(S=np.array(M[:q].T, order="F"))
-    return state, Block(M[q : 2 * q], M[2 * q :], FilterRecord(done.ee, np.full(B, float(m)), done.share))
+    return state, Block(
+        M[q : 2 * q], M[2 * q :], FilterRecord(done.ee, np.full(B, float(m)), done.share), float(done.weight.sum())
+    )
 
 
 def _one(state: SmallState, model: FilterModel, M: Array, KN: Array, m: int, k: int, done: Records) -> SmallState:
@@ -156,5 +177,5 @@ def _one(state: SmallState, model: FilterModel, M: Array, KN: Array, m: int, k: 
     state, step = absorb(state, model, state.G, b, float(KN[k, q + k]), m)
     rank_one(seen, seen @ step.x, step.g, -1.0)
     M[2 * q + k] = step.g
-    done.ee[k], done.share[k] = step.ee, step.share
+    done.ee[k], done.share[k], done.weight[k] = step.ee, step.share, step.weight
     return state

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..linalg import Array
 from ..place import Tall
+from .groups import Groups
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -22,6 +23,15 @@ def sample_weight(k: Count) -> Count:
     the samples since k/2, depends on no setting, and is the same however the stream is cut.
     """
     return 2.0 / (k + 3.0)
+
+
+def sample_noise(lam: float, fitted: float, n: int, doubt: float) -> float:
+    """λ_k, the noise that a sample counts with where C is doubted: λ (1 + fitted/|Ω|) + the median of xᵀV_i x.
+
+    A sample says less about C while its own x is uncertain (on average over the observed entries, c_iᵀΣc_i + tr(V_iΣ)
+    is λ fitted/|Ω|), and while the dictionary, by which x was found, is.
+    """
+    return lam * (1.0 + fitted / n) + doubt
 
 
 class SmallState(NamedTuple):
@@ -74,6 +84,8 @@ class FilterState(NamedTuple):
     unseen: Tall | None
     """Features that have had no value yet (m, boolean), or None when all have: their origin is yet to be set."""
     small: SmallState
+    groups: Groups | None = None
+    """Where every feature has its own doubt: which share a covariance. None: all share the one of ``small``."""
 
 
 class FilterRecord(NamedTuple):

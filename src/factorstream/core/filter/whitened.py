@@ -9,6 +9,11 @@ Least squares and the filter do not depend on the basis of C. A run works in one
 
 There the inverse P of the Gram matrix starts as I and each sample changes it by rank one, which is accurate
 for as long as the Gram matrix has not grown much; then a new run begins.
+
+Where C is doubted (``coefficients.expected_least_squares``) P is the inverse of M = C̃ᵀC̃ + mṼ instead, and a run works
+where M = I at its start. Then C̃ᵀe = m Vx̃ = m s g is no longer zero, but everything still moves along g:
+
+    CᵀC ← CᵀC + (‖e‖² + 2ms) g gᵀ,    V ← V − s g gᵀ,    M ← M + (‖e‖² + ms) g gᵀ,    s = λ_k + xᵀVx
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ from scipy.linalg.blas import dger
 
 from ..linalg import Array, cholesky, triangular_solve
 from .model import FilterModel
-from .state import EPS, SmallState, sample_weight
+from .state import EPS, SmallState, sample_noise, sample_weight
 
 GROWTH = 1e3
 """Trace of C̃ᵀC̃ − I at which a run ends.
@@ -46,11 +51,15 @@ class Records(NamedTuple):
     """‖e‖² (B)."""
     share: Array
     """xᵀVx / (λ + xᵀVx) (B)."""
+    weight: Array
+    """λ/λ_k, what each sample counts (B)."""
+    growth: Array
+    """CᵀC grows by this times g gᵀ, sample by sample (B)."""
 
     @classmethod
     def of(cls, B: int, q: int) -> Records:
         """Room for B samples."""
-        return cls(np.ones((B, q)), np.empty((B, q)), np.empty(B), np.empty(B))
+        return cls(np.ones((B, q)), np.empty((B, q)), *np.empty((4, B)))
 
 
 def applies(model: FilterModel, m: int) -> bool:
@@ -67,7 +76,10 @@ def run(
     ``recursion.run_block``. M and ``done`` are filled in place, ``state`` is replaced but for its S.
     """
     r, q = model.r, model.q
-    L = cholesky(state.G[:r, :r], MIN_RCOND)
+    doubted = m if model.step.doubts else 0
+    S = M[:q].T
+    start = state.G[:r, :r] + doubted * (S[:r] @ S[:r].T) if doubted else state.G[:r, :r]
+    L = cholesky(start, MIN_RCOND)
     if L is None:
         return state, first
     R = np.eye(q, order="F")
@@ -80,7 +92,7 @@ def run(
     done.x[new, :r] = triangular_solve(L, done.x[new, :r].T, trans=True).T
     done.g[new] = done.g[new] @ R.T
     state = _moments(state, model, done.x[new, :r])
-    weighted = done.g[new, :r] * done.ee[new, None]
+    weighted = done.g[new, :r] * done.growth[new, None]
     state.G[:r, :r] += weighted.T @ done.g[new, :r]  # the rank-one changes of CᵀC, summed
     if C_mu is not None:
         state.G[:r, r] = state.G[r, :r] = L @ C_mu
@@ -124,6 +136,8 @@ def _samples(
     squares = KN[:, q:].diagonal().tolist()  # ‖y‖²
     P, grown, at = np.eye(r), 0.0, first
     mu_mu = 0.0 if C_mu is None else float(state.G[r, r])  # ‖μ‖²
+    doubted = m if model.step.doubts else 0
+    V_mean = M[:q, r] @ M[:q] if doubted and C_mu is not None else None  # V's last column
     while at < len(KN) and grown < GROWTH:
         rows = 2 * q + at
         live, x, g = M[:rows], done.x[at], done.g[at]
@@ -133,29 +147,37 @@ def _samples(
         if C_mu is not None:
             b_mean, b_free = float(b[r]), b[:r] - C_mu
             ee += mu_mu - 2.0 * b_mean  # ‖y − μ‖²
-        P.dot(b_free, out=x_free)
-        ee = max(ee - float(x_free.dot(b_free)), 0.0)
+        P.dot(b_free if V_mean is None else b_free - doubted * V_mean[:r], out=x_free)
+        ee -= float(x_free.dot(b_free))
 
         lam = noise.lam
         u = live.dot(x)  # Sᵀx, Ax, Dx
         f = u[:q]
         xVx = float(f.dot(f))
+        if doubted:
+            lam = sample_noise(lam, r, m, xVx)
         s = lam + xVx
         f.dot(M[:q], out=g)
         g *= 1.0 / s  # g = Vx / s
         f *= s / (s + sqrt(lam) * sqrt(s))
         dger(-1.0, g, u, 1, 1, live.T, 0, 0, 1)
         M[rows] = g
+        along = doubted * s  # C̃ᵀe = along · g
+        ee = max(ee - along * float(x_free.dot(g_free)), 0.0)
 
         p = P.dot(g_free)
-        dger(-ee / (1.0 + ee * float(p.dot(g_free))), p, p, 1, 1, P.T, 0, 0, 1)
-        grown += ee * float(g_free.dot(g_free))
+        more = ee + along
+        dger(-more / (1.0 + more * float(p.dot(g_free))), p, p, 1, 1, P.T, 0, 0, 1)
+        grown += more * float(g_free.dot(g_free))
+        if V_mean is not None:
+            V_mean -= (s * float(g[r])) * g
         if C_mu is not None:
             g_mean, mu_e = float(g[r]), b_mean - mu_mu - float(C_mu.dot(x_free))  # μᵀe
-            C_mu += (mu_e + ee * g_mean) * g_free
+            C_mu += (mu_e + more * g_mean) * g_free
             mu_mu += (2.0 * mu_e + ee * g_mean) * g_mean
 
-        done.ee[at], done.share[at] = ee, xVx / s
+        done.ee[at], done.share[at] = ee, xVx / (noise.lam + xVx)
+        done.weight[at], done.growth[at] = noise.lam / lam, ee + 2.0 * along
         noise.update(ee, xVx)
         at += 1
     if C_mu is not None:

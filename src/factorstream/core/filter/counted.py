@@ -1,0 +1,97 @@
+"""One sample through the filter where every feature has its own doubt (see ``groups``). Nothing here has length m.
+
+Beside the paper's Algorithm 1, with V_i the covariance of feature i's group:
+
+    x      (C_ΩᵀC_Ω + Σ_{i∈Ω} V_i) x = C_Ωᵀy_Ω     what C cannot carry yet is not asked of it
+    λ_k    λ (1 + fitted/|Ω|) + median of xᵀV_i x   a sample says less while x is uncertain or C is
+    C      c_i ← c_i + e_i V_i x / (λ_k + xᵀV_i x)
+
+where λ_k takes the place of λ in the update of V_i too, and ``fitted`` are the degrees of freedom that x took.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..linalg import Array, matrix_root
+from .coefficients import Coefficients
+from .groups import Groups, covariances, grown, kept_share, stack, weighted_median
+from .model import FilterModel
+from .recursion import filtering_belief, learn, normal_equations, with_mean
+from .state import SmallState, sample_noise
+
+
+class CountedStep(NamedTuple):
+    """What one sample asks of the groups, before C has moved."""
+
+    found: Coefficients
+    z: Array
+    """The coefficients, a mean's 1 included (q)."""
+    roots: Array
+    """Square roots of the groups' covariances (K + 1 × q × q)."""
+    f: Array
+    """Their transposes times z (K + 1 × q)."""
+    xVx: Array
+    """zᵀVz (K + 1)."""
+    gains: Array
+    """How the features of each group move: c_i ← c_i + e_i g (K + 1 × q)."""
+    lam: float
+    """λ_k."""
+    counts: Array
+    """Observed features of each group (K + 1)."""
+
+
+def drifted(small: SmallState, groups: Groups, drift: Array | None) -> tuple[SmallState, Groups, float]:
+    """The state one sample later, and the share that is left of all counts, where the dictionary drifts."""
+    if drift is None:
+        return small, groups, 1.0
+    Q = drift * (small.lam / small.noise)
+    share = kept_share(small.S, Q)
+    small = small._replace(S=np.asfortranarray(grown(small.S[None], Q)[0]))
+    return small, groups._replace(roots=grown(groups.roots, Q).reshape(groups.roots.shape), n=share * groups.n), share
+
+
+def find(
+    small: SmallState, groups: Groups, model: FilterModel, G: Array, b: Array, yy: float, counts: Array
+) -> CountedStep:
+    """The coefficients of a sample and the gains of the groups, given its normal equations and observed features."""
+    roots, n = stack(small.S, groups), int(counts.sum())
+    mean_V = np.tensordot(counts / n, covariances(roots), 1)
+    prior = filtering_belief(small, model)._replace(S=matrix_root(mean_V))
+    found = model.step.find(normal_equations(model, G, b, yy, n), prior)
+    z = with_mean(model, found.x)
+    f = z @ roots
+    xVx = np.einsum("kj,kj->k", f, f)
+    lam = sample_noise(small.lam, found.fitted, n, weighted_median(xVx, counts))
+    gains = np.einsum("kij,kj->ki", roots, f) / (lam + xVx)[:, None]
+    return CountedStep(found, z, roots, f, xVx, gains, lam, counts)
+
+
+def gram_change(step: CountedStep, H: Array, ee: Array) -> Array:
+    """By how much CᵀC changes when every feature moves by its group's gain: H = Σ c_i e_i, ee = Σ e_i² per group."""
+    half = H.T @ step.gains[: len(H)]
+    return half + half.T + (step.gains.T * ee) @ step.gains
+
+
+def learned(
+    small: SmallState, groups: Groups, model: FilterModel, step: CountedStep, ee: Array
+) -> tuple[SmallState, Groups, float]:
+    """The state after the sample, and the weight with which it counts: λ/λ_k.
+
+    A level is conditioned on every sample with its share as weight, a feature of its own where it was seen (Potter's
+    form, see ``covariance``). ``ee`` is Σ e_i² per group.
+    """
+    share = np.concatenate([[1.0], np.where(groups.shares > 0, groups.shares, step.counts[1:] > 0)])
+    some = share > 0
+    noise = step.lam / share[some]
+    s = noise + step.xVx[some]
+    Vx = step.gains[some] * (step.lam + step.xVx[some])[:, None]
+    roots = step.roots
+    roots[some] -= Vx[:, :, None] * (step.f[some] / (s + np.sqrt(noise * s))[:, None])[:, None, :]
+    weight = small.lam / step.lam
+    n = int(step.counts.sum())
+    small = small._replace(S=np.asfortranarray(roots[0]))
+    small = learn(small, model, step.found, n, float(np.sum(ee / (1.0 + step.xVx / small.lam))))
+    return small, groups._replace(roots=roots[1:], n=groups.n + weight), weight

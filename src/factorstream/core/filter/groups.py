@@ -1,0 +1,166 @@
+"""Which features share a covariance of their loadings, where each has been seen in samples of its own.
+
+Given the coefficients, the exact posterior has one V_i per feature, which differs from those of the others only through
+the samples in which the feature was seen. Features that were seen in all samples share one, V = SSᵀ of ``SmallState``:
+group 0. The others are in
+
+* a *level*: features seen in about the same share ρ of the samples. Seen often and in samples like all others, they
+  have V_i⁻¹ ≈ V0⁻¹ + ρ Σ x xᵀ/λ, so that a level's V is conditioned on every sample with the weight ρ;
+* a group of their *own*, with the exact V_i, conditioned on the samples in which the feature was seen. That is for
+  features seen too rarely for the level to be right (one sample says nothing about r directions, a share of all
+  samples says a little about each of them), while there is room.
+
+Levels come before features of their own. Everything here has K groups or m features and no loop over rows of C.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..linalg import Array, matrix_root, triangular_solve
+from ..place import Tall
+
+STEPS_PER_HALF = 2
+"""Levels between a share and half of it. Derived: rounding to the nearest is off by less than 19% of a variance."""
+
+LOWEST = 16
+"""The last level: features seen in one of 256 samples or fewer. Not tuned: rarer ones are first in line for a group
+of their own."""
+
+YOUNG = 5
+"""Times n_components in which a feature must have been seen to be known well by a level.
+
+Measured: with the true coefficients, exact until then and counted afterwards covers as exact does to within 0.002, for
+3 and 10 components (maths of the project, section 10)."""
+
+ROOM, ROOM_PER_ENTRY = 8192, 0.25
+"""Entries of matrices that features of their own may take: this many, or this share of the entries of C.
+
+Not tuned: 64 kilobytes, or a quarter of the dictionary; speed and memory, against exactness for rarely seen features."""
+
+EVERY_ROW, EVERY = 64, 16
+"""Levels are chosen anew after each of the first 64 samples, then after every 16th. Not tuned: shares change by less
+than a tenth of a level's width between two choices."""
+
+
+class Groups(NamedTuple):
+    """Who shares a covariance with whom; what a feature's own history adds to ``SmallState``."""
+
+    seen: Tall
+    """Weighted number of samples in which each feature was observed (m)."""
+    group: Tall
+    """The number of each feature's group (m, integer)."""
+    roots: Array
+    """Square roots of the covariances of the groups 1, 2, … (K × q × q)."""
+    shares: Array
+    """In which share of the samples the features of these groups are seen (K); 0 for a feature of its own."""
+    n: float
+    """Weighted number of samples."""
+    prior: Array
+    """Square root of V0 (q × q)."""
+
+    @property
+    def n_levels(self) -> int:
+        """How many of the groups are levels, without group 0."""
+        return int(np.count_nonzero(self.shares))
+
+    @property
+    def alike(self) -> bool:
+        """Whether all features share one covariance."""
+        return len(self.shares) == 0
+
+
+def stack(S: Array, groups: Groups) -> Array:
+    """The square roots of all groups' covariances, group 0 first (K + 1 × q × q)."""
+    return np.concatenate([S[None], groups.roots])
+
+
+def covariances(roots: Array) -> Array:
+    """V of each group."""
+    return roots @ roots.transpose(0, 2, 1)
+
+
+def is_young(seen: Array, r: int) -> Array:
+    """Which features have been seen too rarely for a level."""
+    return seen < YOUNG * r
+
+
+def chosen_levels(seen: Array, n: float) -> Array:
+    """The level of each feature by the share of samples in which it was seen (m); 0 is "in all"."""
+    share = np.maximum(seen / max(n, np.finfo(float).tiny), 2.0**-LOWEST)
+    return np.clip(np.rint(-STEPS_PER_HALF * np.log2(share)), 0, LOWEST).astype(np.intp)
+
+
+def level_root(S: Array, prior: Array, share: float) -> Array:
+    """Square root of V_l = (V0⁻¹ + ρ (V⁻¹ − V0⁻¹))⁻¹: what is left of the doubt after a share ρ of the samples.
+
+    As computed  with V0 = RRᵀ and R⁻¹V R⁻ᵀ = U diag(v) Uᵀ it is R U diag(1/(1 + ρ (1/v − 1))) Uᵀ Rᵀ. Cost O(q³).
+    """
+    A = triangular_solve(prior, S)
+    v, U = np.linalg.eigh(A @ A.T)
+    information = np.maximum(1.0 / np.maximum(v, np.finfo(float).tiny) - 1.0, 0.0)
+    return (prior @ U) / np.sqrt(1.0 + share * information)
+
+
+def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool = False) -> tuple[Array, Groups]:
+    """Every feature without a group of its own in the level of its share; returns ``group`` and the other fields.
+
+    A feature of its own joins group 0 once that is right for it. With ``mature_too``, every one that is no longer
+    young joins a level: others need the room.
+    """
+    group = np.asarray(groups.group)
+    wanted = chosen_levels(seen, groups.n)
+    own = group > groups.n_levels
+    leaves = own & ~is_young(seen, r) & (mature_too | (wanted == 0))
+    stays = own & ~leaves
+    levels = np.unique(wanted[~stays])
+    levels = levels[levels > 0]
+    shares = 2.0 ** (-levels / STEPS_PER_HALF)
+    open_roots = dict(zip(groups.shares[: groups.n_levels].tolist(), groups.roots, strict=False))
+    roots = [
+        open_roots[share] if share in open_roots else level_root(S, groups.prior, share) for share in shares.tolist()
+    ]
+    alone = np.flatnonzero(stays)
+    roots += list(groups.roots[group[alone] - 1])
+    number = np.zeros(LOWEST + 1, dtype=np.intp)
+    number[levels] = np.arange(1, len(levels) + 1)
+    new = number[wanted]
+    new[alone] = len(levels) + 1 + np.arange(len(alone))
+    return new, groups._replace(
+        roots=np.array(roots).reshape(-1, *S.shape), shares=np.concatenate([shares, np.zeros(len(alone))])
+    )
+
+
+def room(m: int, q: int) -> int:
+    """How many features may have a group of their own."""
+    return int(max(ROOM, ROOM_PER_ENTRY * m * q) // q**2)
+
+
+def with_own(group: Array, groups: Groups, features: Array, roots: Array) -> tuple[Array, Groups]:
+    """``group`` and the other fields once each of ``features`` has a group of its own, with these covariances."""
+    group = np.array(group)
+    group[features] = len(groups.shares) + 1 + np.arange(len(features))
+    return group, groups._replace(
+        roots=np.concatenate([groups.roots, roots]),
+        shares=np.concatenate([groups.shares, np.zeros(len(features))]),
+    )
+
+
+def grown(roots: Array, Q: Array) -> Array:
+    """Square roots of V + Q, group by group."""
+    return np.array([matrix_root(R @ R.T + Q) for R in roots])
+
+
+def kept_share(S: Array, Q: Array) -> float:
+    """Which share of what is known about C is left after V has grown by Q: tr(V (V + Q)⁻¹) / q."""
+    V = S @ S.T
+    return float(np.trace(np.linalg.solve(V + Q, V))) / len(V)
+
+
+def weighted_median(values: Array, counts: Array) -> float:
+    """The median of ``values``, each taken ``counts`` times."""
+    order = np.argsort(values)
+    below = np.cumsum(counts[order])
+    return float(values[order[np.searchsorted(below, 0.5 * below[-1])]])

@@ -1,0 +1,136 @@
+"""The engine for a filter in which every feature has its own doubt: row after row, in NumPy, at every place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.filter import groups as grouping
+from ..core.filter.counted import CountedStep, drifted, find, gram_change, learned
+from ..core.filter.groups import Groups
+from ..core.filter.masked import observed_gram
+from ..core.filter.model import FilterModel
+from ..core.filter.state import FilterRecord, FilterState, SmallState
+from ..core.linalg import Array, matrix_root
+from ..core.place import Place, Tall
+from . import counted_products as products
+from .engine import Filtered, RowBlock, record_of, refreshed, writable
+from .products import residual, row_products
+from .rows_numpy import ObservedRow, observed_rows
+
+
+class CountedRows(NamedTuple):
+    """Row after row."""
+
+    place: Place
+    model: FilterModel
+    given: Tall
+    """The caller's C, which stays as it is."""
+
+    def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
+        """See ``engine.Engine``."""
+        state = writable(self.place, state, self.given)
+        m, records = self.place.total(len, state.C), []
+        for rows in blocks:
+            for row in observed_rows(self.place, rows, m):
+                state, record = self.row(state, row, m)
+                records.append(record)
+        return Filtered(state, records)
+
+    def row(self, state: FilterState, row: ObservedRow, m: int) -> tuple[FilterState, FilterRecord]:
+        """One sample of m features; C and the matrices of the state are changed in place."""
+        place, model, C = self.place, self.model, state.C
+        assert state.groups is not None  # for the type checker: this engine is for nothing else
+        y, missing_idx, n = row
+        groups = (
+            with_room(place, state.groups, missing_idx, state.unseen, state.small.S, model) if n < m else state.groups
+        )
+        small, groups, share = drifted(refreshed(place, state.small, C), groups, model.drift)
+        n_groups, n_levels = len(groups.shares) + 1, groups.n_levels
+        counts = place.total(products.group_sizes, groups.group, missing_idx, n_groups)
+        G = observed_gram(place, C, small.G, missing_idx, m - n, m)
+        b, yy = place.total(row_products, C, y)
+        step = find(small, groups, model, G, b, yy, counts)
+        e = place.each(residual, C, step.z, y, missing_idx)
+        small, ee = with_gram(place, small, step, C, e, groups.group, n_levels)
+        C = place.each(products.moved, C, e, groups.group, n_levels, step.gains)
+        small, groups, weight = learned(small, groups, model, step, ee)
+        groups = groups._replace(seen=place.each(products.counted, groups.seen, missing_idx, share, weight))
+        groups = regrouped(place, groups, small, model.r)
+        return state._replace(C=C, small=small, groups=groups), record_of(
+            float(ee.sum()), n, typical_share(small, step)
+        )
+
+
+def with_gram(
+    place: Place, small: SmallState, step: CountedStep, rows: Tall, e: Tall, group: Tall, n_levels: int
+) -> tuple[SmallState, Array]:
+    """The state with CᵀC as it is once ``rows`` of C have moved for their residuals e; and Σ e_i² per group."""
+    n_groups = len(step.gains)
+    H, ee = place.total(products.group_products, rows, e, group, n_levels, n_groups)
+    change = gram_change(step, H, ee)
+    if n_groups > n_levels + 1:
+        change += place.total(products.own_gram_change, rows, e, group, n_levels, step.gains)
+    return small._replace(G=np.asfortranarray(small.G + change)), ee
+
+
+def typical_share(small: SmallState, step: CountedStep) -> float:
+    """The share of the predictive variance of a typical entry that comes from not knowing C."""
+    doubt = grouping.weighted_median(step.xVx, step.counts)
+    return doubt / (small.lam + doubt)
+
+
+def with_room(
+    place: Place, groups: Groups, missing_idx: Tall, unseen: Tall | None, S: Array, model: FilterModel
+) -> Groups:
+    """The groups once young features that miss this sample have one of their own, where there is room for all of them.
+
+    Until now such a feature had the history of its group; from here on it has another one.
+    """
+    young_below = grouping.YOUNG * model.r
+    wanting = place.each(products.wanting_own, groups.seen, groups.group, missing_idx, groups.n_levels, young_below)
+    if unseen is not None:
+        wanting = place.each(products.not_unseen, wanting, unseen)
+    wanted = place.total(np.count_nonzero, wanting)
+    if wanted == 0:
+        return groups
+    features = np.flatnonzero(place.get(wanting, 0))
+    seen, group = place.get(groups.seen, 0), place.get(groups.group, 0)
+    most = grouping.room(len(seen), model.q)
+    if wanted > most - (len(groups.shares) - groups.n_levels):
+        group, groups = grouping.releveled(seen, groups._replace(group=group), S, model.r, mature_too=True)
+        groups = groups._replace(group=place.put(group, 0))
+        if wanted > most - (len(groups.shares) - groups.n_levels):
+            return groups
+    roots = grouping.stack(S, groups)[group[features]]
+    group, groups = grouping.with_own(group, groups, features, roots)
+    return groups._replace(group=place.put(group, 0))
+
+
+def with_newcomers(place: Place, groups: Groups, new: Tall, small: SmallState, model: FilterModel) -> Groups:
+    """The groups once features that have their first value now have one of their own, where there is room.
+
+    ``new`` says which (m, boolean). Nothing is known of them but the prior; and their mean, which is counted from the
+    first value, is off by as much as a value is from its mean.
+    """
+    features = np.flatnonzero(place.get(new, 0))
+    taken = len(groups.shares) - groups.n_levels
+    if len(features) == 0 or len(features) > grouping.room(place.total(len, groups.seen), model.q) - taken:
+        return groups
+    V0 = groups.prior @ groups.prior.T
+    if model.has_mean:
+        V0[-1, -1] = np.trace(V0[:-1, :-1]) + small.lam
+    roots = np.repeat(matrix_root(V0)[None], len(features), axis=0)
+    group, groups = grouping.with_own(place.get(groups.group, 0), groups, features, roots)
+    return groups._replace(group=place.put(group, 0))
+
+
+def regrouped(place: Place, groups: Groups, small: SmallState, r: int) -> Groups:
+    """The groups with levels chosen anew, if it is time."""
+    if small.k > grouping.EVERY_ROW and small.k % grouping.EVERY:
+        return groups
+    group = place.get(groups.group, 0)
+    group, groups = grouping.releveled(place.get(groups.seen, 0), groups._replace(group=group), small.S, r)
+    return groups._replace(group=place.put(group, 0))

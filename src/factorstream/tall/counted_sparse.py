@@ -1,0 +1,75 @@
+"""The engine for sparse rows where every feature has its own doubt: the features that a row observes, and no others.
+
+A feature gets a group of its own with its first value (see ``counted_rows.with_newcomers``); levels are chosen among
+all features now and then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.filter.counted import drifted, find, learned
+from ..core.filter.model import FilterModel
+from ..core.filter.state import FilterRecord, FilterState
+from ..core.place import Place, Tall
+from . import counted_products as products
+from .counted_rows import regrouped, typical_share, with_gram, with_newcomers
+from .engine import Filtered, RowBlock, record_of, refreshed
+from .products import NONE_MISSING, residual
+from .sparse_numpy import own_copy, settled
+from .sparse_products import gather, n_new, n_stored, new_gram, normal_equations, settle
+
+
+class CountedSparseRows(NamedTuple):
+    """Row after row of stored entries."""
+
+    place: Place
+    model: FilterModel
+
+    def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
+        """See ``engine.Engine``."""
+        state, records = own_copy(self.place, state), []
+        for rows in blocks:
+            for k in range(rows.n):
+                state, new = self.row(state, rows.Y, k)
+                records += new
+        return Filtered(settled(self.place, state), records)
+
+    def row(self, state: FilterState, Y: Tall, k: int) -> tuple[FilterState, list[FilterRecord]]:
+        """Filter row k, with the arrays of ``state`` changed in place. It has no record if nothing is stored."""
+        place, model = self.place, self.model
+        n = place.total(n_stored, Y, k)
+        if n == 0:
+            return state, []
+        state = self._settled(state._replace(small=refreshed(place, state.small, state.C)), Y, k)
+        assert state.groups is not None  # for the type checker: this engine is for nothing else
+        C = state.C
+        small, groups, share = drifted(state.small, state.groups, model.drift)
+        idx, rows, y = place.each(gather, C, state.origin, Y, k)
+        group = place.each(products.taken, groups.group, idx)
+        counts = place.total(products.group_sizes, group, NONE_MISSING, len(groups.shares) + 1)
+        G, b, yy = place.total(normal_equations, rows, y)
+        step = find(small, groups, model, G, b, yy, counts)
+        e = place.each(residual, rows, step.z, y, NONE_MISSING)
+        small, ee = with_gram(place, small, step, rows, e, group, groups.n_levels)
+        C = place.each(products.scattered, C, idx, rows, e, group, groups.n_levels, step.gains)
+        small, groups, weight = learned(small, groups, model, step, ee)
+        groups = groups._replace(seen=place.each(products.counted_at, groups.seen, idx, share, weight))
+        groups = regrouped(place, groups, small, model.r)
+        record = record_of(float(ee.sum()), n, typical_share(small, step))
+        return state._replace(C=C, small=small, groups=groups), [record]
+
+    def _settled(self, state: FilterState, Y: Tall, k: int) -> FilterState:
+        """The state once the features that have their first value in row k have an origin."""
+        place, unseen = self.place, state.unseen
+        if unseen is None or not place.total(n_new, unseen, Y, k):
+            return state
+        assert state.groups is not None  # for the type checker
+        new = place.each(products.new_in_row, unseen, Y, k)
+        small = state.small._replace(G=np.asfortranarray(state.small.G - place.total(new_gram, state.C, unseen, Y, k)))
+        C, origin, unseen = place.each(settle, state.C, state.origin, unseen, Y, k)
+        groups = with_newcomers(place, state.groups, new, small, self.model)
+        return state._replace(C=C, origin=origin, unseen=unseen, small=small, groups=groups)
