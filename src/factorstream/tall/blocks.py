@@ -11,9 +11,9 @@ from ..core.filter.model import FilterModel
 from ..core.filter.recursion import run_block
 from ..core.filter.state import FilterState
 from ..core.place import Place, Tall
-from .counted_products import filled_with
+from .counted_products import counted, n_beside
 from .engine import Engine, Filtered, RowBlock, refreshed
-from .products import combine, count_missing, cross, has_gaps, is_missing, self_products, some_rows
+from .products import NONE_MISSING, combine, count_missing, cross, has_gaps, is_missing, self_products, some_rows
 
 
 class Blocks(NamedTuple):
@@ -29,7 +29,7 @@ class Blocks(NamedTuple):
         records = []
         for rows in blocks:
             for part, complete in runs(self.place, rows):
-                if complete and part.n > 1 and in_blocks(state, self.model):
+                if complete and part.n > 1 and in_blocks(self.place, state, self.model):
                     state, new = self._complete(state, part.Y)
                 else:
                     state, new = self.singles().run(state, [part])
@@ -44,14 +44,17 @@ class Blocks(NamedTuple):
         C = place.each(combine, C, block.A, Y, block.D)
         groups = state.groups
         if groups is not None:
-            n = groups.n + block.weight
-            groups = groups._replace(n=n, seen=place.each(filled_with, groups.seen, n))
+            seen = place.each(counted, groups.seen, NONE_MISSING, 1.0, block.weight)
+            groups = groups._replace(n=groups.n + block.weight, seen=seen)
         return Filtered(state._replace(C=C, small=small, groups=groups), [block.record])
 
 
-def in_blocks(state: FilterState, model: FilterModel) -> bool:
-    """Whether the block recursion knows the state: all features share one covariance."""
-    return state.groups is None or (state.groups.alike and model.drift is None)
+def in_blocks(place: Place, state: FilterState, model: FilterModel) -> bool:
+    """Whether the block recursion knows the state: all features share one covariance, and go on to do so."""
+    groups = state.groups
+    if groups is None:
+        return True
+    return groups.alike and model.drift is None and place.total(n_beside, groups.seen, groups.n) == 0
 
 
 def runs(place: Place, rows: RowBlock) -> Iterator[tuple[RowBlock, bool]]:

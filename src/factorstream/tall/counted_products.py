@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.filter.groups import chosen_levels
 from ..core.linalg import Array, SparseRows
 
 # ------------------------------------------------------------------ sums over the features
@@ -31,6 +32,11 @@ def own_gram_change(C: Array, e: Array, group: Array, n_levels: int, gains: Arra
     alone = np.flatnonzero(group > n_levels)
     half = (C[alone] * e[alone, None]).T @ gains[group[alone]]
     return np.asarray(half + half.T, dtype=np.float64)
+
+
+def n_beside(seen: Array, n: float) -> int:
+    """How many features belong to another level than that of the features seen in all of n samples."""
+    return int(np.count_nonzero(chosen_levels(seen, n)))
 
 
 # ------------------------------------------------------------------ feature by feature
@@ -64,15 +70,23 @@ def counted(seen: Array, missing_idx: Array, share: float, weight: float) -> Arr
     return seen
 
 
-def filled_with(seen: Array, value: float) -> Array:
-    """The same number for every feature."""
-    return np.full(len(seen), value)
+def missing_of(seen: Array, missing_idx: Array) -> Array:
+    """Which features miss a sample (m, boolean), given their indices."""
+    missing = np.zeros(len(seen), dtype=bool)
+    missing[missing_idx] = True
+    return missing
 
 
-def wanting_own(seen: Array, group: Array, missing_idx: Array, n_levels: int, young_below: float) -> Array:
+def missing_beside(seen: Array, observed: Array) -> Array:
+    """The same, given the indices of those that were observed."""
+    missing = np.ones(len(seen), dtype=bool)
+    missing[observed] = False
+    return missing
+
+
+def wanting_own(seen: Array, group: Array, missing: Array, n_levels: int, young_below: float) -> Array:
     """Which features miss a sample, are young, and share a group (m, boolean)."""
-    wanting = np.zeros(len(seen), dtype=bool)
-    wanting[missing_idx] = (seen[missing_idx] < young_below) & (group[missing_idx] <= n_levels)
+    wanting: Array = missing & (seen < young_below) & (group <= n_levels)
     return wanting
 
 
@@ -93,8 +107,9 @@ def scattered(C: Array, idx: Array, rows: Array, e: Array, group: Array, n_level
 
 
 def counted_at(seen: Array, idx: Array, share: float, weight: float) -> Array:
-    """As :func:`counted`, for a sample in which the features ``idx`` were observed."""
-    seen = seen * share
+    """As :func:`counted`, in place, for a sample in which the features ``idx`` were observed."""
+    if share < 1.0:
+        seen *= share
     seen[idx] += weight
     return seen
 

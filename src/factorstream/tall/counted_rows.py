@@ -44,9 +44,10 @@ class CountedRows(NamedTuple):
         place, model, C = self.place, self.model, state.C
         assert state.groups is not None  # for the type checker: this engine is for nothing else
         y, missing_idx, n = row
-        groups = (
-            with_room(place, state.groups, missing_idx, state.unseen, state.small.S, model) if n < m else state.groups
-        )
+        groups = state.groups
+        if n < m and is_time(state.small.k):
+            missing = place.each(products.missing_of, groups.seen, missing_idx)
+            groups = with_room(place, groups, missing, state.unseen, state.small.S, model)
         small, groups, share = drifted(refreshed(place, state.small, C), groups, model.drift)
         n_groups, n_levels = len(groups.shares) + 1, groups.n_levels
         counts = place.total(products.group_sizes, groups.group, missing_idx, n_groups)
@@ -82,15 +83,18 @@ def typical_share(small: SmallState, step: CountedStep) -> float:
     return doubt / (small.lam + doubt)
 
 
-def with_room(
-    place: Place, groups: Groups, missing_idx: Tall, unseen: Tall | None, S: Array, model: FilterModel
-) -> Groups:
+def is_time(k: int) -> bool:
+    """Whether groups are looked at before or after sample k."""
+    return k <= grouping.EVERY_ROW or k % grouping.EVERY == 0
+
+
+def with_room(place: Place, groups: Groups, missing: Tall, unseen: Tall | None, S: Array, model: FilterModel) -> Groups:
     """The groups once young features that miss this sample have one of their own, where there is room for all of them.
 
     Until now such a feature had the history of its group; from here on it has another one.
     """
     young_below = grouping.YOUNG * model.r
-    wanting = place.each(products.wanting_own, groups.seen, groups.group, missing_idx, groups.n_levels, young_below)
+    wanting = place.each(products.wanting_own, groups.seen, groups.group, missing, groups.n_levels, young_below)
     if unseen is not None:
         wanting = place.each(products.not_unseen, wanting, unseen)
     wanted = place.total(np.count_nonzero, wanting)
@@ -129,7 +133,7 @@ def with_newcomers(place: Place, groups: Groups, new: Tall, small: SmallState, m
 
 def regrouped(place: Place, groups: Groups, small: SmallState, r: int) -> Groups:
     """The groups with levels chosen anew, if it is time."""
-    if small.k > grouping.EVERY_ROW and small.k % grouping.EVERY:
+    if not is_time(small.k):
         return groups
     group = place.get(groups.group, 0)
     group, groups = grouping.releveled(place.get(groups.seen, 0), groups._replace(group=group), small.S, r)

@@ -1,7 +1,6 @@
 """The engine for sparse rows where every feature has its own doubt: the features that a row observes, and no others.
 
-A feature gets a group of its own with its first value (see ``counted_rows.with_newcomers``); levels are chosen among
-all features now and then.
+All features are looked at only when groups are chosen anew (``counted_rows.is_time``).
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState
 from ..core.place import Place, Tall
 from . import counted_products as products
-from .counted_rows import regrouped, typical_share, with_gram, with_newcomers
+from .counted_rows import is_time, regrouped, typical_share, with_gram, with_newcomers, with_room
 from .engine import Filtered, RowBlock, record_of, refreshed
-from .products import NONE_MISSING, residual
+from .products import NONE_MISSING, copied, residual
 from .sparse_numpy import own_copy, settled
 from .sparse_products import gather, n_new, n_stored, new_gram, normal_equations, settle
 
@@ -32,6 +31,8 @@ class CountedSparseRows(NamedTuple):
     def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
         state, records = own_copy(self.place, state), []
+        assert state.groups is not None  # for the type checker: this engine is for nothing else
+        state = state._replace(groups=state.groups._replace(seen=self.place.each(copied, state.groups.seen)))
         for rows in blocks:
             for k in range(rows.n):
                 state, new = self.row(state, rows.Y, k)
@@ -46,9 +47,12 @@ class CountedSparseRows(NamedTuple):
             return state, []
         state = self._settled(state._replace(small=refreshed(place, state.small, state.C)), Y, k)
         assert state.groups is not None  # for the type checker: this engine is for nothing else
-        C = state.C
-        small, groups, share = drifted(state.small, state.groups, model.drift)
+        C, groups = state.C, state.groups
         idx, rows, y = place.each(gather, C, state.origin, Y, k)
+        if is_time(state.small.k):
+            missing = place.each(products.missing_beside, groups.seen, idx)
+            groups = with_room(place, groups, missing, state.unseen, state.small.S, model)
+        small, groups, share = drifted(state.small, groups, model.drift)
         group = place.each(products.taken, groups.group, idx)
         counts = place.total(products.group_sizes, group, NONE_MISSING, len(groups.shares) + 1)
         G, b, yy = place.total(normal_equations, rows, y)

@@ -133,7 +133,8 @@ def start(
 
     C0 is (m × r), "random" or "uniform". The random start is a draw from the prior, C0 ~ N(0, V0 ⊗ I), made smaller
     by START_SHARE where V0 is None; "uniform" is the paper's, in [0, 1). The mean starts at the origin, a mean of
-    ``per_feature`` values, and with the variance that such a mean has. With ``counted`` every feature has its own doubt.
+    ``per_feature`` values, and with the variance that such a mean has. With ``counted`` each
+    feature has its own doubt.
     """
     place = scale.place
     m = place.total(len, scale.origin)

@@ -38,7 +38,7 @@ Measured: with the true coefficients, exact until then and counted afterwards co
 ROOM, ROOM_PER_ENTRY = 8192, 0.25
 """Entries of matrices that features of their own may take: this many, or this share of the entries of C.
 
-Not tuned: 64 kilobytes, or a quarter of the dictionary; speed and memory, against exactness for rarely seen features."""
+Not tuned: 64 kilobytes, or a quarter of the dictionary; speed and memory against exactness."""
 
 EVERY_ROW, EVERY = 64, 16
 """Levels are chosen anew after each of the first 64 samples, then after every 16th. Not tuned: shares change by less
