@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.linalg import blas
 
 from ..core.filter.groups import chosen_levels
 from ..core.linalg import Array, SparseRows
@@ -21,10 +24,10 @@ def group_sizes(group: Array, missing_idx: Array, n_groups: int) -> Array:
     return sizes.astype(np.float64)
 
 
-def group_products(C: Array, e: Array, group: Array, n_levels: int, n_groups: int) -> tuple[Array, Array]:
-    """Σ c_i e_i of every group with many features (levels + 1 × q), and Σ e_i² of every group."""
-    ee = np.bincount(group, weights=e * e, minlength=n_groups)
-    return (by_level(e, group, n_levels).T @ C).astype(np.float64, copy=False), ee
+def group_products(C: Array, e: Array, W: Array, group: Array, n_groups: int) -> tuple[Array, Array]:
+    """Σ c_i e_i of the groups with many features, whose residuals are the columns of W; and Σ e_i² of every group."""
+    ee = np.array([e @ e]) if n_groups == 1 else np.bincount(group, weights=e * e, minlength=n_groups)
+    return (W.T @ C).astype(np.float64, copy=False), ee
 
 
 def own_gram_change(C: Array, e: Array, group: Array, n_levels: int, gains: Array) -> Array:
@@ -42,21 +45,20 @@ def n_beside(seen: Array, n: float) -> int:
 # ------------------------------------------------------------------ feature by feature
 
 
-def by_level(e: Array, group: Array, n_levels: int) -> Array:
-    """e_i in the column of the feature's level, zeros elsewhere (m × levels + 1)."""
-    columns = np.zeros((len(e), n_levels + 1), e.dtype)
-    if n_levels == 0:
-        columns[:, 0] = np.where(group == 0, e, 0.0)
-    else:
-        many = np.flatnonzero(group <= n_levels)
-        columns[many, group[many]] = e[many]
-    return columns
+def by_group(e: Array, group: Array, many: Array) -> Array:
+    """e_i in the column of the feature's group, one column for each of the groups ``many``, zeros elsewhere."""
+    W = np.empty((len(e), len(many)), e.dtype)
+    for column, number in enumerate(many):
+        np.multiply(e, group == number, out=W[:, column])
+    return W
 
 
-def moved(C: Array, e: Array, group: Array, n_levels: int, gains: Array) -> Array:
-    """c_i ← c_i + e_i g in place, g the gain of the feature's group."""
+def moved(C: Array, e: Array, W: Array, group: Array, n_levels: int, gains: Array, many: Array) -> Array:
+    """c_i ← c_i + e_i g in place, g the gain of the feature's group; W as in :func:`by_group`."""
     gains = gains.astype(C.dtype, copy=False)
-    C += by_level(e, group, n_levels) @ gains[: n_levels + 1]
+    if len(C) and len(many):
+        gemm = blas.sgemm if C.dtype == np.float32 else blas.dgemm
+        gemm(1.0, gains[many].T, W.T, beta=1.0, c=C.T, overwrite_c=1)  # without a temporary of C's size
     if len(gains) > n_levels + 1:
         alone = np.flatnonzero(group > n_levels)
         C[alone] += e[alone, None] * gains[group[alone]]
@@ -100,9 +102,9 @@ def taken(values: Array, idx: Array) -> Array:
     return values[idx]
 
 
-def scattered(C: Array, idx: Array, rows: Array, e: Array, group: Array, n_levels: int, gains: Array) -> Array:
+def scattered(C: Array, idx: Array, rows: Array, *how: Any) -> Array:
     """The rows ``idx`` of C, given as ``rows``, moved as in :func:`moved`; C changes in place."""
-    C[idx] = moved(rows, e, group, n_levels, gains)
+    C[idx] = moved(rows, *how)
     return C
 
 

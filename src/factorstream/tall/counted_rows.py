@@ -55,32 +55,28 @@ class CountedRows(NamedTuple):
         b, yy = place.total(row_products, C, y)
         step = find(small, groups, model, G, b, yy, counts)
         e = place.each(residual, C, step.z, y, missing_idx)
-        small, ee = with_gram(place, small, step, C, e, groups.group, n_levels)
-        C = place.each(products.moved, C, e, groups.group, n_levels, step.gains)
+        many = np.flatnonzero(counts[: n_levels + 1])
+        W = place.each(products.by_group, e, groups.group, many)
+        small, ee = with_gram(place, small, step, C, e, W, groups.group, n_levels)
+        C = place.each(products.moved, C, e, W, groups.group, n_levels, step.gains, many)
         small, groups, weight = learned(small, groups, model, step, ee)
         groups = groups._replace(seen=place.each(products.counted, groups.seen, missing_idx, share, weight))
         groups = regrouped(place, groups, small, model.r)
         return state._replace(C=C, small=small, groups=groups), record_of(
-            float(ee.sum()), n, typical_share(small, step)
+            float(ee.sum()), n, step.doubt / (small.lam + step.doubt)
         )
 
 
 def with_gram(
-    place: Place, small: SmallState, step: CountedStep, rows: Tall, e: Tall, group: Tall, n_levels: int
+    place: Place, small: SmallState, step: CountedStep, rows: Tall, e: Tall, W: Tall, group: Tall, n_levels: int
 ) -> tuple[SmallState, Array]:
     """The state with CᵀC as it is once ``rows`` of C have moved for their residuals e; and Σ e_i² per group."""
     n_groups = len(step.gains)
-    H, ee = place.total(products.group_products, rows, e, group, n_levels, n_groups)
-    change = gram_change(step, H, ee)
+    H, ee = place.total(products.group_products, rows, e, W, group, n_groups)
+    change = gram_change(step, H, ee, np.flatnonzero(step.counts[: n_levels + 1]))
     if n_groups > n_levels + 1:
         change += place.total(products.own_gram_change, rows, e, group, n_levels, step.gains)
     return small._replace(G=np.asfortranarray(small.G + change)), ee
-
-
-def typical_share(small: SmallState, step: CountedStep) -> float:
-    """The share of the predictive variance of a typical entry that comes from not knowing C."""
-    doubt = grouping.weighted_median(step.xVx, step.counts)
-    return doubt / (small.lam + doubt)
 
 
 def is_time(k: int) -> bool:
@@ -103,11 +99,13 @@ def with_room(place: Place, groups: Groups, missing: Tall, unseen: Tall | None, 
     features = np.flatnonzero(place.get(wanting, 0))
     seen, group = place.get(groups.seen, 0), place.get(groups.group, 0)
     most = grouping.room(len(seen), model.q)
-    if wanted > most - (len(groups.shares) - groups.n_levels):
+    taken = len(groups.shares) - groups.n_levels
+    if taken and wanted > most - taken:
         group, groups = grouping.releveled(seen, groups._replace(group=group), S, model.r, mature_too=True)
         groups = groups._replace(group=place.put(group, 0))
-        if wanted > most - (len(groups.shares) - groups.n_levels):
-            return groups
+        taken = len(groups.shares) - groups.n_levels
+    if wanted > most - taken:
+        return groups
     roots = grouping.stack(S, groups)[group[features]]
     group, groups = grouping.with_own(group, groups, features, roots)
     return groups._replace(group=place.put(group, 0))

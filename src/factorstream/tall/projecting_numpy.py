@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.filter.coefficients import Belief, Coefficients, Sample
-from ..core.filter.groups import covariances, stack
+from ..core.filter.groups import mean_root, stack
 from ..core.filter.masked import observed_gram
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief, normal_equations, with_mean
 from ..core.filter.state import FilterState
-from ..core.linalg import Array, gram, is_sparse, matrix_root
+from ..core.linalg import Array, gram, is_sparse
 from ..core.place import Place, Tall
 from . import projecting_products as products
 from . import sparse_products
@@ -42,11 +42,7 @@ class Doubt(NamedTuple):
         if observed is not None:
             group, gaps = self.place.each(taken, group, observed), NONE_MISSING
         counts = self.place.total(group_sizes, group, gaps, len(self.roots))
-        n = counts.sum()
-        if n == 0:
-            return self.prior
-        mean_V = np.tensordot(counts / n, covariances(self.roots), 1)
-        return self.prior._replace(S=matrix_root(mean_V))
+        return self.prior._replace(S=mean_root(self.roots, counts)) if counts.any() else self.prior
 
     def spread(self, found: Coefficients) -> tuple[Array, Array]:
         """F with Σ = FFᵀ, and the part of a row's predictive variances that the entries of a group share (K).

@@ -40,7 +40,7 @@ class Belief(NamedTuple):
     T: Array
     """Prior covariance of x (r × r)."""
     S: Array
-    """Square root of the dictionary's relative covariance (q × q), a mean last."""
+    """Square root of the dictionary's relative covariance, V = SSᵀ (q × any number of columns), a mean last."""
     dictionary_scale: float
     """V = dictionary_scale · SSᵀ; zero where V is no posterior covariance."""
     min_observed: int

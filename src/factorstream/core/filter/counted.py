@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..linalg import Array, matrix_root
+from ..linalg import Array
 from .coefficients import Coefficients
-from .groups import Groups, covariances, grown, kept_share, stack, weighted_median
+from .groups import Groups, grown, kept_share, mean_root, stack, weighted_median
 from .model import FilterModel
 from .recursion import filtering_belief, learn, normal_equations, with_mean
 from .state import SmallState, sample_noise
@@ -41,6 +41,8 @@ class CountedStep(NamedTuple):
     """λ_k."""
     counts: Array
     """Observed features of each group (K + 1)."""
+    doubt: float
+    """zᵀVz of the median observed feature."""
 
 
 def drifted(small: SmallState, groups: Groups, drift: Array | None) -> tuple[SmallState, Groups, float]:
@@ -58,20 +60,21 @@ def find(
 ) -> CountedStep:
     """The coefficients of a sample and the gains of the groups, given its normal equations and observed features."""
     roots, n = stack(small.S, groups), int(counts.sum())
-    mean_V = np.tensordot(counts / n, covariances(roots), 1)
-    prior = filtering_belief(small, model)._replace(S=matrix_root(mean_V))
+    prior = filtering_belief(small, model)._replace(S=mean_root(roots, counts))
     found = model.step.find(normal_equations(model, G, b, yy, n), prior)
     z = with_mean(model, found.x)
     f = z @ roots
     xVx = np.einsum("kj,kj->k", f, f)
-    lam = sample_noise(small.lam, found.fitted, n, weighted_median(xVx, counts))
+    doubt = weighted_median(xVx, counts)
+    lam = sample_noise(small.lam, found.fitted, n, doubt)
     gains = np.einsum("kij,kj->ki", roots, f) / (lam + xVx)[:, None]
-    return CountedStep(found, z, roots, f, xVx, gains, lam, counts)
+    return CountedStep(found, z, roots, f, xVx, gains, lam, counts, doubt)
 
 
-def gram_change(step: CountedStep, H: Array, ee: Array) -> Array:
-    """By how much CᵀC changes when every feature moves by its group's gain: H = Σ c_i e_i, ee = Σ e_i² per group."""
-    half = H.T @ step.gains[: len(H)]
+def gram_change(step: CountedStep, H: Array, ee: Array, many: Array) -> Array:
+    """By how much CᵀC changes when features move by their groups' gains: H = Σ c_i e_i of the groups ``many``, which
+    have many features, ee = Σ e_i² of every group. What Σ c_i e_i gᵀ of the other groups adds is left out."""
+    half = H.T @ step.gains[many]
     return half + half.T + (step.gains.T * ee) @ step.gains
 
 
@@ -84,12 +87,11 @@ def learned(
     form, see ``covariance``). ``ee`` is Σ e_i² per group.
     """
     share = np.concatenate([[1.0], np.where(groups.shares > 0, groups.shares, step.counts[1:] > 0)])
-    some = share > 0
-    noise = step.lam / share[some]
-    s = noise + step.xVx[some]
-    Vx = step.gains[some] * (step.lam + step.xVx[some])[:, None]
+    noise = step.lam / np.where(share > 0, share, 1.0)
+    s = noise + step.xVx
+    part = np.where(share > 0, (step.lam + step.xVx) / (s + np.sqrt(noise) * np.sqrt(s)), 0.0)
     roots = step.roots
-    roots[some] -= Vx[:, :, None] * (step.f[some] / (s + np.sqrt(noise * s))[:, None])[:, None, :]
+    roots -= (part[:, None] * step.gains)[:, :, None] * step.f[:, None, :]
     weight = small.lam / step.lam
     n = int(step.counts.sum())
     small = small._replace(S=np.asfortranarray(roots[0]))

@@ -77,6 +77,13 @@ def stack(S: Array, groups: Groups) -> Array:
     return np.concatenate([S[None], groups.roots])
 
 
+def mean_root(roots: Array, counts: Array) -> Array:
+    """S with SSᵀ the mean covariance of features of which each group has so many (q × columns)."""
+    used = np.flatnonzero(counts)
+    weighted = roots[used] * np.sqrt(counts[used] / counts.sum())[:, None, None]
+    return weighted.transpose(1, 0, 2).reshape(len(roots[0]), -1)
+
+
 def covariances(roots: Array) -> Array:
     """V of each group."""
     return roots @ roots.transpose(0, 2, 1)
