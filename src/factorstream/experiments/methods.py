@@ -125,7 +125,7 @@ def paper_methods(settings: Settings) -> list[Method]:
     """The methods of the paper, the variants it only mentions, and the recommended settings in one pass.
 
     >>> [method.key for method in paper_methods(Settings())]
-    ['mf-rlf', 'mf-rlf-gauss', 'kalman', 'broyden', 'sgdmf', 'nmf', 'recommended', 'sweeps', 'mean']
+    ['mf-rlf', 'mf-rlf-gauss', 'kalman', 'broyden', 'sgdmf', 'nmf', 'recommended', 'counted', 'sweeps', 'mean']
     """
     r, passes = settings.n_components, settings.passes
 
@@ -163,6 +163,9 @@ def paper_methods(settings: Settings) -> list[Method]:
     def recommended(seed: int) -> DictionaryFilter:
         return DictionaryFilter(r, random_state=seed)
 
+    def counted(seed: int) -> DictionaryFilter:
+        return DictionaryFilter(r, covariance="counted", random_state=seed)
+
     def sweeps(seed: int) -> BayesianFactorization:
         return BayesianFactorization(r, random_state=seed)
 
@@ -177,6 +180,7 @@ def paper_methods(settings: Settings) -> list[Method]:
         Method("sgdmf", "SGDMF", sgd, passes, steps, tuning, paper=PAPER_SGDMF),
         Method("nmf", f"NMF, {iterations} iterations", nmf, iterations, iterations="max_iter", paper=PAPER_NMF),
         Method("recommended", "recommended, one pass", recommended),
+        Method("counted", "one covariance per feature, one pass", counted),
         Method("sweeps", "variational sweeps", sweeps),
         Method("mean", "pixel mean (floor)", lambda seed: PixelMean()),
     ]

@@ -26,7 +26,8 @@ def protocol(result: Restoration, settings: Settings, source: str) -> list[str]:
         f"Methods of the paper: r = {settings.n_components}, λ = {settings.noise_variance:g}, "
         f"V₀ = {_identity(settings.prior_covariance)}, {settings.passes} passes in random order, start "
         "uniform in [0, 1) unless said otherwise. The row “recommended” is `DictionaryFilter` with all "
-        "settings automatic, one pass; “variational sweeps” is `BayesianFactorization`, which revisits every image "
+        'settings automatic, one pass; “one covariance per feature” is the same with `covariance="counted"`; '
+        "“variational sweeps” is `BayesianFactorization`, which revisits every image "
         "until its bound settles.",
         "Nothing is tuned on removed entries. The step size of SGDMF (γ = step size / k^decay) and the "
         "drift Q_V = q·I of the Kalman variant were chosen, for every mask, by hiding "

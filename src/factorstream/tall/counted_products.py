@@ -24,10 +24,16 @@ def group_sizes(group: Array, missing_idx: Array, n_groups: int) -> Array:
     return sizes.astype(np.float64)
 
 
-def group_products(C: Array, e: Array, W: Array, group: Array, n_groups: int) -> tuple[Array, Array]:
-    """Σ c_i e_i of the groups with many features, whose residuals are the columns of W; and Σ e_i² of every group."""
-    ee = np.array([e @ e]) if n_groups == 1 else np.bincount(group, weights=e * e, minlength=n_groups)
-    return (W.T @ C).astype(np.float64, copy=False), ee
+def group_squares(e: Array, group: Array, n_groups: int) -> Array:
+    """Σ e_i² of every group."""
+    if n_groups == 1:
+        return np.array([e @ e], dtype=np.float64)
+    return np.bincount(group, weights=e * e, minlength=n_groups)
+
+
+def group_products(C: Array, W: Array) -> Array:
+    """Σ c_i e_i of the groups with many features, whose residuals are the columns of W (groups × q)."""
+    return (W.T @ C).astype(np.float64, copy=False)
 
 
 def own_gram_change(C: Array, e: Array, group: Array, n_levels: int, gains: Array) -> Array:
@@ -45,7 +51,7 @@ def n_beside(seen: Array, n: float) -> int:
 # ------------------------------------------------------------------ feature by feature
 
 
-def by_group(e: Array, group: Array, many: Array) -> Array:
+def columns(e: Array, group: Array, many: Array) -> Array:
     """e_i in the column of the feature's group, one column for each of the groups ``many``, zeros elsewhere."""
     W = np.empty((len(e), len(many)), e.dtype)
     for column, number in enumerate(many):
@@ -53,8 +59,8 @@ def by_group(e: Array, group: Array, many: Array) -> Array:
     return W
 
 
-def moved(C: Array, e: Array, W: Array, group: Array, n_levels: int, gains: Array, many: Array) -> Array:
-    """c_i ← c_i + e_i g in place, g the gain of the feature's group; W as in :func:`by_group`."""
+def moved(C: Array, e: Array, group: Array, n_levels: int, many: Array, W: Array, gains: Array) -> Array:
+    """c_i ← c_i + e_i g in place, g the gain of the feature's group; the others as in ``counted_rows.Residuals``."""
     gains = gains.astype(C.dtype, copy=False)
     if len(C) and len(many):
         gemm = blas.sgemm if C.dtype == np.float32 else blas.dgemm

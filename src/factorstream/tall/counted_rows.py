@@ -55,10 +55,9 @@ class CountedRows(NamedTuple):
         b, yy = place.total(row_products, C, y)
         step = find(small, groups, model, G, b, yy, counts)
         e = place.each(residual, C, step.z, y, missing_idx)
-        many = np.flatnonzero(counts[: n_levels + 1])
-        W = place.each(products.by_group, e, groups.group, many)
-        small, ee = with_gram(place, small, step, C, e, W, groups.group, n_levels)
-        C = place.each(products.moved, C, e, W, groups.group, n_levels, step.gains, many)
+        of = by_group(place, e, groups.group, n_levels, counts)
+        small, ee = with_gram(place, small, step, C, of, b - G.dot(step.z))
+        C = place.each(products.moved, C, *of, step.gains)
         small, groups, weight = learned(small, groups, model, step, ee)
         groups = groups._replace(seen=place.each(products.counted, groups.seen, missing_idx, share, weight))
         groups = regrouped(place, groups, small, model.r)
@@ -67,15 +66,38 @@ class CountedRows(NamedTuple):
         )
 
 
+class Residuals(NamedTuple):
+    """The residuals of a sample, by the groups of its features."""
+
+    e: Tall
+    """e_i = y_i − c_iᵀz, zero where there was no value."""
+    group: Tall
+    """The numbers of the features' groups."""
+    n_levels: int
+    """Up to which number groups may have many features."""
+    many: Array
+    """Which of these have observed features."""
+    W: Tall
+    """The residuals of each of those in a column of their own, zeros elsewhere."""
+
+
+def by_group(place: Place, e: Tall, group: Tall, n_levels: int, counts: Array) -> Residuals:
+    """Residuals e by group, of which so many features were observed."""
+    many = np.flatnonzero(counts[: n_levels + 1])
+    return Residuals(e, group, n_levels, many, place.each(products.columns, e, group, many))
+
+
 def with_gram(
-    place: Place, small: SmallState, step: CountedStep, rows: Tall, e: Tall, W: Tall, group: Tall, n_levels: int
+    place: Place, small: SmallState, step: CountedStep, C: Tall, of: Residuals, h: Array
 ) -> tuple[SmallState, Array]:
-    """The state with CᵀC as it is once ``rows`` of C have moved for their residuals e; and Σ e_i² per group."""
+    """The state with CᵀC as it is once C has moved for a sample's residuals, and Σ e_i² per group; h = Σ c_i e_i."""
     n_groups = len(step.gains)
-    H, ee = place.total(products.group_products, rows, e, W, group, n_groups)
-    change = gram_change(step, H, ee, np.flatnonzero(step.counts[: n_levels + 1]))
-    if n_groups > n_levels + 1:
-        change += place.total(products.own_gram_change, rows, e, group, n_levels, step.gains)
+    ee = place.total(products.group_squares, of.e, of.group, n_groups)
+    own = n_groups > of.n_levels + 1
+    H = place.total(products.group_products, C, of.W) if own or len(of.many) > 1 else h[None]
+    change = gram_change(step, H, ee, of.many)
+    if own:
+        change += place.total(products.own_gram_change, C, of.e, of.group, of.n_levels, step.gains)
     return small._replace(G=np.asfortranarray(small.G + change)), ee
 
 

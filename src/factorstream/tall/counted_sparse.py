@@ -15,7 +15,7 @@ from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState
 from ..core.place import Place, Tall
 from . import counted_products as products
-from .counted_rows import is_time, regrouped, with_gram, with_newcomers, with_room
+from .counted_rows import by_group, is_time, regrouped, with_gram, with_newcomers, with_room
 from .engine import Filtered, RowBlock, record_of, refreshed
 from .products import NONE_MISSING, copied, residual
 from .sparse_numpy import own_copy, settled
@@ -58,10 +58,9 @@ class CountedSparseRows(NamedTuple):
         G, b, yy = place.total(normal_equations, rows, y)
         step = find(small, groups, model, G, b, yy, counts)
         e = place.each(residual, rows, step.z, y, NONE_MISSING)
-        many = np.flatnonzero(counts[: groups.n_levels + 1])
-        W = place.each(products.by_group, e, group, many)
-        small, ee = with_gram(place, small, step, rows, e, W, group, groups.n_levels)
-        C = place.each(products.scattered, C, idx, rows, e, W, group, groups.n_levels, step.gains, many)
+        of = by_group(place, e, group, groups.n_levels, counts)
+        small, ee = with_gram(place, small, step, rows, of, b - G.dot(step.z))
+        C = place.each(products.scattered, C, idx, rows, *of, step.gains)
         small, groups, weight = learned(small, groups, model, step, ee)
         groups = groups._replace(seen=place.each(products.counted_at, groups.seen, idx, share, weight))
         groups = regrouped(place, groups, small, model.r)
