@@ -57,12 +57,11 @@ class CountedRows(NamedTuple):
         e = place.each(residual, C, step.z, y, missing_idx)
         small, ee = with_gram(place, small, step, C, e, groups.group, n_levels)
         C = place.each(products.moved, C, e, groups.group, n_levels, step.gains)
+        typical = typical_share(small, step)
         small, groups, weight = learned(small, groups, model, step, ee)
         groups = groups._replace(seen=place.each(products.counted, groups.seen, missing_idx, share, weight))
         groups = regrouped(place, groups, small, model.r)
-        return state._replace(C=C, small=small, groups=groups), record_of(
-            float(ee.sum()), n, typical_share(small, step)
-        )
+        return state._replace(C=C, small=small, groups=groups), record_of(float(ee.sum()), n, typical)
 
 
 def with_gram(

@@ -60,11 +60,11 @@ class CountedSparseRows(NamedTuple):
         e = place.each(residual, rows, step.z, y, NONE_MISSING)
         small, ee = with_gram(place, small, step, rows, e, group, groups.n_levels)
         C = place.each(products.scattered, C, idx, rows, e, group, groups.n_levels, step.gains)
+        typical = typical_share(small, step)
         small, groups, weight = learned(small, groups, model, step, ee)
         groups = groups._replace(seen=place.each(products.counted_at, groups.seen, idx, share, weight))
         groups = regrouped(place, groups, small, model.r)
-        record = record_of(float(ee.sum()), n, typical_share(small, step))
-        return state._replace(C=C, small=small, groups=groups), [record]
+        return state._replace(C=C, small=small, groups=groups), [record_of(float(ee.sum()), n, typical)]
 
     def _settled(self, state: FilterState, Y: Tall, k: int) -> FilterState:
         """The state once the features that have their first value in row k have an origin."""
