@@ -131,6 +131,7 @@ def test_float32_is_float64_to_its_digits(rng, missing):
     np.testing.assert_allclose(std, std_2, rtol=1e-3, atol=1e-6)
 
 
+@pytest.mark.here(reason="what another place keeps cannot be saved yet")
 def test_a_saved_stream_goes_on_bit_for_bit(rng, tmp_path):
     X = low_rank(rng, 300, 12, 3, noise=NOISE)
     X[rng.random(X.shape) < 0.5] = np.nan

@@ -72,7 +72,8 @@ def find(
 def gram_change(step: CountedStep, H: Array, ee: Array) -> Array:
     """By how much CᵀC changes when every feature moves by its group's gain: H = Σ c_i e_i, ee = Σ e_i² per group."""
     half = H.T @ step.gains[: len(H)]
-    return half + half.T + (step.gains.T * ee) @ step.gains
+    change: Array = half + half.T + (step.gains.T * ee) @ step.gains
+    return change
 
 
 def learned(

@@ -90,7 +90,8 @@ def is_young(seen: Array, r: int) -> Array:
 def chosen_levels(seen: Array, n: float) -> Array:
     """The level of each feature by the share of samples in which it was seen (m); 0 is "in all"."""
     share = np.maximum(seen / max(n, np.finfo(float).tiny), 2.0**-LOWEST)
-    return np.clip(np.rint(-STEPS_PER_HALF * np.log2(share)), 0, LOWEST).astype(np.intp)
+    levels: Array = np.clip(np.rint(-STEPS_PER_HALF * np.log2(share)), 0, LOWEST).astype(np.intp)
+    return levels
 
 
 def level_root(S: Array, prior: Array, share: float) -> Array:
@@ -102,7 +103,8 @@ def level_root(S: Array, prior: Array, share: float) -> Array:
     A = triangular_solve(prior, S)
     v, U = np.linalg.eigh(A @ A.T)
     information = 1.0 / np.maximum(v, np.finfo(float).tiny) - 1.0
-    return (prior @ U) / np.sqrt(1.0 + np.where(information > 0.0, share, 1.0) * information)
+    root: Array = (prior @ U) / np.sqrt(1.0 + np.where(information > 0.0, share, 1.0) * information)
+    return root
 
 
 def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool = False) -> tuple[Array, Groups]:
