@@ -33,7 +33,7 @@ YOUNG = 5
 """Times n_components in which a feature must have been seen to be known well by a level.
 
 Measured: with the true coefficients, exact until then and counted afterwards covers as exact does to within 0.002, for
-3 and 10 components (maths of the project, section 10)."""
+3 and 10 components."""
 
 ROOM, ROOM_PER_ENTRY = 8192, 0.25
 """Entries of matrices that features of their own may take: this many, or this share of the entries of C.
