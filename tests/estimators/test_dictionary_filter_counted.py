@@ -28,12 +28,12 @@ def assert_same(one, other, rtol=1e-8):
 # ------------------------------------------------------------------ columns that were not always there
 
 
-def coverage(model, rows):
-    """The share of the values of the first column that its 95% intervals hold."""
+def coverage(model, rows, n_columns=1):
+    """The share of the values of the first columns that their 95% intervals hold."""
     hidden = rows.copy()
-    hidden[:, 0] = np.nan
+    hidden[:, :n_columns] = np.nan
     low, high = model.predict_interval(hidden, 0.95)
-    return np.mean((low[:, 0] <= rows[:, 0]) & (rows[:, 0] <= high[:, 0]))
+    return np.mean(((low <= rows) & (rows <= high))[:, :n_columns])
 
 
 def world(seed, n):
@@ -66,6 +66,32 @@ def test_intervals_of_a_column_that_is_rarely_seen(n_seen):
 def test_intervals_of_a_column_that_starts_late():
     assert 0.90 < np.mean([late(seed, "counted") for seed in range(3)]) < 0.98
     assert np.mean([late(seed, "shared") for seed in range(3)]) < 0.8
+
+
+def silent(seed, covariance, n_silent, Q=1e-4, n_columns=5):
+    """Columns that are silent for ``n_silent`` rows while loadings and mean walk by Q per row, and back for ten rows.
+
+    The scale of the coefficients is free, and Q is in units of the filter's own dictionary: it starts from the true one.
+    """
+    rng = np.random.default_rng(seed)
+    n = 500 + n_silent + 10
+    C = rng.standard_normal((20, 4)) + np.cumsum(np.sqrt(Q) * rng.standard_normal((n + 1, 20, 4)), axis=0)
+    C = np.concatenate([C, np.repeat(C[-1:], 200, axis=0)])
+    z = np.column_stack([rng.standard_normal((len(C), 3)), np.ones(len(C))])
+    Y = np.einsum("kiq,kq->ki", C, z) + NOISE * rng.standard_normal(C.shape[:2])
+    X = Y[:n].copy()
+    X[500:-10, :n_columns] = np.nan
+    model = DictionaryFilter(
+        3, covariance=covariance, drift=Q, init=C[0, :, :3].T, noise_variance=NOISE**2, prior_covariance=0.01
+    )
+    return coverage(model.partial_fit(X), Y[n:], n_columns)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("n_silent", "n_seeds"), [(1000, 6), (5000, 3)])
+def test_intervals_of_columns_that_return_after_a_silence(n_silent, n_seeds):
+    assert 0.90 < np.mean([silent(seed, "counted", n_silent) for seed in range(n_seeds)]) < 0.98
+    assert np.mean([silent(seed, "shared", n_silent) for seed in range(n_seeds)]) < 0.8
 
 
 # ------------------------------------------------------------------ shapes and facts
