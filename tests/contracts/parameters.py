@@ -44,6 +44,7 @@ OTHERS = {
     "prior_covariance": Other(0.5),
     "coefficients": Other("map"),
     "drift": Other(1e-2),
+    "covariance": Other("counted"),
     "fit_mean": Other(False),
     "init": Other("uniform"),
     "n_passes": Other(3),

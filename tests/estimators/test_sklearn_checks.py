@@ -25,6 +25,8 @@ ESTIMATORS = [
     DictionaryFilter(),
     DictionaryFilter(n_components=2, coefficients="map"),
     DictionaryFilter(n_components=2, coefficients="marginal", drift=1e-3),
+    DictionaryFilter(covariance="counted"),
+    DictionaryFilter(n_components=2, covariance="counted", coefficients="marginal", drift=1e-3),
     BayesianFactorization(),
     BayesianFactorization(2),
     BayesianFactorization(noise_variance="per_feature", max_iter=5),

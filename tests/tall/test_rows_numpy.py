@@ -31,7 +31,7 @@ def test_values_under_the_mask_never_matter(rng, poison, n_missing, dtype, step)
         with np.errstate(over="ignore"):
             Y = np.where(missing, value, y).astype(dtype)[None]
         rows = RowBlock(place.put(Y, 1), 1, place.put(missing[None], 1))
-        (C, _, _, small), records = NumpyRows(place, paper_model(r, step=step), None).run(state, [rows])
+        (C, _, _, small, _), records = NumpyRows(place, paper_model(r, step=step), None).run(state, [rows])
         results.append((fetched(C), small.G, small.S, small.T, small.xbar, np.array(small[4:]), *records[0]))
     assert not np.array_equal(results[0][0], C0)
     np.testing.assert_array_equal(results[0][0][missing], C0[missing])

@@ -74,10 +74,10 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     ----------
     components_ : array (n_components, n_features)
     n_components_ : int
-    covariance_ : array (n_components, n_components)
+    covariance_ : array (n_components, n_components), or (n_features, n_components, n_components)
         V, the posterior covariance between the components, the same for every feature: exact for complete data, an
         approximation under missing data. It never grows without drift, except that a noise variance being
-        learned scales it.
+        learned scales it. With ``covariance="counted"``, one for every feature.
     mean_ : array (n_features,)
         What is predicted of a row before any of it is seen; coefficients are counted from there.
     noise_variance_ : float

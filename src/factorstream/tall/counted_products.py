@@ -132,4 +132,5 @@ def new_in_row(unseen: Array, Y: SparseRows, k: int) -> Array:
 
 def first_in_row(unseen: Array, Y: Array, j: int) -> Array:
     """The same for row j of dense rows."""
-    return unseen & ~np.isnan(Y[j])
+    first: Array = unseen & ~np.isnan(Y[j])
+    return first

@@ -58,12 +58,11 @@ class CountedRows(NamedTuple):
         of = by_group(place, e, groups.group, n_levels, counts)
         small, ee = with_gram(place, small, step, C, of, b - G.dot(step.z))
         C = place.each(products.moved, C, *of, step.gains)
+        record = record_of(float(ee.sum()), n, step.doubt / (small.lam + step.doubt))
         small, groups, weight = learned(small, groups, model, step, ee)
         groups = groups._replace(seen=place.each(products.counted, groups.seen, missing_idx, share, weight))
         groups = regrouped(place, groups, small, model.r)
-        return state._replace(C=C, small=small, groups=groups), record_of(
-            float(ee.sum()), n, step.doubt / (small.lam + step.doubt)
-        )
+        return state._replace(C=C, small=small, groups=groups), record
 
 
 class Residuals(NamedTuple):

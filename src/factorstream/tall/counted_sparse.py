@@ -61,10 +61,10 @@ class CountedSparseRows(NamedTuple):
         of = by_group(place, e, group, groups.n_levels, counts)
         small, ee = with_gram(place, small, step, rows, of, b - G.dot(step.z))
         C = place.each(products.scattered, C, idx, rows, *of, step.gains)
+        record = record_of(float(ee.sum()), n, step.doubt / (small.lam + step.doubt))
         small, groups, weight = learned(small, groups, model, step, ee)
         groups = groups._replace(seen=place.each(products.counted_at, groups.seen, idx, share, weight))
         groups = regrouped(place, groups, small, model.r)
-        record = record_of(float(ee.sum()), n, step.doubt / (small.lam + step.doubt))
         return state._replace(C=C, small=small, groups=groups), [record]
 
     def _settled(self, state: FilterState, Y: Tall, k: int) -> FilterState:

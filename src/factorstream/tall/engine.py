@@ -8,6 +8,8 @@
 ``rows_compiled``      one row after another, in compiled loops, for features of this process
 ``sparse_numpy``       sparse rows in NumPy
 ``sparse_compiled``    sparse rows in compiled loops, for features of this process
+``counted_rows``       one row after another where every feature has its own doubt
+``counted_sparse``     the same for sparse rows
 =====================  ==========================================================================
 
 Compiled loops leave rare rows to NumPy. :func:`compiled_or_numpy` is the one way in which that happens.

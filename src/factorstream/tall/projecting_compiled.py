@@ -37,7 +37,7 @@ class CompiledProjection(NamedTuple):
         return self._run(Y, variance, complete_too=False)
 
     def _run(self, Y: Array, variance: Array | None, complete_too: bool) -> Array:
-        given, origin, _, small = self.state
+        given, origin, _, small, _ = self.state
         C = given.astype(np.float64)  # a copy: writable and in one piece, whatever the state's is
         fixed = self.state._replace(C=C, small=small._replace(G=gram(C)))
         prior, X = belief(small, self.model), np.zeros((len(Y), self.model.r))

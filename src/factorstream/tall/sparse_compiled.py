@@ -35,7 +35,7 @@ class CompiledSparseRows(NamedTuple):
         by_numpy = NumpySparseRows(HERE, self.model)
 
         def compiled(carry: Filtered, some: slice) -> tuple[Filtered, int]:
-            (C, origin, _, small), records = carry
+            (C, origin, _, small, _), records = carry
             small = refreshed(HERE, small, C)
             small, record, done = kernel.filter_sparse_rows(small, self.model, C, rows.Y[some], origin, unseen)
             records.append(record)

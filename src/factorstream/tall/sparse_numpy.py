@@ -33,7 +33,7 @@ class NumpySparseRows(NamedTuple):
 
     def row(self, state: FilterState, Y: Tall, k: int) -> tuple[FilterState, list[FilterRecord]]:
         """Filter row k, with the arrays of ``state`` changed in place. It has no record if nothing is stored."""
-        place, (C, origin, unseen, small) = self.place, state
+        place, (C, origin, unseen, small, _) = self.place, state
         n = place.total(n_stored, Y, k)
         if n == 0:
             return state, []

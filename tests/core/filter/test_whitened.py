@@ -19,11 +19,12 @@ LEARNING = {
 }
 
 
-def block_of(seed, r, fit_mean, learning, B=50, m=60, noise=0.3):
+def block_of(seed, r, fit_mean, learning, covariance="shared", B=50, m=60, noise=0.3):
     """A stream in its middle, and the inner products of the block that comes next."""
     rng = np.random.default_rng(seed)
     Y = low_rank(rng, 40 + B, m, r, noise=noise) + 2.0 * rng.standard_normal(m)
-    model = DictionaryFilter(r, fit_mean=fit_mean, random_state=seed, **LEARNING[learning]).fit(Y[:40])
+    model = DictionaryFilter(r, covariance=covariance, fit_mean=fit_mean, random_state=seed, **LEARNING[learning])
+    model.fit(Y[:40])
     C, small = fetched(model.state_.filter.C), model.state_.filter.small
     Z = Y[40:] - fetched(model.state_.filter.origin)
     small = small._replace(G=np.asfortranarray(C.T @ C))
@@ -49,28 +50,32 @@ def assert_same(fast, slow, rtol=1e-10):
     for a, b in zip(block.record, block_2.record, strict=True):
         np.testing.assert_allclose(a, b, rtol=rtol)
     assert (state.k, state.age) == (state_2.k, state_2.age)
+    assert block.weight == pytest.approx(block_2.weight, rel=rtol)
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("fit_mean", [False, True])
 @pytest.mark.parametrize("learning", LEARNING)
 @pytest.mark.parametrize("r", [1, 2, 7])
-def test_fast_recursion_is_the_slow_one(monkeypatch, seed, fit_mean, learning, r):
-    problem = block_of(seed, r, fit_mean, learning)
+@pytest.mark.parametrize("covariance", ["shared", "counted"])
+def test_fast_recursion_is_the_slow_one(monkeypatch, seed, fit_mean, learning, r, covariance):
+    problem = block_of(seed, r, fit_mean, learning, covariance)
     assert whitened.applies(problem[1], problem[4])
     assert_same(*both(monkeypatch, problem))
 
 
 @pytest.mark.parametrize("growth", [0.0, 1e-3, 1e-1])
-def test_a_new_basis_may_be_chosen_at_any_time(monkeypatch, growth):
-    problem = block_of(0, 5, True, "learned")
+@pytest.mark.parametrize("covariance", ["shared", "counted"])
+def test_a_new_basis_may_be_chosen_at_any_time(monkeypatch, growth, covariance):
+    problem = block_of(0, 5, True, "learned", covariance)
     monkeypatch.setattr(whitened, "GROWTH", growth)
     assert_same(*both(monkeypatch, problem))
 
 
-def test_early_samples_make_the_gram_matrix_grow(monkeypatch):
+@pytest.mark.parametrize("covariance", ["shared", "counted"])
+def test_early_samples_make_the_gram_matrix_grow(monkeypatch, covariance):
     """From a start a thousand times too small; the basis is chosen again on the way."""
-    small, model, K, N, m = block_of(1, 4, True, "learned")
+    small, model, K, N, m = block_of(1, 4, True, "learned", covariance)
     shrink = np.diag([1e-3] * 4 + [1.0])
     problem = (small._replace(G=np.asfortranarray(shrink @ small.G @ shrink)), model, shrink @ K, N, m)
     fast, slow = both(monkeypatch, problem)

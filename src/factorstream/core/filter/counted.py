@@ -75,7 +75,8 @@ def gram_change(step: CountedStep, H: Array, ee: Array, many: Array) -> Array:
     """By how much CᵀC changes when features move by their groups' gains: H = Σ c_i e_i of the groups ``many``, which
     have many features, ee = Σ e_i² of every group. What Σ c_i e_i gᵀ of the other groups adds is left out."""
     half = H.T @ step.gains[many]
-    return half + half.T + (step.gains.T * ee) @ step.gains
+    change: Array = half + half.T + (step.gains.T * ee) @ step.gains
+    return change
 
 
 def learned(

@@ -33,7 +33,7 @@ YOUNG = 5
 """Times n_components in which a feature must have been seen to be known well by a level.
 
 Measured: with the true coefficients, exact until then and counted afterwards covers as exact does to within 0.002, for
-3 and 10 components (maths of the project, section 10)."""
+3 and 10 components."""
 
 ROOM, ROOM_PER_ENTRY = 8192, 0.25
 """Entries of matrices that features of their own may take: this many, or this share of the entries of C.
@@ -97,18 +97,21 @@ def is_young(seen: Array, r: int) -> Array:
 def chosen_levels(seen: Array, n: float) -> Array:
     """The level of each feature by the share of samples in which it was seen (m); 0 is "in all"."""
     share = np.maximum(seen / max(n, np.finfo(float).tiny), 2.0**-LOWEST)
-    return np.clip(np.rint(-STEPS_PER_HALF * np.log2(share)), 0, LOWEST).astype(np.intp)
+    levels: Array = np.clip(np.rint(-STEPS_PER_HALF * np.log2(share)), 0, LOWEST).astype(np.intp)
+    return levels
 
 
 def level_root(S: Array, prior: Array, share: float) -> Array:
     """Square root of V_l = (V0⁻¹ + ρ (V⁻¹ − V0⁻¹))⁻¹: what is left of the doubt after a share ρ of the samples.
 
+    Where a drift has made V larger than V0, V_l is V in those directions: a share of the samples says no more than all.
     As computed  with V0 = RRᵀ and R⁻¹V R⁻ᵀ = U diag(v) Uᵀ it is R U diag(1/(1 + ρ (1/v − 1))) Uᵀ Rᵀ. Cost O(q³).
     """
     A = triangular_solve(prior, S)
     v, U = np.linalg.eigh(A @ A.T)
-    information = np.maximum(1.0 / np.maximum(v, np.finfo(float).tiny) - 1.0, 0.0)
-    return (prior @ U) / np.sqrt(1.0 + share * information)
+    information = 1.0 / np.maximum(v, np.finfo(float).tiny) - 1.0
+    root: Array = (prior @ U) / np.sqrt(1.0 + np.where(information > 0.0, share, 1.0) * information)
+    return root
 
 
 def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool = False) -> tuple[Array, Groups]:

@@ -1,0 +1,138 @@
+"""One sample where every feature has its own doubt, and the regression that the filter then is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from counted_problems import begin_counted, counted_model, feature_covariances, problem
+from factorstream.core.filter import groups as grouping
+from factorstream.core.filter.counted import drifted, find, gram_change, learned
+from factorstream.core.filter.groups import covariances, stack
+from factorstream.tall.filtering import filter_rows
+from filter_problems import begin, close, paper_model, random_spd
+from reference import mf_rlf
+from reference_counted import CountedFilter
+from split_place import fetched
+
+LAM = 0.2
+
+
+@pytest.mark.parametrize("with_mean", [False, True])
+@pytest.mark.parametrize("missing", [0.3, 0.7])
+def test_exact_features_have_the_posterior_of_their_own_regression(rng, monkeypatch, missing, with_mean):
+    """Given the x and λ_k of every row: V_i⁻¹ = V0⁻¹ + Σ x xᵀ/λ_k and c_i = V_i (V0⁻¹c0 + Σ y x/λ_k), rows seen."""
+    monkeypatch.setattr(grouping, "YOUNG", 10**6)
+    r, m = 3, 12
+    Y, C, V0 = problem(rng, 120, m, r, missing=missing, with_mean=with_mean)
+    Y[0] = np.where(np.arange(m) < 4, Y[0], np.nan)
+    Y[1] = np.where(np.arange(m) < 4, np.nan, Y[1])  # nobody has the history of all rows
+    Y[:, 11] = np.where(np.arange(120) < 60, np.nan, Y[:, 11])
+    state, _ = filter_rows(begin_counted(C, V0, LAM, r), counted_model(r, C.shape[1]), Y, 8)
+    monkeypatch.setattr("reference_counted.YOUNG", 10**6)
+    twin = CountedFilter(C, V0, LAM, r).run(Y)
+    assert twin.place.count("own") == m
+    X, lams, P0 = np.array(twin.x_of_row), np.array(twin.lam_of_row), np.linalg.inv(V0)
+    for i in range(m):
+        seen = ~np.isnan(Y[:, i])
+        A, y, w = X[seen], Y[seen, i], 1.0 / lams[seen]
+        precision = P0 + (A.T * w) @ A
+        close(feature_covariances(state)[i], np.linalg.inv(precision), 1e-8)
+        close(fetched(state.C)[i], np.linalg.solve(precision, P0 @ C[i] + A.T @ (w * y)), 1e-8)
+
+
+def test_complete_rows_are_one_regression_for_all_features(rng):
+    r, m = 3, 12
+    Y, C, V0 = problem(rng, 120, m, r)
+    state, _ = filter_rows(begin_counted(C, V0, LAM, r), counted_model(r, r + 1), Y, 8)
+    twin = CountedFilter(C, V0, LAM, r).run(Y)
+    assert state.groups.alike
+    X, w, P0 = np.array(twin.x_of_row), 1.0 / np.array(twin.lam_of_row), np.linalg.inv(V0)
+    precision = P0 + (X.T * w) @ X
+    close(fetched(state.C), np.linalg.solve(precision, P0 @ C.T + (X.T * w) @ Y).T, 1e-8)
+
+
+def test_a_level_is_a_regression_in_which_every_row_counts_by_its_share(rng, monkeypatch):
+    """A level that was carried through all rows, whoever was at it."""
+    monkeypatch.setattr(grouping, "ROOM", 0)
+    monkeypatch.setattr(grouping, "ROOM_PER_ENTRY", 0.0)
+    r, m = 2, 10
+    Y, C, V0 = problem(rng, 200, m, r)
+    Y[1::2, 7:] = np.nan
+    state, _ = filter_rows(begin_counted(C, V0, LAM, r), counted_model(r, r + 1), Y, 8)
+    twin = CountedFilter(C, V0, LAM, r, room=0).run(Y)
+    assert set(twin.place) == {0, 2}
+    X, w, P0 = np.array(twin.x_of_row), 1.0 / np.array(twin.lam_of_row), np.linalg.inv(V0)
+    V = feature_covariances(state)
+    close(V[0], np.linalg.inv(P0 + (X.T * w) @ X), 1e-8)
+    close(V[8], np.linalg.inv(P0 + 0.5 * (X.T * w) @ X), 1e-8)
+
+
+def test_without_doubt_it_is_algorithm_1(rng):
+    """With next to no doubt about C (V0 small against λ) and many features the rules become those of the paper."""
+    m, r = 4000, 2
+    truth = rng.standard_normal((m, r))
+    Y = rng.standard_normal((50, r)) @ truth.T + 0.3 * rng.standard_normal((50, m))
+    V0 = 1e-9 * np.eye(r)
+    state, _ = filter_rows(begin_counted(truth, V0, 0.09, r), counted_model(r, r), Y, 8)
+    C, V, _ = mf_rlf(Y.T, truth, V0, 0.09)
+    close(fetched(state.C) - truth, C - truth, 2e-3)  # λ_k is λ (1 + r/m): 1 in 2000
+    close(feature_covariances(state)[0], V, 1e-9)
+    paper, _ = filter_rows(begin(truth, V0, 0.09), paper_model(r), Y, 8)
+    close(fetched(paper.C), C)
+
+
+def in_the_middle(rng, r=2, m=9, n=60):
+    Y, C, V0 = problem(rng, n, m, r, missing=0.3)
+    model = counted_model(r, r + 1, learn_noise=True)
+    state, _ = filter_rows(begin_counted(C, V0, LAM, r), model, Y, 8)
+    return state, model
+
+
+def test_the_change_of_the_gram_matrix(rng):
+    state, model = in_the_middle(rng)
+    C, group = fetched(state.C), fetched(state.groups.group)
+    K = len(state.groups.shares) + 1
+    y = rng.standard_normal(len(C))
+    counts = np.bincount(group, minlength=K).astype(float)
+    step = find(state.small, state.groups, model, C.T @ C, C.T @ y, float(y @ y), counts)
+    e = y - C @ step.z
+    H = np.array([C[group == k].T @ e[group == k] for k in range(K)])
+    ee = np.array([e[group == k] @ e[group == k] for k in range(K)])
+    moved = C + e[:, None] * step.gains[group]
+    close(C.T @ C + gram_change(step, H, ee), moved.T @ moved, 1e-10)
+
+
+def test_only_groups_that_were_seen_or_are_levels_learn(rng):
+    state, model = in_the_middle(rng)
+    groups, C, group = state.groups, fetched(state.C), fetched(state.groups.group)
+    y = rng.standard_normal(len(C))
+    seen = np.ones(len(C), dtype=bool)
+    alone = int(np.flatnonzero(group > groups.n_levels)[0])
+    seen[alone] = False
+    K = len(groups.shares) + 1
+    counts = np.bincount(group[seen], minlength=K).astype(float)
+    A = C[seen]
+    step = find(state.small, groups, model, A.T @ A, A.T @ y[seen], float(y[seen] @ y[seen]), counts)
+    before = covariances(stack(state.small.S, groups))
+    small, after, weight = learned(state.small, groups, model, step, np.zeros(K))
+    V = covariances(stack(small.S, after))
+    np.testing.assert_array_equal(V[group[alone]], before[group[alone]])
+    shares = np.concatenate([[1.0], groups.shares])
+    for k in range(K):
+        rho = shares[k] or float(k in group[seen])
+        expected = np.linalg.inv(np.linalg.inv(before[k]) + rho * np.outer(step.z, step.z) / step.lam)
+        close(V[k], expected, 1e-8)
+    assert weight == pytest.approx(state.small.lam / step.lam)
+    assert 0 < weight < 1
+
+
+def test_drift_grows_every_doubt_and_forgets_counts(rng):
+    state, _ = in_the_middle(rng)
+    Q = random_spd(rng, 3, 0.1)
+    small, groups, share = drifted(state.small, state.groups, Q)
+    grown = covariances(stack(small.S, groups)) - covariances(stack(state.small.S, state.groups))
+    close(grown, np.broadcast_to(Q * state.small.lam / state.small.noise, grown.shape), 1e-9)
+    assert groups.n == share * state.groups.n
+    assert 0 < share < 1
+    assert drifted(state.small, state.groups, None) == (state.small, state.groups, 1.0)
