@@ -25,6 +25,12 @@ def parts(rng, n_levels, dtype=np.float64):
     return C, e, group, rng.standard_normal((n_levels + 3, Q))
 
 
+def residuals(e, group, n_levels):
+    """The fields of ``counted_rows.Residuals``, every group that may have many features included."""
+    many = np.arange(n_levels + 1)
+    return e, group, n_levels, many, products.columns(e, group, many)
+
+
 def test_observed_features_of_each_group(rng, n_levels):
     _, _, group, _ = parts(rng, n_levels)
     missing = np.array([0, 4, 9])
@@ -36,7 +42,8 @@ def test_observed_features_of_each_group(rng, n_levels):
 
 def test_sums_per_group(rng, n_levels):
     C, e, group, _ = parts(rng, n_levels)
-    H, ee = products.group_products(C, e, group, n_levels, n_levels + 3)
+    H = products.group_products(C, residuals(e, group, n_levels)[-1])
+    ee = products.group_squares(e, group, n_levels + 3)
     for k in range(n_levels + 3):
         mine = [i for i in range(M) if group[i] == k]
         assert ee[k] == pytest.approx(sum(e[i] ** 2 for i in mine))
@@ -47,10 +54,11 @@ def test_sums_per_group(rng, n_levels):
 
 def test_the_gram_matrix_of_what_has_moved(rng, n_levels):
     C, e, group, gains = parts(rng, n_levels)
-    H, ee = products.group_products(C, e, group, n_levels, n_levels + 3)
+    H = products.group_products(C, residuals(e, group, n_levels)[-1])
+    ee = products.group_squares(e, group, n_levels + 3)
     half = H.T @ gains[: n_levels + 1]
     change = half + half.T + (gains.T * ee) @ gains + products.own_gram_change(C, e, group, n_levels, gains)
-    moved = products.moved(C.copy(), e, group, n_levels, gains)
+    moved = products.moved(C.copy(), *residuals(e, group, n_levels), gains)
     close(C.T @ C + change, moved.T @ moved, 1e-12)
 
 
@@ -58,7 +66,7 @@ def test_the_gram_matrix_of_what_has_moved(rng, n_levels):
 def test_every_feature_moves_by_the_gain_of_its_group(rng, n_levels, dtype):
     C, e, group, gains = parts(rng, n_levels, dtype)
     expected = [C[i] + e[i] * gains[group[i]] for i in range(M)]
-    moved = products.moved(C, e, group, n_levels, gains)
+    moved = products.moved(C, *residuals(e, group, n_levels), gains)
     assert moved is C
     assert moved.dtype == dtype
     close(moved, np.array(expected), 1e-5 if dtype == np.float32 else 1e-12)
@@ -68,8 +76,9 @@ def test_rows_that_were_gathered_move_alike(rng, n_levels):
     C, e, group, gains = parts(rng, n_levels)
     idx = np.array([1, 4, 8])
     expected = C.copy()
-    expected[idx] = products.moved(C[idx], e[idx], group[idx], n_levels, gains)
-    out = products.scattered(C, idx, C[idx], e[idx], products.taken(group, idx), n_levels, gains)
+    of = residuals(e[idx], products.taken(group, idx), n_levels)
+    expected[idx] = products.moved(C[idx], *of, gains)
+    out = products.scattered(C, idx, C[idx], *of, gains)
     assert out is C
     np.testing.assert_array_equal(C, expected)
 

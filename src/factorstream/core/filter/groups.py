@@ -81,7 +81,7 @@ def mean_root(roots: Array, counts: Array) -> Array:
     """S with SSᵀ the mean covariance of features of which each group has so many (q × columns)."""
     used = np.flatnonzero(counts)
     weighted = roots[used] * np.sqrt(counts[used] / counts.sum())[:, None, None]
-    return weighted.transpose(1, 0, 2).reshape(len(roots[0]), -1)
+    return np.asarray(weighted.transpose(1, 0, 2).reshape(len(roots[0]), -1))
 
 
 def covariances(roots: Array) -> Array:
