@@ -12,6 +12,7 @@ import numpy as np
 
 from ..place import HERE, Place, Tall
 from .factors import Factors, by_relevance, new_weights, prune, rescale, standardise
+from .freedom import spent_parameters
 from .noise.gaussian import GaussianNoise
 from .noise.law import NoiseLaw, Prepared
 from .noise.variance import LEAST, PooledVariance, VarianceRule
@@ -76,6 +77,7 @@ class VariationalFit(NamedTuple):
     history: tuple[SweepInfo, ...]
     n_passes: int
     weights: Tall  # (n, m) of the last sweep: those given, or what the law of the noise has made of them
+    spent: Tall  # (m,) parameters that the observed entries of each feature were spent on
 
 
 class _Start(NamedTuple):
@@ -111,8 +113,9 @@ def fit(
             factors = prune(factors, swept.moment, place)
         if len(history) > 1 and history[-1].bound - history[-2].bound < options.tol * N:
             break
+    spent = spent_parameters(scaled, weights, factors, place)
     factors = rescale(by_relevance(factors, place), ready.offset, ready.scale, place)
-    return VariationalFit(factors, tuple(history), begin.n_passes, weights)
+    return VariationalFit(factors, tuple(history), begin.n_passes, weights, spent)
 
 
 def _cold_start(data: Observations, ready: Prepared, options: FitOptions, N: float, place: Place) -> _Start:
