@@ -243,7 +243,7 @@ def _spent_with(
     spent: Array, S: Array, before: Array, W: Rows, coef: CoefficientPosterior, post: Posterior, s2: Array
 ) -> Array:
     """Parameters spent on a lot of rows as well; S - before are the sums over the lot."""
-    return spent + spent_by_sums(S - before, fitted_square(W, coef, post.C), post, s2)
+    return spent + spent_by_sums(S, fitted_square(W, coef, post.C), post, s2, before)
 
 
 def _settle_new_features(state: VariationalState, data: Observations, place: Place) -> VariationalState:

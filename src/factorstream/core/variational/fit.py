@@ -30,7 +30,8 @@ from .posterior import (
     posterior,
 )
 from .relevance import LearnedPrior, PriorRule
-from .start import Spectrum, affordable_rank, sparse_start, spectral_start
+from .sparse_start import sparse_start
+from .start import Spectrum, affordable_rank, spectral_start
 from .sweep import SweepRules, sweep
 
 DOUBTFUL = 0.1
@@ -121,7 +122,7 @@ def fit(
 def _cold_start(data: Observations, ready: Prepared, options: FitOptions, N: float, place: Place) -> _Start:
     n, m, noise = data.n, data.m, options.noise
     if data.sparse:
-        start = sparse_start(data.Y, n, m, options.r or 1, place)
+        start = sparse_start(data, options.r or 1, noise, options.max_passes, place=place)
     else:
         start = spectral_start(data.Y, data, options.r, noise, options.max_passes, spare=options.spare, place=place)
     r = start.X.shape[1]

@@ -68,14 +68,14 @@ def fitted_square(W: Any, coef: CoefficientPosterior, C: Array) -> Array:
     return np.bincount(W.indices, weights=W.data * fit * fit, minlength=W.shape[1])
 
 
-def spent_by_sums(S: Array, fitted: Array, post: Posterior, s2: Array) -> Array:
-    """p_i from the packed sums S_i = Σ_k w_ki E[x_k x_kᵀ] (m, p) and ``fitted_square`` (m,)."""
+def spent_by_sums(S: Array, fitted: Array, post: Posterior, s2: Array, before: Array | None = None) -> Array:
+    """p_i from the packed sums S_i = Σ_k w_ki E[x_k x_kᵀ] (m, p), less those ``before``, and ``fitted_square`` (m,)."""
     total = np.empty_like(fitted)
     weight = layout(post.C.shape[1]).weight
     for b in blocks(fitted.size, S.shape[1], CACHE):
         M = outer(post.C[b])
         M += post.V[b]
-        M *= S[b]
+        M *= S[b] if before is None else S[b] - before[b]
         total[b] = M @ weight
     return np.asarray(np.maximum(total - fitted, 0.0) / s2)
 
