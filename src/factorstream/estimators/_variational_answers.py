@@ -17,6 +17,7 @@ from ..core.variational.predictive import draw_entries, log_density, predict, pr
 from ..tall.places import place_of
 from ..tall.rows import Rows
 from ..tall.threads import limited
+from ._validation import warn_caller
 from ._variational import VariationalState, observe
 
 CHUNK = 256
@@ -108,8 +109,19 @@ class VariationalDictionary(NamedTuple):
         state, place = self.state, self.place
         freedom = place.get(state.options.variance.freedom(state.n_observed, state.spent, place), 0)
         if state.scores is None:
+            self._warn_of_few_entries()
             return model_half_width(freedom, level)
         return half_width(state.scores, freedom, level)
+
+    def _warn_of_few_entries(self) -> None:
+        """Say where the model's own intervals are known to hold less than they should."""
+        state, m = self.state, len(self.place.get(self.state.origin, 0))
+        observed, numbers = float(self.place.total(np.sum, state.n_observed)), m * (state.factors.r + 1)
+        if observed < state.options.variance.entries_per_number * numbers:
+            warn_caller(
+                f"The dictionary and mean, {numbers} numbers, were learned from {observed:.0f} observed entries: intervals "
+                "may hold less than they say; lower n_components, or fit more rows."
+            )
 
     def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
         """Joint draws of the missing entries of X (n_draws × n × m)."""

@@ -26,6 +26,12 @@ LEAST_FREEDOM = 1.0
 95% intervals say nothing (6.5 times the normal one at 1, 84 times at 0.5, 10¹² times at 0.1)."""
 
 
+FEW_ENTRIES = 3.0
+"""Observed entries per number of the dictionary and mean below which one noise variance for all features does not make
+up for how uncertain these are: 95% intervals of well-specified data hold 0.69 to 0.94 below 3, with 15 to 50 rows, and at
+least 0.926 above (``benchmarks/coverage.py``)."""
+
+
 class VarianceRule(Protocol):
     """Where s2 comes from. Implementations are NamedTuples, so that they can be saved."""
 
@@ -44,6 +50,10 @@ class VarianceRule(Protocol):
     @property
     def least_known(self) -> int:
         """Observed values that a feature needs before anything is known of how far its other values may lie."""
+
+    @property
+    def entries_per_number(self) -> float:
+        """Observed entries per number of the dictionary and mean that the model's own intervals need to hold."""
 
     def reported(self, s2: Array) -> float | Array:
         """The variance as a person is told it: a number, or one for each feature."""
@@ -76,6 +86,11 @@ class PooledVariance(NamedTuple):
         """None: the features are taken to be of one kind, so that the others say how far values may lie."""
         return 0
 
+    @property
+    def entries_per_number(self) -> float:
+        """What was measured."""
+        return FEW_ENTRIES
+
     def reported(self, s2: Array) -> float | Array:
         """A number."""
         return float(s2[0])
@@ -107,6 +122,11 @@ class PerFeatureVariance(NamedTuple):
         """Two: a single value lies at no distance from itself."""
         return 2
 
+    @property
+    def entries_per_number(self) -> float:
+        """None: the Student-t law of each feature widens its intervals as far as they need it."""
+        return 0.0
+
     def reported(self, s2: Array) -> float | Array:
         """One for each feature, equal or not."""
         return s2
@@ -137,6 +157,11 @@ class GivenVariance(NamedTuple):
     def least_known(self) -> int:
         """None: what is given holds for every feature."""
         return 0
+
+    @property
+    def entries_per_number(self) -> float:
+        """What was measured."""
+        return FEW_ENTRIES
 
     def reported(self, s2: Array) -> float | Array:
         """A number."""
