@@ -135,7 +135,8 @@ def _scores(values: Array, gaps: Array) -> tuple[Array, Array]:
         tested[:, j] = (n1 >= MIN_GROUP) & (n - n1 >= MIN_GROUP) & (spread > 1e-9 * n)  # a constant has no ranks
         away = missing.T @ rankdata(x) - 0.5 * n1 * (n + 1.0)
         away = np.sign(away) * np.maximum(np.abs(away) - 0.5, 0.0)  # rank sums are whole: correction for continuity
-        z[:, j] = np.where(tested[:, j], away / np.sqrt(np.where(tested[:, j], n1 * (n - n1) * spread / 12.0, 1.0)), 0.0)
+        variance = np.where(tested[:, j], n1 * (n - n1) * spread / 12.0, np.inf)
+        z[:, j] = away / np.sqrt(variance)
     return z, tested
 
 

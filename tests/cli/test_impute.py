@@ -123,7 +123,7 @@ def test_a_column_with_one_known_value_has_no_bounds(capsys, tmp_path):
     (tmp_path / "in.csv").write_text("a,b\n5,1\n,2\n,3\n,4\n,5\n,6\n")
     code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--level", "0.95")
     assert code == 0
-    assert "one value of a column is known, which does not say how far others may lie: a." in said
+    assert "one value of a column is known, which does not say how far others lie: a." in said
     assert "too small to calibrate" not in said
     header, rows = read(tmp_path / "out.csv")
     assert header == ["a", "a_lower", "a_upper", "b"]
@@ -146,7 +146,7 @@ def test_columns_without_bounds_leave_the_others_calibrated(capsys, tmp_path):
     assert all_names[: len(names)] == names
     assert [row[: len(names)] for row in found] == plain
     assert found[-1][len(names) :] == ["7", "", "", "8", "", ""]
-    assert "how far others may lie: single." in said
+    assert "how far others lie: single." in said
     assert "all equal, and too few for this level: equal." in said
 
 

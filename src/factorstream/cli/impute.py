@@ -93,7 +93,7 @@ def _notes(completion: Completion, source: Path, target: Path) -> Iterator[str]:
             yield "The table is too small to calibrate the bounds at this level; they are the model's own."
         if completion.one_value:
             yield (
-                "Bounds are left empty where one value of a column is known, which does not say how far others may lie: "
+                "Bounds are left empty where one value of a column is known, which does not say how far others lie: "
                 f"{listed(completion.one_value)}."
             )
         if completion.few_equal_values:

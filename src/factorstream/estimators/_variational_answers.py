@@ -119,8 +119,8 @@ class VariationalDictionary(NamedTuple):
         observed, numbers = float(self.place.total(np.sum, state.n_observed)), m * (state.factors.r + 1)
         if observed < state.options.variance.entries_per_number * numbers:
             warn_caller(
-                f"The dictionary and mean, {numbers} numbers, were learned from {observed:.0f} observed entries: intervals "
-                "may hold less than they say; lower n_components, or fit more rows."
+                f"The dictionary and mean, {numbers} numbers, were learned from {observed:.0f} observed entries: "
+                "intervals may hold less than they say; lower n_components, or fit more rows."
             )
 
     def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:

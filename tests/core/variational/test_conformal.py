@@ -52,7 +52,7 @@ def test_half_width():
 
 
 def test_calibration_multiplies_the_width_of_every_features_own_law():
-    """Hidden entries as far off as their Student-t laws say leave these as they are; 1.5 times as far widen all alike."""
+    """Hidden entries as far off as their Student-t laws say change nothing; 1.5 times as far widen all alike."""
     rng = np.random.default_rng(0)
     freedom = np.repeat([2.0, 8.0, np.inf], 10000)
     away = np.abs(rng.normal(size=30000))

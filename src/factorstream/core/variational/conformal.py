@@ -128,8 +128,9 @@ def calibrate(
 ) -> Calibration:
     """Choose the power and collect the scores. W must be 0 on hidden entries, the factors fitted without them.
 
-    ``hidden`` (n, m) is a mask of this process, ``freedom`` (m,) how well the noise variances of the factors are known. Where the law of the noise expects outliers, hidden entries that
-    are far off do not count: in contaminated data they are contaminated too.
+    ``hidden`` (n, m) is a mask of this process, ``freedom`` (m,) how well the noise variances of the factors are known.
+    Where the law of the noise expects outliers, hidden entries that are far off do not count: in contaminated data they
+    are contaminated too.
     Only samples with hidden entries are touched. Cost (len(tempers) + 2) 2 n' m p for those n' samples.
     """
     rows = np.flatnonzero(hidden.any(axis=1))
@@ -155,8 +156,8 @@ def calibrate(
     where = np.nonzero(place.get(hidden_there, 1))
     found = place.get(scores, 1)[where]  # quantiles need all of them in order
     order = np.argsort(found, kind="stable")
-    found = Scores(found[order], place.get(freedom, 0)[where[1]][order])
-    return Calibration(temper, found, float(away) / count if count else 0.0)
+    scores_in_order = Scores(found[order], place.get(freedom, 0)[where[1]][order])
+    return Calibration(temper, scores_in_order, float(away) / count if count else 0.0)
 
 
 def _scores(Y: Array, coef: CoefficientPosterior, post: Posterior, r: int, variance: Array) -> Array:

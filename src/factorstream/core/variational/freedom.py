@@ -50,9 +50,7 @@ def _nothing(C: Array) -> tuple[Array, Array]:
     return np.zeros((m, size(q))), np.zeros(m)
 
 
-def _add_rows(
-    S: Array, fitted: Array, W: Any, coef: CoefficientPosterior, Z: Array, C: Array
-) -> tuple[Array, Array]:
+def _add_rows(S: Array, fitted: Array, W: Any, coef: CoefficientPosterior, Z: Array, C: Array) -> tuple[Array, Array]:
     add_product(S, W, Z)
     return S, fitted + fitted_square(W, coef, C)
 
@@ -65,7 +63,7 @@ def fitted_square(W: Any, coef: CoefficientPosterior, C: Array) -> Array:
         return np.asarray(np.einsum("km,km->m", W, fit))
     row = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     fit = np.einsum("eq,eq->e", coef.X[row], C[W.indices])
-    return np.bincount(W.indices, weights=W.data * fit * fit, minlength=W.shape[1])
+    return np.asarray(np.bincount(W.indices, weights=W.data * fit * fit, minlength=W.shape[1]), dtype=np.float64)
 
 
 def spent_by_sums(S: Array, fitted: Array, post: Posterior, s2: Array, before: Array | None = None) -> Array:
@@ -81,7 +79,7 @@ def spent_by_sums(S: Array, fitted: Array, post: Posterior, s2: Array, before: A
 
 
 def student_half_width(freedom: Array, level: float) -> Array:
-    """Standard deviations on either side of the mean that hold ``level`` of a Student-t law; ∞ degrees: the normal one."""
+    """Standard deviations on either side of the mean that hold ``level`` of a Student-t law (∞ degrees: normal)."""
     known = np.isinf(freedom)
     width = stdtrit(np.where(known, 1.0, freedom), 0.5 + 0.5 * level)
     return np.asarray(np.where(known, ndtri(0.5 + 0.5 * level), width))

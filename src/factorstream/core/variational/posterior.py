@@ -35,9 +35,9 @@ CACHE = 2**16
 
 ROUNDING = 1e-10
 """Correlation between a feature and a component below which it is taken as zero. A feature that shares no row with the
-others has exactly that, and its loading could as well be positive as negative; out of the rounding of such a zero, sweeps
-would grow one of them. Derived: above the rounding of sums in double precision, and no number of rows that fits into a
-computer tells a correlation of 1e-10 from none."""
+others has exactly that, and its loading could as well be positive as negative; out of the rounding of such a zero,
+sweeps would grow one of them. Derived: above the rounding of sums in double precision, and no number of rows that fits
+into a computer tells a correlation of 1e-10 from none."""
 
 FIT_ARRAYS, STREAM_ARRAYS = 5, 8
 """Arrays (m, p) that a fit and a stream hold at their peak. A fit: V_i, second moments, sums and two temporaries. A

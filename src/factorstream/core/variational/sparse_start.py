@@ -1,4 +1,4 @@
-"""The start of ``start`` for sparse rows, whose gaps are never written out: the same passes, at a cost by stored entries.
+"""The start of ``start`` for sparse rows, whose gaps are not written out: the same passes, cost by stored entries.
 
 Rows whose gaps are filled with the last fit are a sparse matrix plus one of low rank,
 
@@ -79,7 +79,7 @@ def _leading(Z: _Filled, r: int, n: int, m: int, place: Place) -> tuple[Array, A
     rows = LinearOperator((n, m), matvec=times, rmatvec=transposed_times, dtype=np.dtype(np.float64))
     U, g, Vt = svds(rows, k=r, v0=begin, solver="arpack")
     order = np.argsort(g)[::-1]
-    return U[:, order], g[order], Vt[order].T
+    return U[:, order], np.asarray(g[order], dtype=np.float64), Vt[order].T
 
 
 def _dense(F: Any) -> Array:

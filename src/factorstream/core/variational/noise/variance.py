@@ -28,8 +28,8 @@ LEAST_FREEDOM = 1.0
 
 FEW_ENTRIES = 3.0
 """Observed entries per number of the dictionary and mean below which one noise variance for all features does not make
-up for how uncertain these are: 95% intervals of well-specified data hold 0.69 to 0.94 below 3, with 15 to 50 rows, and at
-least 0.926 above (``benchmarks/coverage.py``)."""
+up for how uncertain these are: intervals of well-specified data then hold less than they say (measured by
+``benchmarks/coverage.py``; the numbers are in docs/uncertainty.md)."""
 
 
 class VarianceRule(Protocol):
