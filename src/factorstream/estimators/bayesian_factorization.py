@@ -97,8 +97,8 @@ class BayesianFactorization(PosteriorFactorizer):
     are missing.
 
     Intervals are those of Student-t laws: a learned noise variance is known with as many degrees of freedom as there
-    are observed entries beyond the parameters that were fitted to them, of the feature with ``"per_feature"`` and of all
-    features otherwise, and at least one. Standard deviations and draws take the noise variance as known. With
+    are observed entries beyond the parameters that were fitted to them, of the feature with ``"per_feature"`` and of
+    all features otherwise, and at least one. Standard deviations and draws take the noise variance as known. With
     ``"per_feature"``, nothing is known of how far the values of a feature with one observed value or none may lie: its
     standard deviations and bounds are infinite. With one noise variance the other features say it. Where there are
     fewer than three observed entries for every number of the dictionary and mean, ``predict_interval`` warns.
