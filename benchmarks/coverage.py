@@ -87,7 +87,7 @@ def draw(cell: Cell, seed: int) -> tuple[Array, Array]:
     Y = X @ C.T + NOISE * rng.standard_normal((cell.n, cell.m))
     gaps = rng.random(Y.shape) < cell.missing
     if cell.hides_large:
-        gaps = Y > np.quantile(Y, 1.0 - cell.missing, axis=0)
+        gaps = np.quantile(Y, 1.0 - cell.missing, axis=0) < Y
     gaps[rng.integers(cell.n, size=cell.m), np.arange(cell.m)] &= ~gaps.all(axis=0)
     return Y, np.where(gaps, np.nan, Y)
 
@@ -146,7 +146,8 @@ def table(results: Sequence[Result]) -> str:
         spans = []
         for n in rows:
             values = [result.coverage for result in mine if result.cell.n == n]
-            spans.append(f"{np.nanmin(values):.3f} to {np.nanmax(values):.3f}")
+            values = [value for value in values if not np.isnan(value)]
+            spans.append(f"{min(values):.3f} to {max(values):.3f}" if values else "refused")
         below = [result for result in mine if result.coverage < BAR]
         warned = sum(result.warned > 0.5 for result in below)
         lines.append(f"| `{name}` | " + " | ".join(spans) + f" | {len(below)} of {len(mine)} | {warned} |")

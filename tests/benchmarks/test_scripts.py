@@ -86,5 +86,5 @@ def test_coverage_is_measured_and_printed(monkeypatch, capsys):
     assert "| estimator | 20 rows | 30 rows | cells below 0.92 |" in told
     assert told.count("`BayesianFactorization(r)`") == 3
     coverage.main(["--seeds", "1", "--hide-large", "--only", "LowRankImputer()"])
-    assert "nan" not in capsys.readouterr().out.replace("nan to nan", "")
+    assert "| refused |" in capsys.readouterr().out  # too few entries to calibrate
     assert all(cell.n_observed >= cell.n_parameters for cell in coverage.GRID)
