@@ -221,7 +221,7 @@ def test_a_stream_is_calibrated_on_the_rows_that_it_starts_from(rng):
     for part in np.split(X, [30, 90, 91, 250]):
         stream.partial_fit(part)
         plain.partial_fit(part)
-    assert stream.state_.settled.scores.size > 0
+    assert stream.state_.settled.scores.away.size > 0
     (lower, upper), (low, high) = (model.predict_interval(X, level=0.9) for model in (stream, plain))
     assert not np.allclose((upper - lower)[gone], (high - low)[gone])
     assert 0.86 < np.mean((lower <= truth)[gone] & (truth <= upper)[gone]) < 0.97

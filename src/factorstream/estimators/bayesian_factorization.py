@@ -96,6 +96,13 @@ class BayesianFactorization(PosteriorFactorizer):
     every question. Sparse and dense rows may follow each other. A fit on the whole data is better where most entries
     are missing.
 
+    Intervals are those of Student-t laws: a learned noise variance is known with as many degrees of freedom as there
+    are observed entries beyond the parameters that were fitted to them, of the feature with ``"per_feature"`` and of
+    all features otherwise, and at least one. Standard deviations and draws take the noise variance as known. With
+    ``"per_feature"``, nothing is known of how far the values of a feature with one observed value or none may lie: its
+    standard deviations and bounds are infinite. With one noise variance the other features say it. Where there are
+    fewer than three observed entries for every number of the dictionary and mean, ``predict_interval`` warns.
+
     A robust fit's draws and densities take its noise as normal, with the same central 95%.
 
     X may be a scipy.sparse matrix: its stored entries, zeros too, are the observed ones, all others missing. Give a
