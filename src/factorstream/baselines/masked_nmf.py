@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..core.linalg import Array
+from ..estimators._absurd import without_absurd
 from ..estimators._factorizer import Factorizer
 from ..estimators._types import MatrixLike, Seed
 from ..estimators._validation import (
@@ -143,7 +144,7 @@ class MaskedNMF(Factorizer):
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn the dictionary from nonnegative data, one sample per row, NaN where missing."""
         with unchanged_on_error(self):
-            Y = self._check_rows(X, reset=True)
+            Y = without_absurd(self._check_rows(X, reset=True))
             check_every_feature_observed(self, Y)
             self.state_ = self._fit(Y)
         return self

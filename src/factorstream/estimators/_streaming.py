@@ -12,13 +12,15 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..core.absurd import Seen
 from ..core.filter.coefficients import COEFFICIENT_STEPS
 from ..core.filter.gains import BroydenGain, KalmanGain
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterState, SmallState
-from ..tall.rows import Rows, rows_with_data, with_data
+from ..tall.rows import Rows, with_data
 from ..tall.threads import limited
 from . import _filter_run
+from ._absurd import without_absurd
 from ._factorizer import Factorizer
 from ._filter_run import FilterDictionary, FilterRun, FilterSettings
 from ._types import MatrixLike, Seed
@@ -51,7 +53,7 @@ class RecursiveFactorizer(Factorizer):
         "verbose": ["verbose"],
     }
     _state_types: ClassVar[tuple[type, ...]] = (
-        FilterRun, FilterSettings, FilterModel, FilterState, SmallState, KalmanGain, BroydenGain,
+        FilterRun, Seen, FilterSettings, FilterModel, FilterState, SmallState, KalmanGain, BroydenGain,
     )  # fmt: skip
 
     n_components: int
@@ -79,7 +81,7 @@ class RecursiveFactorizer(Factorizer):
     def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in ``n_passes`` passes."""
         with unchanged_on_error(self), limited():
-            rows = check_data(self, X, reset=True, accept_sparse=True)
+            rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
             check_every_feature_observed(self, rows)
             rng = check_random_state(self.random_state)
             settings = self._begin(rows, rng)
@@ -105,12 +107,11 @@ class RecursiveFactorizer(Factorizer):
             else:
                 check_same_parameters(self, run.parameters)
             rows = check_data(self, X, reset=run is None, accept_sparse=True)
-            seen = rows_with_data(rows)
             if run is None:
                 settings = self._begin(rows, check_random_state(self.random_state))
-                self.state_ = _filter_run.begin(current_parameters(self), settings, rows, seen, self._tell)
+                self.state_ = _filter_run.begin(current_parameters(self), settings, rows, self._tell)
             else:
-                self.state_ = _filter_run.go_on(run, rows, seen, self._tell)
+                self.state_ = _filter_run.go_on(run, rows, self._tell)
         return self
 
     def _begin(self, rows: Rows, rng: np.random.RandomState) -> FilterSettings:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..core.absurd import nothing_seen, seen_in
 from ..core.dynamics.alarm import threshold
 from ..core.dynamics.choose import COMPARED_ROWS, Choice, choose, forecast_stretch
 from ..core.dynamics.fit import LEVELS, WALKS, Kind, fit
@@ -19,10 +20,11 @@ from ..core.dynamics.scale import standards
 from ..core.dynamics.stream import StreamOptions, followed, new_stream, resumed
 from ..core.linalg import Array
 from ..tall.threads import limited
+from ._absurd import check_size, without_absurd
 from ._columns import marked
 from ._sequence import options, plain_parameters
 from ._sequence_answers import SequenceAnswers
-from ._sequence_state import SequenceState, take_rows
+from ._sequence_state import FLOAT, SequenceState, take_rows
 from ._stored_times import StoredTable, restore_table, store_table
 from ._times import KEPT_TIMES, Table, TableLike, last_rows
 from ._validation import check_same_parameters, unchanged_on_error, warn_caller
@@ -214,6 +216,8 @@ class SequenceFilter(SequenceAnswers):
         with unchanged_on_error(self), limited():
             given = plain_parameters(self)
             Y, table = self._read(X, reset=True)
+            Y = without_absurd(Y)
+            check_size(seen := seen_in(Y), FLOAT)
             opt = options(given, Y.shape[1])
             _check_enough(Y, opt.r)
             shift, scale = standards(Y, opt.noise)
@@ -226,6 +230,7 @@ class SequenceFilter(SequenceAnswers):
                 stream=followed(resumed(found, shift, scale, Y.astype(np.float64), opt), Z),
                 table=StoredTable(),
                 rows=Y[-1:].copy(),
+                seen=seen,
                 threshold=threshold(self.alarm_rate),
                 n_rows=len(Y),
                 interval_scale=interval_scale,
@@ -264,9 +269,8 @@ class SequenceFilter(SequenceAnswers):
                 Y, table = self._read(X, reset=True)
                 given = plain_parameters(self)
                 opt = options(given, Y.shape[1])
-                state = SequenceState(
-                    given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0].copy(), threshold(self.alarm_rate)
-                )
+                stream, seen, rate = new_stream(Y.shape[1]), nothing_seen(Y.shape[1]), threshold(self.alarm_rate)
+                state = SequenceState(given, opt, stream, StoredTable(), Y[:0].copy(), seen, rate)
             else:
                 check_same_parameters(self, state.parameters)
                 before = restore_table(state.table._replace(columns=None))  # X has its own
