@@ -53,7 +53,7 @@ class Seen(NamedTuple):
     """The least value so far (m); ∞ without any."""
     high: Array
     """The greatest (m); -∞ without any."""
-    count: Array
+    known: Array
     """How many, up to ENOUGH (m)."""
     strikes: Array
     """WEIGHT for every absurd value, less 1 for every ordinary one since, not below 0 (m)."""
@@ -127,20 +127,20 @@ def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
     if seen.quiet and _inside(seen, X):
         return seen, NO_ENTRIES
     low, high = extremes(X)
-    lower, upper = limits(seen.low, seen.high, seen.count)
-    settled = (seen.count >= ENOUGH) & (seen.strikes == 0)
+    lower, upper = limits(seen.low, seen.high, seen.known)
+    settled = (seen.known >= ENOUGH) & (seen.strikes == 0)
     inside = (low >= seen.low) & (high <= seen.high)
     with np.errstate(over="ignore", invalid="ignore"):
         varies = seen.high - seen.low > ROUNDING * np.maximum(np.abs(seen.low), np.abs(seen.high))
     # The limits of a feature that varies can only move apart: who keeps to the first keeps to all that follow.
     fine = settled & (inside | (varies & (low >= lower) & (high <= upper)))
     low, high = np.minimum(seen.low, low), np.maximum(seen.high, high)
-    count, strikes = seen.count.copy(), seen.strikes.copy()
+    count, strikes = seen.known.copy(), seen.strikes.copy()
     by_column = Columns(X)
     found: list[Entries] = []
-    for j in np.flatnonzero(~fine & by_column.any):
+    for j in np.flatnonzero(~fine & by_column.any).tolist():
         rows, values = by_column(j)
-        before = float(seen.low[j]), float(seen.high[j]), int(seen.count[j]), int(seen.strikes[j])
+        before = float(seen.low[j]), float(seen.high[j]), int(seen.known[j]), int(seen.strikes[j])
         low[j], high[j], count[j], strikes[j], absurd = _judge_column(values, *before)
         found.append(Entries(rows[absurd], np.full(len(absurd), j), values[absurd]))
     quiet = bool(count.min(initial=ENOUGH) == ENOUGH and not strikes.any())
@@ -152,7 +152,7 @@ def _inside(seen: Seen, X: Rows) -> bool:
     if is_sparse(X):
         out = (X.data < seen.low[X.indices]) | (X.data > seen.high[X.indices])
     elif len(X) == 1:
-        out = (X < seen.low) | (X > seen.high)
+        out = (seen.low > X) | (seen.high < X)
     else:
         low, high = extremes(X)
         out = (low < seen.low) | (high > seen.high)
@@ -204,7 +204,7 @@ class Columns:
     @property
     def any(self) -> Array:
         """Which columns have entries (m, boolean)."""
-        return np.diff(self._X.indptr) > 0 if is_sparse(self._X) else ~np.isnan(self._X).all(axis=0)
+        return np.asarray(np.diff(self._X.indptr) > 0 if is_sparse(self._X) else ~np.isnan(self._X).all(axis=0))
 
     def __call__(self, j: int) -> tuple[Array, Array]:
         """Rows and values of a column's entries."""

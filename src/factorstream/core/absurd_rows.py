@@ -19,7 +19,7 @@ def absurd_entries(X: Rows) -> Entries:
         return NO_ENTRIES
     found: list[Entries] = []
     by_column = Columns(X)
-    for j in np.flatnonzero(_doubtful(X)):
+    for j in np.flatnonzero(_doubtful(X)).tolist():
         rows, values = by_column(j)
         absurd = absurd_values(values)
         found.append(Entries(rows[absurd], np.full(len(absurd), j), values[absurd]))

@@ -1,4 +1,4 @@
-"""Absurd values at the door: they are taken as missing, and a warning says which and why. The rule is ``core.absurd``'s."""
+"""Absurd values at the door: they are taken as missing, and a warning says which and why. ``core.absurd`` has the rule."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def next_rows(seen: Seen, X: Rows, dtype: np.dtype[Any], first: int = 0, tell: b
 
 def check_size(seen: Seen, dtype: np.dtype[Any]) -> None:
     """Refuse values that cannot be squared in this ``dtype``."""
-    some = seen.count > 0
+    some = seen.known > 0
     largest = np.maximum(np.abs(seen.low), np.abs(seen.high))[some].max(initial=0.0)
     check_range(float(largest), dtype, smallest=0.0)
 
@@ -68,8 +68,6 @@ def first_rows(before: Rows, X: Rows, more: Any, dtype: np.dtype[Any]) -> FirstR
     return FirstRows(kept, without(kept, entries), without(X, new))
 
 
-
-
 def _warn(entries: Entries, earlier: int = 0) -> None:
     """Name the first of the entries; ``earlier`` rows of the stream have some that only later ones have shown."""
     n = len(entries.row)
@@ -80,8 +78,8 @@ def _warn(entries: Entries, earlier: int = 0) -> None:
         others = f", like {n - 1} more" if n > 1 else ""
         warn_caller(
             f"X has an absurd value at row {entries.row[0]}, column {entries.column[0]}, which is taken as "
-            f"missing{others}: {value:.6g}{hint} is more than {FAR:.0f} times as far away as the feature's other values "
-            "are from each other; put NaN there, or scale the data to one unit."
+            f"missing{others}: {value:.6g}{hint} is more than {FAR:.0f} times as far away as the other values of its "
+            "feature are from each other; put NaN there, or scale the data to one unit."
         )
     elif earlier > 0:
         warn_caller(

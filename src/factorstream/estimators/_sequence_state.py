@@ -70,9 +70,9 @@ class SequenceState(NamedTuple):
 
 
 STATE_TYPES: tuple[type, ...] = (
-    SequenceState, Seen, StreamOptions, Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
+    SequenceState, StreamOptions, Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
-    GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp,
+    GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
 

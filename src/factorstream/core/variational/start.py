@@ -220,7 +220,9 @@ def sparse_start(F: Tall, n: int, m: int, r: int, place: Place = HERE) -> Spectr
         rmatmat=lambda U: place.get(place.each(_transposed_times, F, U), 0),
         dtype=np.dtype(np.float64),
     )
-    U, g, Vt = svds(rows, k=k, v0=np.ones(min(n, m)), solver="arpack")
+    # Not a vector of ones: columns that are centred have no part of it, and the iteration would begin at rounding.
+    v0 = np.random.default_rng(0).standard_normal(min(n, m))
+    U, g, Vt = svds(rows, k=k, v0=v0, solver="arpack")
     order = np.argsort(g)[::-1]
     X, B = U[:, order] * np.sqrt(n), (g[order] / np.sqrt(n))[:, None] * Vt[order]
     return Spectrum(X, place.put(B, 1), place.put(np.zeros(m), 0), SPARSE_NOISE * power, None, 1)
