@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..core.linalg import Array
 from ..estimators._absurd import without_absurd
@@ -20,6 +20,7 @@ from ..estimators._types import MatrixLike, Seed
 from ..estimators._validation import (
     check_data,
     check_every_feature_observed,
+    check_init,
     current_parameters,
     unchanged_on_error,
 )
@@ -155,7 +156,7 @@ class MaskedNMF(Factorizer):
         Y = np.where(observed, Y, 0).astype(Y.dtype, copy=False)
         W, H = self._start(Y, M)
         history: list[dict[str, float]] = []
-        n_iter, gained = 0, True
+        n_iter, gained, tol = 0, True, float(self.tol)
         while n_iter < self.max_iter and gained:
             for _ in range(min(_CHECK_EVERY, self.max_iter - n_iter)):
                 W, H = update_factors(Y, M, W, H)
@@ -165,7 +166,7 @@ class MaskedNMF(Factorizer):
             history.append({"iteration": float(n_iter), "objective": objective})
             if self.verbose:
                 print(f"[MaskedNMF] iteration {n_iter}, objective {objective:.6g}")
-            gained = self.tol == 0 or before - objective > self.tol * objective
+            gained = tol == 0 or before - objective > tol * objective
         return NMFState(current_parameters(self), H, n_iter, tuple(history))
 
     @property
@@ -208,9 +209,9 @@ class MaskedNMF(Factorizer):
         if isinstance(self.init, str):
             H = scale * np.abs(rng.standard_normal((r, m))) if self.init == "random" else rng.random_sample((r, m))
         else:
-            H = check_array(self.init, dtype=Y.dtype, input_name="init")
-            if H.shape != (r, m) or (H < 0).any():
-                raise ValueError(f"init must be a nonnegative array of shape {(r, m)}; got shape {H.shape}.")
+            H = check_init(self.init, r, m)
+            if (H < 0).any():
+                raise ValueError(f"init must have no negative entries; the least is {H.min():.6g}.")
         return W.astype(Y.dtype), H.astype(Y.dtype)  # astype copies: the caller's init is never changed
 
 

@@ -1,4 +1,4 @@
-"""Absurd values at the door: they are taken as missing, and a warning says which and why. ``core.absurd`` has the rule."""
+"""Absurd values at the door: they are taken as missing, and a warning says so. ``core.absurd`` has the rule."""
 
 from __future__ import annotations
 

@@ -126,11 +126,19 @@ def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:
         )
 
 
+def as_numbers(value: Any, name: str) -> Array:
+    """A parameter as an array of its own (float64)."""
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number or an array of numbers; got {value!r:.50}.") from None
+
+
 def as_covariance(value: Any, r: int, name: str, *, definite: bool) -> Array:
     """A number, a diagonal (r) or a matrix (r × r) as a checked covariance matrix (r × r)."""
     if isinstance(value, int | float) and isfinite(value) and (value > 0 or (value == 0 and not definite)):
         return float(value) * np.eye(r)
-    M = np.asarray(value, dtype=np.float64)
+    M = as_numbers(value, name)
     if not np.isfinite(M).all():
         raise ValueError(f"{name} must be finite.")
     if M.ndim == 0:
@@ -151,7 +159,7 @@ def as_covariance(value: Any, r: int, name: str, *, definite: bool) -> Array:
 
 def check_init(init: Any, r: int, m: int) -> Array:
     """A user's start, checked (r × m)."""
-    start = np.array(init, dtype=np.float64)  # a copy: a stream may start from it more than once
+    start = as_numbers(init, "init")  # a copy: a stream may start from it more than once
     if start.shape != (r, m):
         raise ValueError(
             f"init must be 'random', 'uniform' or an array shaped like components_, ({r}, {m}); "

@@ -223,7 +223,9 @@ class SequenceFilter(SequenceAnswers):
             shift, scale = standards(Y, opt.noise)
             Z = (Y - shift) / scale
             kind, interval_scale, forecast_scale = self._choose(Z, opt)
-            found = fit(Z, opt.r, kind, dynamics=opt.dynamics, noise=opt.noise, sweeps=self.max_iter, tol=self.tol)
+            found = fit(
+                Z, opt.r, kind, dynamics=opt.dynamics, noise=opt.noise, sweeps=self.max_iter, tol=float(self.tol)
+            )
             state = SequenceState(
                 parameters=given,
                 options=opt,
