@@ -21,6 +21,7 @@ from ..estimators._validation import (
     check_data,
     check_every_feature_observed,
     check_init,
+    check_size_of,
     current_parameters,
     unchanged_on_error,
 )
@@ -146,6 +147,7 @@ class MaskedNMF(Factorizer):
         """Learn the dictionary from nonnegative data, one sample per row, NaN where missing."""
         with unchanged_on_error(self):
             Y = without_absurd(self._check_rows(X, reset=True))
+            check_size_of(Y, Y.dtype)
             check_every_feature_observed(self, Y)
             self.state_ = self._fit(Y)
         return self
@@ -191,6 +193,8 @@ class MaskedNMF(Factorizer):
         if not reset:
             check_is_fitted(self)
         Y: Array = check_data(self, X, reset=reset)
+        if not reset:
+            check_size_of(Y, Y.dtype)
         if (Y < 0).any():
             row, column = np.argwhere(Y < 0)[0]
             raise ValueError(

@@ -32,7 +32,7 @@ from ._times import (
     rebuild_table,
     split_table,
 )
-from ._validation import check_count, check_data, refuse_one_dimension
+from ._validation import check_count, check_data, check_size_of, refuse_one_dimension
 
 
 class Alarms(NamedTuple):
@@ -152,7 +152,8 @@ class SequenceAnswers(SequenceAttributes):
     def inverse_transform(self, X: TableLike) -> Array:
         """The rows that these states stand for (n_steps, n_features), without the features' own levels."""
         check_is_fitted(self)
-        X = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
+        with np.errstate(over="ignore", invalid="ignore"):  # of infinities, which are refused
+            X = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
         stream, emission = self.state_.stream, self.state_.model.emission
         if X.shape[1] != emission.C.shape[1]:
             raise ValueError(
@@ -212,7 +213,10 @@ class SequenceAnswers(SequenceAttributes):
         check_is_fitted(self)
         values, table = self._read(X, reset=False)
         stream = self.state_.stream
-        return values, table, (values - stream.shift) / stream.scale
+        with np.errstate(over="ignore"):
+            Z = (values - stream.shift) / stream.scale
+        check_size_of(Z, np.dtype(np.float64))
+        return values, table, Z
 
     def _ask(self, X: TableLike) -> tuple[Array, Table, Answer]:
         """X, what it was besides its numbers, and what the model says about its entries, in standardised units."""

@@ -138,5 +138,8 @@ class RecursiveFactorizer(Factorizer):
         """Passes that ``fit`` made."""
         return int(self._learned().n_passes)
 
+    def _computes_in(self) -> np.dtype[Any]:
+        return self.state_.settings.dtype
+
     def _dictionary(self) -> FilterDictionary:
         return FilterDictionary(self._learned())

@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 from ..core.linalg import Array, is_sparse
 from ..tall.products import square_sum
 from ..tall.rows import Rows, observed_by_feature
+from ..tall.starting import check_range
 from ..tall.threads import limited
 from ..text import listed
 
@@ -32,13 +33,21 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Give the estimator its attributes back if anything goes wrong, so a failed call changes nothing."""
+    """Give the estimator its attributes back if anything goes wrong, so a failed call changes nothing.
+
+    An error of linear algebra, which says nothing to a caller, becomes a sentence about what leads to it.
+    """
     before = dict(vars(estimator))
     try:
         yield
-    except BaseException:
+    except BaseException as problem:
         vars(estimator).clear()
         vars(estimator).update(before)
+        if isinstance(problem, np.linalg.LinAlgError):
+            raise ValueError(
+                "The data and the given variances are too far apart to be computed with; scale the features to similar "
+                'units, or leave noise_variance and prior_covariance at "auto".'
+            ) from problem
         raise
 
 
@@ -110,6 +119,23 @@ def _refuse_infinity(values: Array, where: Callable[[Array], tuple[int, int]]) -
                 f"X contains infinity at row {row}, column {column}; "
                 "replace it by NaN to mark the entry as missing, or by a finite number."
             )
+
+
+def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
+    """Refuse rows with values that cannot be squared in this ``dtype``."""
+    values = X.data if is_sparse(X) else X
+    with limited(values.size):
+        bound = square_sum(values)  # one cheap pass, which is enough where nothing is missing
+    if values.size and not bound < float(np.finfo(dtype).max) ** 0.5:
+        largest = np.fmax.reduce([np.fmax.reduce(np.abs(some), axis=None, initial=0.0) for some in _parts(values)])
+        check_range(float(largest), dtype, smallest=0.0)
+
+
+def _parts(values: Array) -> Iterator[Array]:
+    """Some rows at a time, so that no copy is as large as the data."""
+    step = max(1, AT_ONCE // max(1, values[:1].size))
+    for first in range(0, len(values), step):
+        yield values[first : first + step]
 
 
 def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:

@@ -218,7 +218,8 @@ class BayesianFactorization(PosteriorFactorizer):
         return int(self._learned().n_iter)
 
     def _dictionary(self) -> VariationalDictionary:
-        dictionary: VariationalDictionary = self._learned().dictionary
+        with unchanged_on_error(self):  # a stream that is starting is fitted now
+            dictionary: VariationalDictionary = self._learned().dictionary
         return dictionary
 
     def _check_rows(self, X: MatrixLike) -> Rows:
