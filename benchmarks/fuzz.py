@@ -167,6 +167,7 @@ def fingerprint(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [fingerprint(part) for part in value]
     if sparse.issparse(value):
+        value = sparse.csr_array(value)
         return value.shape, fingerprint([value.data, value.indices, value.indptr])
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value.shape, value.dtype.str, value.tobytes()

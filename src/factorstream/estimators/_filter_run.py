@@ -189,10 +189,7 @@ def go_on(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
 def _warm_up(
     settings: FilterSettings, kept: Rows, X: Rows, place: Place | None = None
 ) -> tuple[FilterState, Rows | None, Seen | None, Rows]:
-    """The filter after the rows kept so far, its scale measured on X as well; and the rows to keep, if any.
-
-    Also what tells absurd values from then on, and X without them.
-    """
+    """The filter after the rows kept so far, its scale measured on X as well; the rows to keep, if any; ``seen``; X."""
     wanted = warm_up(settings.model.r) if settings.model.has_mean or settings.measures else 0
     more = rows_with_data(X)[: max(wanted - kept.shape[0], 0)] if wanted else NO_ROWS
     first = first_rows(kept, X, more, settings.dtype)

@@ -45,15 +45,17 @@ class Stateful(Saved, BaseEstimator):
             if isinstance(value, bool | np.bool_) and not {"boolean", "verbose"} & {
                 a for a in allowed if type(a) is str
             }:
-                raise InvalidParameterError(f"The {parameter!r} parameter of {name} must not be a bool; got {value!r}.")
+                raise InvalidParameterError(
+                    f"{parameter} must not be a bool; got {value!r}, so give a number, an array or a word instead."
+                )
             try:
                 validate_parameter_constraints({parameter: allowed}, {parameter: value}, caller_name=name)
             except InvalidParameterError:
                 raise
             except (TypeError, ValueError):
                 raise InvalidParameterError(
-                    f"The {parameter!r} parameter of {name} must not be a {type(value).__name__}; got {value!r:.50}, "
-                    "so pass a plain number, text or array."
+                    f"{parameter} must not be a {type(value).__name__}; got {value!r:.50}, so give a number, an array "
+                    "or a word instead."
                 ) from None
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -22,7 +22,7 @@ from ..core.linalg import Array
 from ..tall.threads import limited
 from ._absurd import check_size, without_absurd
 from ._columns import marked
-from ._sequence import options, plain_parameters
+from ._sequence import check_enough, options, plain_parameters
 from ._sequence_answers import SequenceAnswers
 from ._sequence_state import FLOAT, SequenceState, take_rows
 from ._stored_times import StoredTable, restore_table, store_table
@@ -219,7 +219,7 @@ class SequenceFilter(SequenceAnswers):
             Y = without_absurd(Y)
             check_size(seen := seen_in(Y), FLOAT)
             opt = options(given, Y.shape[1])
-            _check_enough(Y, opt.r)
+            check_enough(Y, opt.r)
             shift, scale = standards(Y, opt.noise)
             Z = (Y - shift) / scale
             kind, interval_scale, forecast_scale = self._choose(Z, opt)
@@ -284,16 +284,6 @@ class SequenceFilter(SequenceAnswers):
 def _with_times(state: SequenceState, table: Table) -> SequenceState:
     """The state with the columns and the last time stamps of a table."""
     return state._replace(table=store_table(last_rows(table, max(KEPT_TIMES, 1 + state.lag))))
-
-
-def _check_enough(Y: Array, r: int) -> None:
-    if len(Y) < r:
-        raise ValueError(
-            f"X has n_samples={len(Y)} time steps, fewer than n_components={r}; lower n_components, or stream the "
-            "rows with partial_fit, which begins with one."
-        )
-    if np.isnan(Y).all():
-        raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
 
 
 def _warn_of_unseen(Y: Array, names: Array | None) -> None:
