@@ -16,7 +16,7 @@ from ..tall.rows import Rows, dense
 from ._answers import Dictionary, PosteriorDictionary
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
-from ._validation import check_count, check_data, check_size_of
+from ._validation import check_answers_fit, check_count, check_data, check_size_of
 
 
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
@@ -79,6 +79,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
                 f"X has {x.shape[1]} columns but the dictionary has {len(components)} components; "
                 "pass what transform returned."
             )
+        check_size_of(x, x.dtype)
         rows: Array = x.astype(components.dtype, copy=False) @ components + self.mean_
         return rows
 
@@ -93,7 +94,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     def _check_rows(self, X: MatrixLike) -> Rows:
         check_is_fitted(self)
         rows = check_data(self, X, reset=False, accept_sparse=self._takes_sparse)
-        check_size_of(rows, self._computes_in())
+        check_size_of(rows, min(self._computes_in(), rows.dtype, key=lambda kind: kind.itemsize))
+        check_answers_fit(vars(self)["state_"], rows.dtype)
         return rows
 
     def _computes_in(self) -> np.dtype[Any]:

@@ -32,7 +32,7 @@ from ._times import (
     rebuild_table,
     split_table,
 )
-from ._validation import check_count, check_data, check_size_of, refuse_one_dimension
+from ._validation import check_count, check_data, check_size_of, refuse_one_dimension, unchanged_on_error
 
 
 class Alarms(NamedTuple):
@@ -223,13 +223,13 @@ class SequenceAnswers(SequenceAttributes):
         values, table, Z = self._standardised(X)
         state = self.state_
         both_ways = state.parameters["smooth"] and state.model.emission.drift is None
-        with limited():
+        with unchanged_on_error(self), limited():
             return values, table, (smoothed if both_ways else filtered)(state.model, Z)
 
     def _innovations(self, X: TableLike) -> tuple[Table, list[Innovation]]:
         """The facts about every row of X as the filter takes it, in the data's units."""
         _, table, Z = self._standardised(X)
-        with limited():
+        with unchanged_on_error(self), limited():
             passed = steps(self.state_.model, Z)
             return table, [in_units(innovation, self.state_.stream) for _, _, innovation in passed]
 
@@ -238,4 +238,5 @@ class SequenceAnswers(SequenceAttributes):
         state = self.state_
         shift, scale = state.stream.shift, state.stream.scale
         var = answer.var + state.model.noise.variance if noise else answer.var
+        var = np.maximum(var, 0.0)  # rounding, where a row is far from everything
         return shift + scale * answer.signal, state.interval_scale * scale * np.sqrt(var)

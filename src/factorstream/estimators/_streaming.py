@@ -80,7 +80,7 @@ class RecursiveFactorizer(Factorizer):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in ``n_passes`` passes."""
-        with unchanged_on_error(self), limited():
+        with unchanged_on_error(self), limited(), np.errstate(over="ignore", invalid="ignore"):
             rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
             check_every_feature_observed(self, rows)
             rng = check_random_state(self.random_state)
@@ -95,13 +95,14 @@ class RecursiveFactorizer(Factorizer):
                 rng=rng,
                 tell=self._tell,
             )
+            _check_finite(self.state_)
         return self
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Take in one row or many, NaN = missing, and go on from where the last call ended."""
         run: FilterRun | None = vars(self).get("state_")
         limit = limited(X.size) if isinstance(X, np.ndarray) else limited()  # set once, not by every step on its own
-        with unchanged_on_error(self), limit:
+        with unchanged_on_error(self), limit, np.errstate(over="ignore", invalid="ignore"):
             if run is None:
                 self._validate_params()
             else:
@@ -112,6 +113,7 @@ class RecursiveFactorizer(Factorizer):
                 self.state_ = _filter_run.begin(current_parameters(self), settings, rows, self._tell)
             else:
                 self.state_ = _filter_run.go_on(run, rows, self._tell)
+            _check_finite(self.state_)
         return self
 
     def _begin(self, rows: Rows, rng: np.random.RandomState) -> FilterSettings:
@@ -143,3 +145,12 @@ class RecursiveFactorizer(Factorizer):
 
     def _dictionary(self) -> FilterDictionary:
         return FilterDictionary(self._learned())
+
+
+def _check_finite(run: FilterRun) -> None:
+    """Refuse what has outgrown all numbers, as gradient descent does where its steps are too long."""
+    if not np.isfinite(run.filter.small.G).all():
+        raise ValueError(
+            "The dictionary has grown beyond what can be computed with; divide the data by their size, or take a "
+            "smaller step_size."
+        )
