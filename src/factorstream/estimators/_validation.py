@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..core.absurd import Seen
+from ..core.absurd import Seen, seen_in
 from ..core.linalg import Array, is_sparse
 from ..tall.products import square_sum
 from ..tall.rows import Rows, observed_by_feature
@@ -135,6 +135,8 @@ def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
 def check_answers_fit(state: Any, dtype: np.dtype[Any]) -> None:
     """Refuse rows of a type that cannot hold what a model knows, and so not its answers either."""
     seen: Seen | None = getattr(state, "seen", None)
+    if seen is None and hasattr(state, "pending"):  # a stream that is starting
+        seen = seen_in(state.pending)
     if dtype != np.float32 or seen is None:
         return
     largest = float(np.maximum(-seen.low, seen.high)[seen.known > 0].max(initial=0.0))
