@@ -9,10 +9,12 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..core.absurd import Seen
 from ..core.variational.fit import FitOptions
 from ..tall.rows import Rows, dense, with_data
 from ..tall.threads import limited
 from . import _bayesian_run
+from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun
 from ._factorizer import PosteriorFactorizer
 from ._types import MatrixLike, Seed
@@ -137,7 +139,7 @@ class BayesianFactorization(PosteriorFactorizer):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
-    _state_types: ClassVar[tuple[type, ...]] = (BayesianRun, *STATE_TYPES)
+    _state_types: ClassVar[tuple[type, ...]] = (BayesianRun, Seen, *STATE_TYPES)
     state_: BayesianRun
 
     def __init__(
@@ -169,7 +171,7 @@ class BayesianFactorization(PosteriorFactorizer):
     def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps."""
         with unchanged_on_error(self), limited():
-            rows = check_data(self, X, reset=True, accept_sparse=True)
+            rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
             check_every_feature_observed(self, rows)
             self.state_ = _bayesian_run.fit(
                 current_parameters(self),
@@ -223,7 +225,8 @@ class BayesianFactorization(PosteriorFactorizer):
         return int(self._learned().n_iter)
 
     def _dictionary(self) -> VariationalDictionary:
-        dictionary: VariationalDictionary = self._learned().dictionary
+        with unchanged_on_error(self):  # a stream that is starting is fitted now
+            dictionary: VariationalDictionary = self._learned().dictionary
         return dictionary
 
     def _check_rows(self, X: MatrixLike) -> Rows:

@@ -20,6 +20,7 @@ from ..core.variational.conformal import check_level
 from ..tall.rows import with_data
 from ..tall.threads import limited
 from . import _bayesian_run
+from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun
 from ._columns import marked, means_nan, moments, robust_moments
 from ._factorizer import read_only
@@ -153,7 +154,7 @@ class LowRankImputer(TransformerMixin, Stateful):
     def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Learn from the observed values of X (n_samples, n_features)."""
         with unchanged_on_error(self), limited():
-            values = self._check(X, self.missing_values, reset=True)
+            values = without_absurd(self._check(X, self.missing_values, reset=True))
             n_observed, mean, scale = moments(values)
             if self.robust:
                 mean, scale = robust_moments(values, mean, scale)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..absurd import without
+from ..absurd_rows import absurd_entries
 from ..linalg import Array
 from .choose import HIDDEN_PERIOD, choose
 from .em import maximise
@@ -84,8 +86,11 @@ def advance(stream: Stream, y: Array, opt: StreamOptions) -> tuple[Stream, Event
 
 
 def restart(stream: Stream, opt: StreamOptions) -> Stream:
-    """Fit the warm-up rows from scratch and filter to their end; the buffer is dropped when the warm-up is over."""
-    Y = stream.window
+    """Fit the warm-up rows from scratch and filter to their end; the buffer is dropped when the warm-up is over.
+
+    The rows are judged together: what the first of them could not show to be absurd is missing from here on.
+    """
+    Y = without(stream.window, absurd_entries(stream.window))
     shift, scale = standards(Y, opt.noise)
     Z = (Y - shift) / scale
     if len(Y) >= opt.warmup:

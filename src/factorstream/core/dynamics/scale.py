@@ -16,6 +16,9 @@ forecasts (``benchmarks/sequence_defaults.py``)."""
 LEAST_SPREAD = 1e-12
 """Spread, relative to the size of the values, below which it is rounding."""
 
+LEAST_SCALE = float(np.finfo(np.float64).tiny) ** 0.25
+"""Least spread in the data's units: its fourth power is still a number. Derived."""
+
 
 def standards(Y: Array, noise: NoiseSpec = GaussianSpec()) -> tuple[Array, Array]:  # noqa: B008  an immutable tuple
     """Mean and standard deviation of each column; a column (nearly) without data or spread borrows the median.
@@ -32,9 +35,9 @@ def standards(Y: Array, noise: NoiseSpec = GaussianSpec()) -> tuple[Array, Array
     mean = y.sum(0) / np.maximum(n, 1)
     sd = np.sqrt((np.where(seen, y - mean, 0.0) ** 2).sum(0) / np.maximum(n, 1))
     good = (n >= MIN_SCALE_VALUES) & (sd > LEAST_SPREAD)
-    mean, sd = np.ldexp(mean, unit), np.ldexp(sd, unit)
+    mean, sd = np.ldexp(mean, unit), np.maximum(np.ldexp(sd, unit), LEAST_SCALE)
     if not good.any():
-        return mean, np.where(mean == 0.0, 1.0, np.abs(mean))
+        return mean, np.where(mean == 0.0, 1.0, np.maximum(np.abs(mean), LEAST_SCALE))
     return np.where(n > 0, mean, np.median(mean[good])), np.where(good, sd, np.median(sd[good]))
 
 
