@@ -61,7 +61,9 @@ NONSENSE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
+@pytest.mark.parametrize(
+    ("name", "parameter"), [(name, each) for name, one in FIRST.items() for each in one.get_params(deep=False)]
+)
 def test_nonsense_is_refused_by_the_name_of_the_parameter(name, parameter):
     """Set as an attribute, as anybody can; some of it makes sense to some parameters."""
     X = rows(12)

@@ -154,6 +154,7 @@ def test_a_rare_feature_is_not_hidden_away(rng, settings):
         assert model.set_params(random_state=seed).fit(X).mean_[7] == pytest.approx(1000.5, abs=20.0)
 
 
+@pytest.mark.filterwarnings("ignore:X has an absurd value")  # the largest are
 @pytest.mark.parametrize("size", [1e2, 1e3, 1e5])
 @pytest.mark.parametrize("noise", ["auto", "per_feature"])
 def test_outliers_of_any_size(rng, size, noise):

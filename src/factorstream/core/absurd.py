@@ -74,13 +74,13 @@ NO_ENTRIES = Entries(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.
 
 def nothing_seen(m: int) -> Seen:
     """Of m features, before any row."""
-    return Seen(np.full(m, np.inf), np.full(m, -np.inf), np.zeros(m, np.int64), np.zeros(m, np.int64), False)
+    return Seen(np.full(m, np.inf), np.full(m, -np.inf), np.zeros(m, np.int8), np.zeros(m, np.int8), False)
 
 
 def seen_in(X: Rows) -> Seen:
     """What rows without absurd values leave behind."""
     low, high = extremes(X)
-    count = np.minimum(_counts(X), ENOUGH)
+    count = np.minimum(_counts(X), ENOUGH).astype(np.int8)
     return Seen(low, high, count, np.zeros_like(count), bool(count.min(initial=ENOUGH) == ENOUGH))
 
 
@@ -127,6 +127,7 @@ def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
     if seen.quiet and _inside(seen, X):
         return seen, NO_ENTRIES
     low, high = extremes(X)
+    present = low <= high
     lower, upper = limits(seen.low, seen.high, seen.known)
     settled = (seen.known >= ENOUGH) & (seen.strikes == 0)
     inside = (low >= seen.low) & (high <= seen.high)
@@ -138,7 +139,7 @@ def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
     count, strikes = seen.known.copy(), seen.strikes.copy()
     by_column = Columns(X)
     found: list[Entries] = []
-    for j in np.flatnonzero(~fine & by_column.any).tolist():
+    for j in np.flatnonzero(~fine & present).tolist():
         rows, values = by_column(j)
         before = float(seen.low[j]), float(seen.high[j]), int(seen.known[j]), int(seen.strikes[j])
         low[j], high[j], count[j], strikes[j], absurd = _judge_column(values, *before)
@@ -200,11 +201,6 @@ class Columns:
 
     def __init__(self, X: Rows) -> None:
         self._X = X.tocsc() if is_sparse(X) else X
-
-    @property
-    def any(self) -> Array:
-        """Which columns have entries (m, boolean)."""
-        return np.asarray(np.diff(self._X.indptr) > 0 if is_sparse(self._X) else ~np.isnan(self._X).all(axis=0))
 
     def __call__(self, j: int) -> tuple[Array, Array]:
         """Rows and values of a column's entries."""

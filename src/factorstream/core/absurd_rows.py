@@ -13,6 +13,10 @@ SAMPLED = 32
 absurd values are not half of them."""
 
 
+AT_ONCE = 1024
+"""Columns of which these values are looked at together. Memory only."""
+
+
 def absurd_entries(X: Rows) -> Entries:
     """The absurd entries of X. Two passes over the numbers and, for columns that may have some, a sort."""
     if X.shape[0] < 2:
@@ -49,10 +53,17 @@ def _doubtful(X: Rows) -> Array:
     """Columns whose range is more than FAR times the usual distance of a few values from their median (m, boolean)."""
     if is_sparse(X):
         stored = X.tocsc()
-        low, high, few = _of_stored(stored.data, stored.indptr)
-    else:
-        low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)
-        few = X[:: max(1, X.shape[0] // SAMPLED)].astype(np.float64)
+        return _far_apart(*_of_stored(stored.data, stored.indptr))
+    low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)
+    few, out = X[:: max(1, X.shape[0] // SAMPLED)], np.empty(X.shape[1], dtype=bool)
+    for first in range(0, X.shape[1], AT_ONCE):
+        some = slice(first, first + AT_ONCE)
+        out[some] = _far_apart(low[some], high[some], few[:, some].astype(np.float64))
+    return out
+
+
+def _far_apart(low: Array, high: Array, few: Array) -> Array:
+    """The same, given the columns' extremes and a few of their values."""
     half = np.maximum(np.count_nonzero(~np.isnan(few), axis=0) - 1, 0)[None] // 2
     with np.errstate(over="ignore", invalid="ignore"):
         middle = np.take_along_axis(np.sort(few, axis=0), half, axis=0)  # NaN comes last

@@ -15,7 +15,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..core.absurd import Seen, seen_in
+from ..core.absurd import Seen, seen_in, without
+from ..core.absurd_rows import absurd_entries
 from ..core.linalg import Array, is_sparse
 from ..tall.products import square_sum
 from ..tall.rows import Rows, observed_by_feature
@@ -136,7 +137,7 @@ def check_answers_fit(state: Any, dtype: np.dtype[Any]) -> None:
     """Refuse rows of a type that cannot hold what a model knows, and so not its answers either."""
     seen: Seen | None = getattr(state, "seen", None)
     if seen is None and hasattr(state, "pending"):  # a stream that is starting
-        seen = seen_in(state.pending)
+        seen = seen_in(without(state.pending, absurd_entries(state.pending)))
     if dtype != np.float32 or seen is None:
         return
     largest = float(np.maximum(-seen.low, seen.high)[seen.known > 0].max(initial=0.0))
