@@ -97,3 +97,28 @@ def test_too_few_entries_for_the_dictionary_are_warned_of():
         warnings.simplefilter("error")
         BayesianFactorization(1, noise_variance="per_feature").fit(few).predict_interval(few)
         BayesianFactorization(1).fit(enough).predict_interval(enough)
+
+
+@pytest.mark.parametrize("robust", [False, True, 3.0])
+@pytest.mark.parametrize("calibrate", [False, True])
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([[7e-160, -32768.0], [8e-160, np.nan]]),
+        np.array([[6e-80, 5e-80, 3e-80, np.nan, 1e77], [0.0, 4e-80, 2e-80, 3e-80, np.nan]]),
+        np.column_stack([1e-160 * np.arange(12.0) ** 2, 1e-20 * np.arange(12.0), [1e76] + [np.nan] * 11]),
+        np.column_stack([1e-160 * np.arange(12.0) ** 2, np.arange(12.0) == 0]),
+    ],
+)
+def test_one_value_may_be_of_any_size_beside_the_spread_of_the_others(X, robust, calibrate):
+    """Its feature has no spread of its own, and that of the others is nothing to it."""
+    for settings in ({}, {"prior_covariance": 1.0}):
+        model = BayesianFactorization(
+            2, noise_variance="per_feature", robust=robust, calibrate=calibrate, random_state=0, **settings
+        ).fit(X)
+        filled, std = model.impute(X, return_std=True)
+        assert np.isfinite(filled).all()
+        known = np.count_nonzero(~np.isnan(X), axis=0) > 1
+        assert np.isfinite(std[:, known]).all()
+        assert (std[np.isnan(X) & ~known] == np.inf).all()
+        assert np.isfinite(model.score_samples(X)).all()

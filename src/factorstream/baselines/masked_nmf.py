@@ -23,6 +23,7 @@ from ..estimators._validation import (
     check_init,
     check_size_of,
     current_parameters,
+    narrowed,
     unchanged_on_error,
 )
 
@@ -248,7 +249,7 @@ def nonnegative_coefficients(Y: Array, H: Array) -> Array:
         for k, (seen, b) in enumerate(zip(observed, right, strict=True)):
             if b.any():
                 W[start + k] = _solve_nonnegative(H64[:, seen] @ H64[:, seen].T, b)
-    return W.astype(Y.dtype)
+    return narrowed(W, Y.dtype)
 
 
 def _solve_nonnegative(gram: Array, b: Array) -> Array:

@@ -16,7 +16,7 @@ from ..tall.rows import Rows, dense
 from ._answers import Dictionary, PosteriorDictionary
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
-from ._validation import check_answers_fit, check_count, check_data, check_size_of
+from ._validation import check_answers_fit, check_count, check_data, check_size_of, narrowed
 
 
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
@@ -66,7 +66,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     def transform(self, X: MatrixLike) -> Array:
         """Coefficients of every row under the fitted dictionary (n_samples, n_components_)."""
         rows = self._check_rows(X)
-        return self._dictionary().coefficients(rows).astype(rows.dtype, copy=False)
+        return narrowed(self._dictionary().coefficients(rows), rows.dtype)
 
     def inverse_transform(self, X: MatrixLike) -> Array:
         """The rows that these coefficients stand for (n_samples, n_features)."""

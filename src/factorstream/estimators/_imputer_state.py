@@ -9,6 +9,9 @@ import numpy as np
 from ..core.linalg import Array
 from ._bayesian_run import BayesianRun
 
+FARTHEST = float(np.finfo(np.float64).max) ** 0.25
+"""Deviations from the mean from which on a value is refused: its fourth power is no longer a number. Derived."""
+
 
 class ImputerState(NamedTuple):
     """Everything that an answer depends on."""
@@ -37,11 +40,20 @@ class ImputerState(NamedTuple):
         return ~np.isnan(self.statistics)
 
     def standardised(self, X: Array) -> Array:
-        """The features that vary, in units of their deviations (float64)."""
+        """The features that vary, in units of their deviations (float64); values whose squares overflow are refused."""
         half = (
             0.5 * X[:, self.varies].astype(np.float64) - 0.5 * self.statistics[self.varies]
         )  # a difference can overflow
-        return np.asarray(half / (0.5 * self.scale[self.varies]))
+        half_scale = 0.5 * self.scale[self.varies]
+        far = np.abs(half) / FARTHEST >= half_scale  # in this order no quotient overflows
+        if far.any():
+            row, place = np.argwhere(far)[0]
+            column = np.flatnonzero(self.varies)[place]
+            raise ValueError(
+                f"X has {X[row, column]:.3g} in row {row}, column {column}, a feature whose values had a deviation of "
+                f"{self.scale[column]:.3g} in fit; put NaN there, or fit and ask in the same units."
+            )
+        return np.asarray(half / half_scale)
 
     def filled(self, X: Array, standardised: Array | None) -> Array:
         """X in its own dtype, its gaps filled from the standardised features, constants and empty features."""

@@ -135,16 +135,29 @@ def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
 
 def check_answers_fit(state: Any, dtype: np.dtype[Any]) -> None:
     """Refuse rows of a type that cannot hold what a model knows, and so not its answers either."""
-    seen: Seen | None = getattr(state, "seen", None)
-    if seen is None and hasattr(state, "pending"):  # a stream that is starting
-        seen = seen_in(without(state.pending, absurd_entries(state.pending)))
-    if dtype != np.float32 or seen is None:
+    if dtype != np.float32:
         return
+    seen: Seen | None = getattr(state, "seen", None)
+    if seen is None:  # a stream that is starting keeps its rows, absurd values included
+        rows = getattr(state, "pending", None)
+        rows = getattr(state, "warm_rows", None) if rows is None else rows
+        if rows is None:
+            return
+        seen = seen_in(without(rows, absurd_entries(rows)))
     largest = float(np.maximum(-seen.low, seen.high)[seen.known > 0].max(initial=0.0))
     if largest >= float(np.finfo(dtype).max) ** 0.5:
         raise ValueError(
             f"The model has learned from values of size {largest:.3g}, too large for float32; pass float64."
         )
+
+
+def narrowed(coefficients: Array, dtype: np.dtype[Any]) -> Array:
+    """Coefficients in the type of the rows that they were asked for with; refused where it cannot hold them."""
+    if coefficients.dtype != dtype:
+        largest = float(np.abs(coefficients).max(initial=0.0))
+        if largest > float(np.finfo(dtype).max):
+            raise ValueError(f"X has coefficients of size {largest:.3g}, too large for {dtype}; pass float64.")
+    return coefficients.astype(dtype, copy=False)
 
 
 def _parts(values: Array) -> Iterator[Array]:

@@ -23,6 +23,8 @@ LEAST_SCALE = float(np.finfo(np.float64).tiny) ** 0.25
 def standards(Y: Array, noise: NoiseSpec = GaussianSpec()) -> tuple[Array, Array]:  # noqa: B008  an immutable tuple
     """Mean and standard deviation of each column; a column (nearly) without data or spread borrows the median.
 
+    What is borrowed is at least what would be rounding in the column itself: few huge values, in units of the spread of
+    small ones, would have no squares.
     Where no column has a spread, the size of the values stands for it. Taken in units of a power of two, so that
     no square overflows. Under Student-t noise spikes do not count.
     """
@@ -30,7 +32,8 @@ def standards(Y: Array, noise: NoiseSpec = GaussianSpec()) -> tuple[Array, Array
     seen = np.isfinite(Y)
     n = seen.sum(0)
     y = np.where(seen, Y, 0.0).astype(np.float64)  # a sum of many float32 values loses the mean
-    unit = np.frexp(np.abs(y).max(0))[1]
+    size = np.abs(y).max(0)
+    unit = np.frexp(size)[1]
     y = np.ldexp(y, -unit)
     mean = y.sum(0) / np.maximum(n, 1)
     sd = np.sqrt((np.where(seen, y - mean, 0.0) ** 2).sum(0) / np.maximum(n, 1))
@@ -38,7 +41,8 @@ def standards(Y: Array, noise: NoiseSpec = GaussianSpec()) -> tuple[Array, Array
     mean, sd = np.ldexp(mean, unit), np.maximum(np.ldexp(sd, unit), LEAST_SCALE)
     if not good.any():
         return mean, np.where(mean == 0.0, 1.0, np.maximum(np.abs(mean), LEAST_SCALE))
-    return np.where(n > 0, mean, np.median(mean[good])), np.where(good, sd, np.median(sd[good]))
+    borrowed = np.maximum(np.median(sd[good]), LEAST_SPREAD * size)
+    return np.where(n > 0, mean, np.median(mean[good])), np.where(good, sd, borrowed)
 
 
 def student_factor(N: Array, held: float = 0.95) -> Array:

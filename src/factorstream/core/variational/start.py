@@ -105,9 +105,13 @@ def long_rank(n: int, m: int, N: float, found: int) -> int:
 
 
 def shrunk(g2: Array, s2: float, n: int, m: int, least: int, most: int) -> Array:
-    """Shrinkage of the components to keep: those the evidence finds, but within [least, most]."""
+    """Shrinkage of the components to keep: those the evidence finds, but within [least, most].
+
+    None of those whose g2 / n is no normal number: a start divides by it, and in units of the data it is zero.
+    """
+    g2 = g2[g2 > n * np.finfo(np.float64).tiny]
     g = shrinkage(g2, s2, n, m)[:most]
-    least = min(least, int(np.count_nonzero(g2 > RANK_TOLERANCE * g2[0])))
+    least = min(least, int(np.count_nonzero(g2 > RANK_TOLERANCE * g2.max(initial=0.0))))
     return np.concatenate([g, np.full(max(least - g.size, 0), SPARE_SHRINKAGE)])
 
 
