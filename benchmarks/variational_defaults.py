@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from factorstream import BayesianFactorization
+from factorstream.core.place import HERE
 from factorstream.core.variational.auto import fit_auto
 from factorstream.core.variational.conformal import calibrate, half_width, tempered
 from factorstream.core.variational.factors import new_weights, normal_variance
 from factorstream.core.variational.fit import FitOptions
 from factorstream.core.variational.noise.student import StudentNoise, learn_nu
 from factorstream.core.variational.noise.variance import PerFeatureVariance
-from factorstream.core.variational.observed import observations
+from factorstream.core.variational.observed import column_count, observations
 from factorstream.core.variational.predictive import predict, predict_variance
 from factorstream.core.variational.relevance import LearnedPrior
 
@@ -115,7 +116,8 @@ def measured(X: Array, seed: int, how: FitOptions) -> tuple[float, float, float]
     coef = tempered(data, factors, found.calibration.temper)
     std = np.sqrt(predict_variance(coef, factors.post, factors.r) + normal_variance(factors))[gone]
     away = np.abs(predict(coef, factors.post) - X)[gone]
-    reach = half_width(found.calibration.scores, 0.95) * std
+    freedom = how.variance.freedom(column_count(data.W), found.fit.spent, HERE)
+    reach = np.broadcast_to(half_width(found.calibration.scores, freedom, 0.95), X.shape)[gone] * std
     return float(np.sqrt(np.mean(away**2))), float(np.mean(away < reach)), float(reach.mean())
 
 

@@ -7,6 +7,7 @@ if TYPE_CHECKING:  # what `_MODULES` says, for type checkers and editors
     from .baselines.broyden import BroydenFactorization as BroydenFactorization
     from .baselines.masked_nmf import MaskedNMF as MaskedNMF
     from .baselines.sgd import SGDFactorization as SGDFactorization
+    from .diagnostics import missingness as missingness
     from .estimators.bayesian_factorization import BayesianFactorization as BayesianFactorization
     from .estimators.dictionary_filter import DictionaryFilter as DictionaryFilter
     from .estimators.low_rank_imputer import LowRankImputer as LowRankImputer
@@ -24,6 +25,7 @@ _MODULES = {
     "SGDFactorization": "baselines.sgd",
     "SequenceFilter": "estimators.sequence",
     "load": "persist",
+    "missingness": "diagnostics",
 }
 """Every public name and the module that is imported when it is first asked for."""
 

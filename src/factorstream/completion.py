@@ -53,6 +53,10 @@ class Completion(NamedTuple):
     """Whether the line of names is all numbers, so that it may well be a row of data."""
     other_gaps: list[str]
     """Columns that are not numbers and have gaps, which stay."""
+    one_value: list[str]
+    """Columns whose bounds are empty because one value of them is known."""
+    few_equal_values: list[str]
+    """Columns whose bounds are empty because their known values are all equal, and too few for the level."""
 
 
 class _UnfitError(ValueError):
@@ -64,6 +68,7 @@ class _Filled(NamedTuple):
     bounds: Bounds | None
     n_components: int
     calibrated: bool
+    n_known: Array  # values that are known of each column
 
 
 def complete_file(path: Path, settings: Settings, progress: Progress = lambda what, share: None) -> Completion:
@@ -88,6 +93,8 @@ def complete_file(path: Path, settings: Settings, progress: Progress = lambda wh
         calibrated=True,
         header_of_numbers=table.header_of_numbers,
         other_gaps=[table.names[j] for j in others if table.gaps(j)],
+        one_value=[],
+        few_equal_values=[],
     )
     if not found.n_gaps:
         return found
@@ -98,8 +105,16 @@ def complete_file(path: Path, settings: Settings, progress: Progress = lambda wh
     except _UnfitError as problem:
         raise TableError(f"{path} cannot be used: {str(problem).rstrip('.')}.") from None
     progress("encoding", 0.95)
+    bounds = filled.bounds
+    if bounds is not None:
+        unbounded = np.isinf(bounds.lower).any(axis=0)
+        found = found._replace(
+            one_value=[table.names[table.numeric[j]] for j in np.flatnonzero(unbounded & (filled.n_known == 1))],
+            few_equal_values=[table.names[table.numeric[j]] for j in np.flatnonzero(unbounded & (filled.n_known > 1))],
+        )
+        bounds = Bounds(*(np.where(np.isinf(bound), np.nan, bound) for bound in bounds))
     return found._replace(
-        content=encode(table, filled.values, filled.bounds),
+        content=encode(table, filled.values, bounds),
         n_components=filled.n_components,
         calibrated=filled.calibrated,
     )
@@ -116,7 +131,7 @@ def _complete(X: Array, settings: Settings, progress: Progress) -> _Filled:
             imputer, calibrated = _fitted(X, settings, calibrate=False), False
             bounds = _bounds(imputer, X, settings.level, progress)
     (values,) = _by_blocks(lambda rows: (imputer.transform(rows),), X, progress, "filling", 0.85)
-    return _Filled(values, bounds, imputer.n_components_, calibrated)
+    return _Filled(values, bounds, imputer.n_components_, calibrated, imputer.n_observed_)
 
 
 def _fitted(X: Array, settings: Settings, *, calibrate: bool) -> LowRankImputer:

@@ -145,3 +145,11 @@ def test_bad_data_is_named():
         MaskedNMF(2).fit(X)
     with pytest.raises(ValueError, match="3 columns but the dictionary has 2 components"):
         MaskedNMF(2, max_iter=1).fit(X[:, :2]).inverse_transform(np.ones((1, 3)))
+
+
+def test_coefficients_too_large_for_the_rows_are_refused():
+    model = MaskedNMF(1, max_iter=20, random_state=0).fit(1e-120 * np.outer([1.0, 2.0, 3.0], [1.0, 2.0]))
+    row = np.array([[1.0, 2.0]])
+    np.testing.assert_allclose(model.transform(row) @ model.components_, row)
+    with pytest.raises(ValueError, match=r"coefficients of size .* too large for float32; pass float64"):
+        model.transform(row.astype(np.float32))

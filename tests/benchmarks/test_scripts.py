@@ -14,7 +14,7 @@ from benchmarks.rows import compete
 from benchmarks.timing import race
 
 from bench_problems import HERE
-from benchmarks import defaults, sequence_defaults, sequence_runs, sweeps, threads, variational_defaults
+from benchmarks import coverage, defaults, sequence_defaults, sequence_runs, sweeps, threads, variational_defaults
 from factorstream.core.dynamics import choose
 from factorstream.datasets import LondonAir, OlivettiFaces
 
@@ -130,3 +130,14 @@ def test_passes_beside_busy_neighbours_are_timed(monkeypatch, capsys):
     told = capsys.readouterr().out
     assert "one pass over 300 × 20, r = 2" in told
     assert told.count("busy neighbours:") == 3
+
+
+def test_coverage_is_measured_and_printed(monkeypatch, capsys):
+    monkeypatch.setattr(coverage, "GRID", [coverage.Cell(20, 5, 1, 0.3), coverage.Cell(30, 5, 1, 0.3)])
+    coverage.main(["--seeds", "2", "--cells", "--only", "BayesianFactorization(r"])
+    told = capsys.readouterr().out
+    assert "| estimator | 20 rows | 30 rows | cells below 0.92 |" in told
+    assert told.count("`BayesianFactorization(r)`") == 3
+    coverage.main(["--seeds", "1", "--hide-large", "--only", "LowRankImputer()"])
+    assert "| refused |" in capsys.readouterr().out  # too few entries to calibrate
+    assert all(cell.n_observed >= cell.n_parameters for cell in coverage.GRID)

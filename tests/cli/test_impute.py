@@ -119,6 +119,56 @@ def test_no_gaps(capsys, tmp_path):
     assert (tmp_path / "out.csv").read_text() == text
 
 
+def test_a_column_with_one_known_value_has_no_bounds(capsys, tmp_path):
+    (tmp_path / "in.csv").write_text("a,b\n5,1\n,2\n,3\n,4\n,5\n,6\n")
+    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--level", "0.95")
+    assert code == 0
+    assert "one value of a column is known, which does not say how far others lie: a." in said
+    assert "too small to calibrate" not in said
+    header, rows = read(tmp_path / "out.csv")
+    assert header == ["a", "a_lower", "a_upper", "b"]
+    assert rows == [["5", "5", "5", "1"], *[["5", "", "", str(k)] for k in range(2, 7)]]
+
+
+def test_columns_without_bounds_leave_the_others_calibrated(capsys, tmp_path):
+    header, rows, _, gaps = table()
+    odd = [["7" if k < 1 else "", "8" if k < 3 else ""] for k in range(len(rows))]
+    outputs = []
+    for name, more in (("plain", [[]] * len(rows)), ("odd", odd)):
+        more_names = ["single", "equal"] if name == "odd" else []
+        write(tmp_path / "in.csv", header + more_names, [a + b for a, b in zip(rows, more, strict=True)])
+        code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--level", "0.9")
+        assert code == 0
+        assert "too small to calibrate" not in said
+        outputs.append(read(tmp_path / "out.csv"))
+    (names, plain), (all_names, found) = outputs
+    assert gaps.any()
+    assert all_names[: len(names)] == names
+    assert [row[: len(names)] for row in found] == plain
+    assert found[-1][len(names) :] == ["7", "", "", "8", "", ""]
+    assert "how far others lie: single." in said
+    assert "all equal, and too few for this level: equal." in said
+
+
+def test_bounds_that_are_left_empty_are_null_in_parquet_and_nan_in_npy(capsys, tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"a": [5.0, np.nan, np.nan], "b": [1.0, 2.0, 3.0]})
+    frame.to_parquet(tmp_path / "in.parquet")
+    assert run(capsys, tmp_path / "in.parquet", "-o", tmp_path / "out.parquet", "--level", "0.9")[0] == 0
+    assert pq_nulls(tmp_path / "out.parquet") == [0, 2, 2, 0]
+    np.save(tmp_path / "in.npy", frame.to_numpy())
+    assert run(capsys, tmp_path / "in.npy", "-o", tmp_path / "out.npy", "--level", "0.9")[0] == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy")[1], [5.0, np.nan, np.nan, 2.0])
+
+
+def pq_nulls(path):
+    """Nulls of each column of a Parquet file."""
+    import pyarrow.parquet as pq
+
+    return [column.null_count for column in pq.read_table(path).columns]
+
+
 def test_a_table_too_small_to_calibrate(capsys, tmp_path):
     (tmp_path / "in.csv").write_text("a,b\n1,2\n2,\n3,6.5\n4,8\n,9\n")
     code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--level", "0.95")

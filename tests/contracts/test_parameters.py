@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import factorstream
-from contracts.asking import EVERY, STREAMS, answers, assert_same, attributes, calls, fingerprint, new, ways
+from contracts.asking import DRAWS, EVERY, STREAMS, answers, assert_same, attributes, calls, fingerprint, new, ways
 from contracts.estimators import CASES, rows
 from contracts.parameters import AGAIN, other
 from factorstream.core.filter.coefficients import COEFFICIENT_STEPS
@@ -52,6 +53,43 @@ def test_every_parameter_acts(name, parameter, changed, capsys):
         return
     assert calls(lambda: model.fit(X)) > 1.5 * calls(lambda: base.fit(X))
     np.testing.assert_allclose(model.transform(X), base.transform(X), rtol=1e-7)
+
+
+NONSENSE = [
+    "x", "", -1, None, float("nan"), float("inf"), [], {}, object(), np.ones((2, 2, 2)), np.array([["a"]]), 2.5, True,
+    1 + 2j, [[1, 2], [3]], b"x", Fraction(5, 2), [None], np.datetime64("2020-01-01"), np.ma.masked,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"), [(name, each) for name, one in FIRST.items() for each in one.get_params(deep=False)]
+)
+def test_nonsense_is_refused_by_the_name_of_the_parameter(name, parameter):
+    """Set as an attribute, as anybody can; some of it makes sense to some parameters."""
+    X = rows(12)
+    taken, unnamed = 0, []
+    for value in NONSENSE:
+        for how in ("fit", "partial_fit"):
+            model = clone(FIRST[name])
+            if hasattr(model, how):
+                setattr(model, parameter, value)
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        getattr(model, how)(X)
+                    taken += 1
+                except ValueError as problem:
+                    unnamed += [] if parameter in str(problem) else [(value, str(problem))]
+    assert unnamed == []
+    assert taken < len(NONSENSE)
+
+
+@pytest.mark.parametrize("n_draws", [2.7, 0, -1, "3", None, True, np.float64(2.0)])
+@pytest.mark.parametrize("case", DRAWS)
+def test_a_number_of_draws_that_is_none_is_refused(case, n_draws):
+    model = new(case).fit(rows())
+    with pytest.raises(ValueError, match="n_draws must be a whole number of at least 1"):
+        model.sample_imputations(rows(), n_draws=n_draws)
 
 
 @pytest.mark.parametrize(("case", "how"), ways(("fit",), ("partial_fit",)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from factorstream import BroydenFactorization, DictionaryFilter, SGDFactorization
+from factorstream import BayesianFactorization, BroydenFactorization, DictionaryFilter, SGDFactorization
 
 GOOD = np.random.default_rng(0).standard_normal((20, 4))
 
@@ -101,3 +101,26 @@ def test_constant_data_is_no_reason_to_fail(value):
 def test_values_that_cannot_be_squared_are_named(size, dtype):
     with pytest.raises(ValueError, match="multiply the data by a constant"):
         DictionaryFilter(2).fit((size * GOOD).astype(dtype))
+
+
+@pytest.mark.parametrize("model", [DictionaryFilter(2, noise_variance=1.0), BayesianFactorization(2)])
+def test_a_starting_stream_refuses_rows_too_narrow_for_what_it_knows(model):
+    model.partial_fit([[-1e30, 1e30], [2e30, -1e30]])
+    with pytest.raises(ValueError, match=r"size 2e\+30, too large for float32; pass float64"):
+        model.impute(np.array([[np.nan, 1.0]], np.float32), return_std=True)
+
+
+@pytest.mark.parametrize("model", [DictionaryFilter(2, random_state=0), BayesianFactorization(2)])
+def test_absurd_values_of_a_starting_stream_do_not_count_as_known(model):
+    with pytest.warns(UserWarning, match="absurd value at row 3, column 2"):
+        model.partial_fit(with_value(1e30)[:6])
+    filled = model.impute(np.where(GOOD > 1, np.nan, GOOD).astype(np.float32))
+    assert np.abs(filled).max() < 10
+
+
+def test_coefficients_too_large_for_the_rows_are_refused():
+    tiny = 1e-60 * np.random.default_rng(1).standard_normal((2, 4))
+    model = DictionaryFilter(2, init=tiny, prior_covariance=1e-140, fit_mean=False, noise_variance=1.0).fit(GOOD)
+    assert np.abs(model.transform(GOOD)).max() > 1e40
+    with pytest.raises(ValueError, match=r"coefficients of size .* too large for float32; pass float64"):
+        model.transform(GOOD.astype(np.float32))

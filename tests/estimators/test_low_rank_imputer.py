@@ -159,7 +159,40 @@ def test_tiny_tables(shape, calibrate):
     assert np.isfinite(imputer.transform(gappy)).all()
     assert imputer.sample_imputations(gappy, 3).shape == (3, *shape)
     if not calibrate:
-        assert np.isfinite(imputer.predict_interval(gappy)).all()
+        lower, upper = imputer.predict_interval(gappy)
+        unknown = np.isnan(gappy) & (imputer.scale_ == 0)
+        assert_array_equal(np.isinf(lower), unknown)
+        assert_array_equal(np.isinf(upper), unknown)
+        assert (lower <= upper).all()
+
+
+@pytest.mark.parametrize("calibrate", [True, False])
+def test_a_feature_that_did_not_vary_has_bounds_only_if_it_was_seen_often(calibrate, rng):
+    """One value, 18 and 19 equal ones, none at all; the others keep the intervals that they have without these."""
+    plain = np.where(rng.random((80, 5)) < 0.3, np.nan, rng.standard_normal((80, 1)) + rng.standard_normal((80, 5)))
+    odd = np.full((80, 4), np.nan)
+    odd[0, 0], odd[:18, 1], odd[:19, 2] = 5.0, 6.0, 7.0
+    X = np.hstack([plain, odd])
+    imputer = LowRankImputer(calibrate=calibrate, keep_empty_features=True, random_state=0).fit(X)
+    lower, upper = imputer.predict_interval(X, level=0.95)
+    gaps = np.isnan(X)
+    assert_array_equal(lower[~gaps], X[~gaps])
+    assert_array_equal(upper[~gaps], X[~gaps])
+    for j in (5, 6, 8):
+        assert (lower[gaps[:, j], j] == -np.inf).all()
+        assert (upper[gaps[:, j], j] == np.inf).all()
+    assert (lower[:, 7] == 7.0).all()
+    assert (upper[:, 7] == 7.0).all()
+    alone = LowRankImputer(calibrate=calibrate, random_state=0).fit(plain).predict_interval(plain, level=0.95)
+    assert_array_equal((lower[:, :5], upper[:, :5]), alone)
+
+
+def test_only_gaps_in_features_that_vary_need_calibration():
+    """Too few entries to calibrate matter to no one where the features that vary are complete."""
+    X = np.array([[5.0, 1.0], [np.nan, 2.0], [np.nan, 3.0], [np.nan, 4.0]])
+    lower, upper = LowRankImputer(random_state=0).fit(X).predict_interval(X)
+    assert_array_equal(lower, [[5.0, 1.0], [-np.inf, 2.0], [-np.inf, 3.0], [-np.inf, 4.0]])
+    assert_array_equal(upper, [[5.0, 1.0], [np.inf, 2.0], [np.inf, 3.0], [np.inf, 4.0]])
 
 
 @pytest.mark.parametrize("level", [0.95, 0.99])
@@ -169,10 +202,6 @@ def test_too_small_to_calibrate(level, rng):
     imputer = LowRankImputer(random_state=0).fit(gappy)
     with pytest.raises(ValueError, match=f"too few.*{level}"):
         imputer.predict_interval(gappy, level=level)
-    gappy[:, 1] = 2.0
-    gappy[3, 1] = np.nan
-    with pytest.raises(ValueError, match="Features 1 have too few observed values"):
-        LowRankImputer(random_state=0).fit(gappy).predict_interval(gappy, level=level)
     lower, upper = LowRankImputer(random_state=0).fit(gappy).predict_interval(gappy, level=0.01)
     assert lower[0, 0] < upper[0, 0]
 
@@ -209,6 +238,7 @@ def test_a_failed_fit_changes_nothing(problem):
         imputer.transform([[1.0, np.inf, *[0.0] * 6]])
 
 
+@pytest.mark.filterwarnings("ignore:X has an absurd value")  # the larger one is
 @pytest.mark.parametrize("outlier", [1e4, 1e7])
 def test_one_gross_outlier_does_not_widen_its_column(rng, outlier):
     truth = rng.standard_normal((200, 2)) @ rng.standard_normal((2, 8)) + 0.1 * rng.standard_normal((200, 8))

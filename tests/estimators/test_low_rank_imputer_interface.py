@@ -124,3 +124,15 @@ def test_pipeline_cross_validation_and_grid_search():
     assert cross_val_score(pipe, gappy, y, cv=3).mean() > 0.85
     search = GridSearchCV(pipe, {"lowrankimputer__n_components": [1, "auto"]}, cv=2).fit(gappy, y)
     assert search.best_score_ > 0.8
+
+
+@pytest.mark.parametrize("value", [1e100, -1.7e308])
+def test_values_too_many_deviations_away_are_named(value):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.full(30, 7.0), 1e-20 * rng.standard_normal((30, 2))])  # the first column takes no part
+    imputer = LowRankImputer(1, calibrate=False, max_iter=3).fit(X)
+    asked = X[:2].copy()
+    asked[1] = 7.0, value, np.nan
+    for ask in (imputer.transform, imputer.predict_interval, imputer.sample_imputations):
+        with pytest.raises(ValueError, match=r"in row 1, column 1, .* deviation of .*e-2\d in fit; put NaN there"):
+            ask(asked)

@@ -170,3 +170,12 @@ def test_numbers_of_numpy_are_numbers():
     other = SequenceFilter(np.int64(2), robust=np.float32(5.0), lag=np.int32(2), drift="none").partial_fit(X)
     np.testing.assert_array_equal(plain.recent(), other.recent())
     assert SequenceFilter(2, robust=np.False_).partial_fit(X).degrees_of_freedom_ == np.inf
+
+
+@pytest.mark.parametrize("drift", ["level", "none"])
+def test_few_huge_values_beside_small_ones(drift):
+    X = np.full((13, 2), np.nan)
+    X[[5, 9, 12], 0] = -1.6, 0.1, -1.7
+    X[[9, 12], 1] = 0.0, 1e77
+    model = SequenceFilter(2, drift=drift, robust=True, calibrate=False, max_iter=2).fit(X)
+    assert np.isfinite(model.impute(X)).all()

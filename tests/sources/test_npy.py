@@ -45,3 +45,20 @@ def test_arrays_that_are_no_table(content, words, tmp_path):
         np.save(path, content, allow_pickle=True)
     with pytest.raises(TableError, match=words):
         read_table(path)
+
+
+def test_a_header_with_a_flipped_bit_is_read_or_refused(tmp_path):
+    """Every bit of it: NumPy takes parts of a header for Python, and fails in many ways."""
+    path = tmp_path / "x.npy"
+    np.save(path, np.arange(12.0).reshape(4, 3))
+    good = path.read_bytes()
+    refused = 0
+    for bit in range(8 * (len(good) - 12 * 8)):
+        bad = bytearray(good)
+        bad[bit // 8] ^= 1 << (bit % 8)
+        path.write_bytes(bad)
+        try:
+            read_table(path)
+        except TableError:
+            refused += 1
+    assert refused > 900

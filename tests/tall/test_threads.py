@@ -58,7 +58,7 @@ def test_the_data_are_checked_within_the_thread_limit(rng, monkeypatch):
         monkeypatch.setattr(module, function, lambda Y, f=original: (seen.append(max(blas_threads())), f(Y))[1])
     with threadpool_limits(2, user_api="blas"):
         model.partial_fit(X).transform(X)
-    assert seen == [1, 1, 1]
+    assert seen == [1, 1, 1, 1]
 
 
 THREADS = """
@@ -115,6 +115,108 @@ with limited(10**6):
 run(user)
 """
 )
+
+
+FORK = (
+    THREADS
+    + """
+import os, signal
+from threading import Event
+
+outside = blas_threads()
+inside, forked = Event(), Event()
+
+def other():
+    with limited(10**6):
+        inside.set()
+        forked.wait()
+
+def child():
+    lifted = blas_threads() == outside
+    with limited(10**6):
+        limit = set(blas_threads())
+    return lifted and limit <= {1} and blas_threads() == outside
+
+def fork():
+    inside.wait()
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(20)  # a child that waits for ever ends with a signal
+        os._exit(0 if child() else 1)
+    forked.set()
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+
+run(other, fork)
+print(*outside, *blas_threads())
+"""
+)
+
+FORK_AT_ANY_TIME = (
+    THREADS
+    + """
+import os, signal, warnings
+from threading import Event
+
+warnings.simplefilter("ignore")  # Python 3.12 and later about forks of threads
+done = Event()
+
+def other():
+    while not done.is_set():
+        with limited(10**6):
+            pass
+
+def fork():
+    for _ in range(60):
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(10)  # a child that waits for ever ends with a signal
+            with limited(10**6):
+                os._exit(0)
+        status = os.waitpid(pid, 0)[1]
+        if status:
+            print("stuck")
+    done.set()
+
+run(other, fork)
+"""
+)
+
+FORK_INSIDE = (
+    THREADS
+    + """
+import os
+
+before = blas_threads()
+with limited(10**6):
+    pid = os.fork()
+    limit = set(blas_threads())
+same = limit <= {1} and blas_threads() == before
+if pid == 0:
+    os._exit(0 if same else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), same)
+"""
+)
+
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+
+
+@forks
+def test_a_process_that_is_forked_while_another_thread_is_inside_has_its_own_limit():
+    code = "import warnings; warnings.simplefilter('ignore')" + FORK
+    status, *threads = run_python(code, OPENBLAS_NUM_THREADS="2")
+    assert status == "0"
+    assert threads[: len(threads) // 2] == threads[len(threads) // 2 :]
+
+
+@forks
+@pytest.mark.once
+def test_a_process_can_be_forked_while_another_thread_sets_the_limit():
+    assert run_python(FORK_AT_ANY_TIME, OPENBLAS_NUM_THREADS="2") == []
+
+
+@forks
+def test_a_process_that_is_forked_inside_is_inside():
+    assert run_python(FORK_INSIDE, OPENBLAS_NUM_THREADS="2") == ["0", "True"]
 
 
 def test_overlapping_calls_leave_the_thread_limit_as_it_was():

@@ -11,15 +11,19 @@ from scipy.optimize import nnls
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..core.linalg import Array
+from ..estimators._absurd import without_absurd
 from ..estimators._factorizer import Factorizer
 from ..estimators._types import MatrixLike, Seed
 from ..estimators._validation import (
     check_data,
     check_every_feature_observed,
+    check_init,
+    check_size_of,
     current_parameters,
+    narrowed,
     unchanged_on_error,
 )
 
@@ -143,7 +147,8 @@ class MaskedNMF(Factorizer):
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn the dictionary from nonnegative data, one sample per row, NaN where missing."""
         with unchanged_on_error(self):
-            Y = self._check_rows(X, reset=True)
+            Y = without_absurd(self._check_rows(X, reset=True))
+            check_size_of(Y, Y.dtype)
             check_every_feature_observed(self, Y)
             self.state_ = self._fit(Y)
         return self
@@ -154,7 +159,7 @@ class MaskedNMF(Factorizer):
         Y = np.where(observed, Y, 0).astype(Y.dtype, copy=False)
         W, H = self._start(Y, M)
         history: list[dict[str, float]] = []
-        n_iter, gained = 0, True
+        n_iter, gained, tol = 0, True, float(self.tol)
         while n_iter < self.max_iter and gained:
             for _ in range(min(_CHECK_EVERY, self.max_iter - n_iter)):
                 W, H = update_factors(Y, M, W, H)
@@ -164,7 +169,7 @@ class MaskedNMF(Factorizer):
             history.append({"iteration": float(n_iter), "objective": objective})
             if self.verbose:
                 print(f"[MaskedNMF] iteration {n_iter}, objective {objective:.6g}")
-            gained = self.tol == 0 or before - objective > self.tol * objective
+            gained = tol == 0 or before - objective > tol * objective
         return NMFState(current_parameters(self), H, n_iter, tuple(history))
 
     @property
@@ -189,6 +194,8 @@ class MaskedNMF(Factorizer):
         if not reset:
             check_is_fitted(self)
         Y: Array = check_data(self, X, reset=reset)
+        if not reset:
+            check_size_of(Y, Y.dtype)
         if (Y < 0).any():
             row, column = np.argwhere(Y < 0)[0]
             raise ValueError(
@@ -207,9 +214,9 @@ class MaskedNMF(Factorizer):
         if isinstance(self.init, str):
             H = scale * np.abs(rng.standard_normal((r, m))) if self.init == "random" else rng.random_sample((r, m))
         else:
-            H = check_array(self.init, dtype=Y.dtype, input_name="init")
-            if H.shape != (r, m) or (H < 0).any():
-                raise ValueError(f"init must be a nonnegative array of shape {(r, m)}; got shape {H.shape}.")
+            H = check_init(self.init, r, m)
+            if (H < 0).any():
+                raise ValueError(f"init must have no negative entries; the least is {H.min():.6g}.")
         return W.astype(Y.dtype), H.astype(Y.dtype)  # astype copies: the caller's init is never changed
 
 
@@ -242,7 +249,7 @@ def nonnegative_coefficients(Y: Array, H: Array) -> Array:
         for k, (seen, b) in enumerate(zip(observed, right, strict=True)):
             if b.any():
                 W[start + k] = _solve_nonnegative(H64[:, seen] @ H64[:, seen].T, b)
-    return W.astype(Y.dtype)
+    return narrowed(W, Y.dtype)
 
 
 def _solve_nonnegative(gram: Array, b: Array) -> Array:

@@ -74,4 +74,4 @@ class SGDFactorization(RecursiveFactorizer):
         self.verbose = verbose
 
     def _settings(self, **common: Any) -> FilterSettings:
-        return filter_settings(**common, gain=SGDGain(self.step_size, self.decay))
+        return filter_settings(**common, gain=SGDGain(self.step_size, float(self.decay)))

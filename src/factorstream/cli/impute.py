@@ -35,7 +35,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         type=fraction("a level"),
         metavar="L",
         help="also write columns NAME_lower and NAME_upper after each filled column NAME: the bounds that hold "
-        "the true value with this probability (0 < L < 1); both are the value itself where it is known",
+        "the true value with this probability (0 < L < 1); both are the value itself where it is known, and empty "
+        "where a column has too few known values to say",
     )
     parser.add_argument(
         "--components",
@@ -90,6 +91,16 @@ def _notes(completion: Completion, source: Path, target: Path) -> Iterator[str]:
     else:
         if not completion.calibrated:
             yield "The table is too small to calibrate the bounds at this level; they are the model's own."
+        if completion.one_value:
+            yield (
+                "Bounds are left empty where one value of a column is known, which does not say how far others lie: "
+                f"{listed(completion.one_value)}."
+            )
+        if completion.few_equal_values:
+            yield (
+                "Bounds are left empty where the known values of a column are all equal, and too few for this level: "
+                f"{listed(completion.few_equal_values)}."
+            )
         yield (
             f"Filled {counted(completion.n_gaps, 'gap')} in {counted(completion.n_columns, 'column')} "
             f"({counted(completion.n_components, 'component')}); wrote {target}."

@@ -45,8 +45,9 @@ class PosteriorDictionary(Dictionary, Protocol):
     def predict(self, X: Array) -> tuple[Array, Array]:
         """X with its gaps filled in, and the predictive variance of every filled entry; zero where observed."""
 
-    def half_width(self, level: float) -> float:
-        """Standard deviations on either side of the mean that an interval of this level needs."""
+    def half_width(self, level: float) -> float | Array:
+        """Standard deviations on either side of the mean that an interval of this level needs: a number, or one for
+        each feature (m)."""
 
     def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
         """Joint draws of the missing entries of X (n_draws × n × m)."""

@@ -7,10 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.absurd import Seen, seen_in, without
+from ..core.absurd_rows import absurd_entries
 from ..core.variational.fit import FitOptions
 from ..core.variational.posterior import STREAM_ARRAYS
 from ..tall.rows import Rows, observed_by_feature, stack
 from ..tall.starting import warm_up
+from ._absurd import first_rows, next_rows
 from ._filter_run import HISTORY
 from ._variational import VariationalState, absorb_rows, check_rows, check_values, fit_rows
 from ._variational_answers import VariationalDictionary
@@ -44,7 +47,9 @@ class BayesianRun(NamedTuple):
     current: VariationalState | None
     """The posterior with the rows since then as well; None while a stream is still starting."""
     pending: Rows
-    """Rows since the last whole lot; before the start, all rows."""
+    """Rows since the last whole lot; before the start, all rows as they came."""
+    seen: Seen | None
+    """What tells absurd values; None while a stream is still starting: its first rows are judged together."""
     n_samples: int
     """Rows taken in, those without any observed entry left out."""
     n_iter: int
@@ -55,7 +60,7 @@ class BayesianRun(NamedTuple):
     def dictionary(self) -> VariationalDictionary:
         """What the rows so far say, ready for questions; while a stream is starting, they are fitted when asked."""
         if self.current is None:
-            return VariationalDictionary(_fit_first(self, self.pending))
+            return VariationalDictionary(_fit_first(self, without(self.pending, absurd_entries(self.pending))))
         return VariationalDictionary(self.current)
 
 
@@ -74,13 +79,14 @@ def fit(
     for number, sweep in enumerate(sweeps, 1):
         records.append({"sweep": float(number), "bound": sweep.bound, "n_components": float(sweep.n_components)})
         tell(records[-1])
-    return BayesianRun(parameters, options, seed, state, state, X[:0].copy(), X.shape[0], len(sweeps), tuple(records))
+    rest, seen, n = X[:0].copy(), seen_in(X), X.shape[0]
+    return BayesianRun(parameters, options, seed, state, state, rest, seen, n, len(sweeps), tuple(records))
 
 
 def begin(parameters: dict[str, Any], options: FitOptions, X: Rows, seed: int, tell: Tell) -> BayesianRun:
     """A stream after its first rows, each of which has data."""
     check_rows(X, options, bool(parameters.get("calibrate")), arrays=STREAM_ARRAYS)
-    return go_on(BayesianRun(parameters, options, seed, None, None, X[:0].copy(), 0, 0, ()), X, tell)
+    return go_on(BayesianRun(parameters, options, seed, None, None, X[:0].copy(), None, 0, 0, ()), X, tell)
 
 
 def go_on(run: BayesianRun, X: Rows, tell: Tell) -> BayesianRun:
@@ -100,17 +106,22 @@ def _absorb(run: BayesianRun, X: Rows) -> BayesianRun:
     Whole lots are settled for good. The rows after the last one are kept, and each call counts them anew, so that the
     division of a stream into calls does not matter.
     """
-    rows = stack(run.pending, X.astype(run.pending.dtype, copy=False))
-    lot, settled = _lot(run.options), run.settled
-    if settled is None:
-        check_values(rows)
-        settled, rows = _started(run, rows, lot)
+    lot, settled, seen, dtype = _lot(run.options), run.settled, run.seen, run.pending.dtype
+    if settled is None or seen is None:
+        first = first_rows(run.pending, X, np.arange(X.shape[0]), dtype)
+        check_values(first.clean)
+        settled, n = _started(run, first.kept, lot)
         if settled is None:
-            return run._replace(pending=rows.copy())
+            return run._replace(pending=first.kept.copy())
+        start, rows = first.kept[:n], first.kept[n:]
+        seen, rows = next_rows(seen_in(without(start, absurd_entries(start))), rows, dtype, tell=False)
+    else:
+        seen, rows = next_rows(seen, X, dtype)
+        rows = stack(run.pending, rows.astype(dtype, copy=False))
     while rows.shape[0] >= lot:
         settled, rows = absorb_rows(settled, rows[:lot]), rows[lot:]
     current = absorb_rows(settled, rows) if rows.shape[0] else settled
-    return run._replace(settled=settled, current=current, pending=rows.copy())
+    return run._replace(settled=settled, current=current, pending=rows.copy(), seen=seen)
 
 
 def _lot(options: FitOptions) -> int:
@@ -118,8 +129,8 @@ def _lot(options: FitOptions) -> int:
     return 2 * warm_up(options.r or AUTO_COMPONENTS)
 
 
-def _started(run: BayesianRun, rows: Rows, lot: int) -> tuple[VariationalState | None, Rows]:
-    """The fit that the stream starts from, and the rows after it; None where the rows so far say too little.
+def _started(run: BayesianRun, rows: Rows, lot: int) -> tuple[VariationalState | None, int]:
+    """The fit that the stream starts from, and of how many rows; None where the rows so far say too little.
 
     Asked after every whole lot: are there ENTRIES_PER_PARAMETER observed entries for every free parameter, of which r
     components have r (m + n - r), and the mean m; and does the fit have as many components as asked for? With 10
@@ -133,10 +144,10 @@ def _started(run: BayesianRun, rows: Rows, lot: int) -> tuple[VariationalState |
         last = n >= MAX_START_LOTS * lot
         needed = ENTRIES_PER_PARAMETER * (r * (m + n - r) + m)
         if last or float(observed_by_feature(rows[:n]).sum()) >= needed:
-            state = _fit_first(run, rows[:n])
+            state = _fit_first(run, without(rows[:n], absurd_entries(rows[:n])))
             if last or state.factors.r >= r:
-                return state, rows[n:]
-    return None, rows
+                return state, n
+    return None, 0
 
 
 def _fit_first(run: BayesianRun, rows: Rows) -> VariationalState:

@@ -16,7 +16,7 @@ from ..tall.rows import Rows, dense
 from ._answers import Dictionary, PosteriorDictionary
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
-from ._validation import check_count, check_data
+from ._validation import check_answers_fit, check_count, check_data, check_size_of, narrowed
 
 
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
@@ -66,18 +66,20 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     def transform(self, X: MatrixLike) -> Array:
         """Coefficients of every row under the fitted dictionary (n_samples, n_components_)."""
         rows = self._check_rows(X)
-        return self._dictionary().coefficients(rows).astype(rows.dtype, copy=False)
+        return narrowed(self._dictionary().coefficients(rows), rows.dtype)
 
     def inverse_transform(self, X: MatrixLike) -> Array:
         """The rows that these coefficients stand for (n_samples, n_features)."""
         check_is_fitted(self)
-        x = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)  # no component may be left
+        with np.errstate(over="ignore", invalid="ignore"):  # of infinities, which are refused
+            x = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)  # no component may be left
         components = self.components_
         if x.shape[1] != len(components):
             raise ValueError(
                 f"X has {x.shape[1]} columns but the dictionary has {len(components)} components; "
                 "pass what transform returned."
             )
+        check_size_of(x, x.dtype)
         rows: Array = x.astype(components.dtype, copy=False) @ components + self.mean_
         return rows
 
@@ -91,7 +93,14 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
 
     def _check_rows(self, X: MatrixLike) -> Rows:
         check_is_fitted(self)
-        return check_data(self, X, reset=False, accept_sparse=self._takes_sparse)
+        rows = check_data(self, X, reset=False, accept_sparse=self._takes_sparse)
+        check_size_of(rows, min(self._computes_in(), rows.dtype, key=lambda kind: kind.itemsize))
+        check_answers_fit(vars(self)["state_"], rows.dtype)
+        return rows
+
+    def _computes_in(self) -> np.dtype[Any]:
+        """The type in which values have to have squares."""
+        return np.dtype(np.float64)
 
 
 class PosteriorFactorizer(Factorizer):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from ..core.absurd import Seen, seen_in
 from ..core.filter.coefficients import COEFFICIENT_STEPS, DOUBTING
 from ..core.filter.gains import Gain
 from ..core.filter.model import FilterModel
@@ -19,8 +20,9 @@ from ..tall import projecting
 from ..tall.filtering import filter_rows
 from ..tall.places import place_of
 from ..tall.products import square_sum
-from ..tall.rows import Rows, stack
+from ..tall.rows import Rows, rows_with_data, stack
 from ..tall.starting import measure, start, warm_up
+from ._absurd import first_rows, next_rows
 from ._validation import as_covariance, check_init
 
 HISTORY = 1000
@@ -39,6 +41,8 @@ slower. Not tuned; speed and memory only."""
 
 GATHERED = 16_384
 """Sparse rows brought into a random order together: C is copied once for each lot. Not tuned; speed only."""
+
+NO_ROWS = np.empty(0, dtype=np.intp)
 
 Record = dict[str, float]
 Tell = Callable[[Record], None]
@@ -127,6 +131,8 @@ class FilterRun(NamedTuple):
     filter: FilterState
     warm_rows: Rows | None
     """The first rows of a stream, kept until they are enough to measure the scale; None from then on."""
+    seen: Seen | None
+    """What tells absurd values; None while the first rows are kept, which are judged together."""
     n_samples: int
     """Rows taken in, those without any observed entry left out."""
     n_passes: int
@@ -134,10 +140,10 @@ class FilterRun(NamedTuple):
     history: tuple[Record, ...]
 
 
-def begin(parameters: dict[str, Any], settings: FilterSettings, X: Rows, with_data: Array, tell: Tell) -> FilterRun:
-    """A stream after its first rows, X, of which those numbered ``with_data`` have observed entries."""
-    state, kept = _warm_up(settings, X[:0].copy(), X, with_data)
-    return _filtered(FilterRun(parameters, settings, state, kept, 0, 0, ()), X, with_data, tell)
+def begin(parameters: dict[str, Any], settings: FilterSettings, X: Rows, tell: Tell) -> FilterRun:
+    """A stream after its first rows, X."""
+    state, kept, seen, X = _warm_up(settings, X[:0].copy(), X)
+    return _filtered(FilterRun(parameters, settings, state, kept, seen, 0, 0, ()), X, tell)
 
 
 def fit(
@@ -157,7 +163,7 @@ def fit(
         order = rng.permutation(X.shape[0]) if shuffle else np.arange(X.shape[0])
         if run is None:
             first = X if settings.measures else X[order[: warm_up(settings.model.r)]]
-            run = FilterRun(parameters, settings, _start(settings, first), None, X.shape[0], 0, ())
+            run = FilterRun(parameters, settings, _start(settings, first), None, seen_in(X), X.shape[0], 0, ())
         run, dictionary_share = _pass(run, X, order, tell)
         run = run._replace(n_passes=run.n_passes + 1)
         if dictionary_share < stop_below:
@@ -166,34 +172,43 @@ def fit(
     return run
 
 
-def go_on(run: FilterRun, X: Rows, with_data: Array, tell: Tell) -> FilterRun:
+def go_on(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
     """The stream after the next rows.
 
     Until enough rows have arrived to measure the scale they are kept, and each call starts over from them, so that
     the division of a stream into calls does not matter.
     """
     if run.warm_rows is not None:
-        state, kept = _warm_up(run.settings, run.warm_rows, X, with_data, place_of(run.filter.C))
-        run = run._replace(filter=state, warm_rows=kept)
-    return _filtered(run, X, with_data, tell)
+        state, kept, seen, X = _warm_up(run.settings, run.warm_rows, X, place_of(run.filter.C))
+        return _filtered(run._replace(filter=state, warm_rows=kept, seen=seen), X, tell)
+    assert run.seen is not None  # for the type checker: the first rows are over
+    seen, X = next_rows(run.seen, X, run.settings.dtype)
+    return _filtered(run._replace(seen=seen), X, tell)
 
 
 def _warm_up(
-    settings: FilterSettings, kept: Rows, X: Rows, with_data: Array, place: Place | None = None
-) -> tuple[FilterState, Rows | None]:
-    """The filter after the rows kept so far, its scale measured on X as well; and the rows to keep, if any."""
+    settings: FilterSettings, kept: Rows, X: Rows, place: Place | None = None
+) -> tuple[FilterState, Rows | None, Seen | None, Rows]:
+    """The filter after the rows kept so far, its scale measured on X as well; the rows to keep, if any; ``seen``; X."""
     wanted = warm_up(settings.model.r) if settings.model.has_mean or settings.measures else 0
-    more = with_data[: max(wanted - kept.shape[0], 0)]
-    rows = stack(kept, X[more].astype(settings.dtype, copy=False))
-    state, _ = filter_rows(_start(settings, rows, place), settings.model, kept, settings.block_size)
-    return state, rows if rows.shape[0] < wanted else None
+    more = rows_with_data(X)[: max(wanted - kept.shape[0], 0)] if wanted else NO_ROWS
+    first = first_rows(kept, X, more, settings.dtype)
+    start = _start(settings, first.clean, place)
+    state, _ = filter_rows(start, settings.model, first.clean[: kept.shape[0]], settings.block_size)
+    if first.kept.shape[0] < wanted:
+        return state, first.kept, None, first.X
+    n = int(more[-1]) + 1 if len(more) else 0
+    rest = first.X[n:]
+    seen, clean = next_rows(seen_in(first.clean), rest, settings.dtype, first=n)
+    return state, None, seen, first.X if clean is rest else stack(first.X[:n], clean)
 
 
-def _filtered(run: FilterRun, X: Rows, with_data: Array, tell: Tell) -> FilterRun:
+def _filtered(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
     """The run after one pass over X; a call without any data leaves no record."""
-    if len(with_data):
+    n = len(rows_with_data(X))
+    if n:
         run, _ = _pass(run, X, None, tell)
-    return run._replace(n_samples=run.n_samples + len(with_data))
+    return run._replace(n_samples=run.n_samples + n)
 
 
 def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> FilterState:

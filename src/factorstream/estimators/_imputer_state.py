@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.linalg import Array
-from ..core.variational.conformal import CalibrationError
 from ._bayesian_run import BayesianRun
-from ._columns import marked
+
+FARTHEST = float(np.finfo(np.float64).max) ** 0.25
+"""Deviations from the mean from which on a value is refused: its fourth power is no longer a number. Derived."""
 
 
 class ImputerState(NamedTuple):
@@ -39,11 +40,20 @@ class ImputerState(NamedTuple):
         return ~np.isnan(self.statistics)
 
     def standardised(self, X: Array) -> Array:
-        """The features that vary, in units of their deviations (float64)."""
+        """The features that vary, in units of their deviations (float64); values whose squares overflow are refused."""
         half = (
             0.5 * X[:, self.varies].astype(np.float64) - 0.5 * self.statistics[self.varies]
         )  # a difference can overflow
-        return np.asarray(half / (0.5 * self.scale[self.varies]))
+        half_scale = 0.5 * self.scale[self.varies]
+        far = np.abs(half) / FARTHEST >= half_scale  # in this order no quotient overflows
+        if far.any():
+            row, place = np.argwhere(far)[0]
+            column = np.flatnonzero(self.varies)[place]
+            raise ValueError(
+                f"X has {X[row, column]:.3g} in row {row}, column {column}, a feature whose values had a deviation of "
+                f"{self.scale[column]:.3g} in fit; put NaN there, or fit and ask in the same units."
+            )
+        return np.asarray(half / half_scale)
 
     def filled(self, X: Array, standardised: Array | None) -> Array:
         """X in its own dtype, its gaps filled from the standardised features, constants and empty features."""
@@ -54,12 +64,17 @@ class ImputerState(NamedTuple):
         most = np.finfo(X.dtype).max
         return np.where(np.isnan(X), np.clip(fill, -most, most).astype(X.dtype), X)[:, self.kept]
 
-    def check_constant(self, X: Array, level: float) -> None:
-        """Refuse to calibrate this level for a feature that never varied: N equal values hold N / (N + 1), not more."""
-        enough = np.ceil((self.n_observed + 1) * level) <= self.n_observed
-        doubtful = np.isnan(X).any(axis=0) & (self.scale == 0) & (self.n_observed > 0) & ~enough
-        if self.parameters["calibrate"] and doubtful.any():
-            raise CalibrationError(
-                f"Features {marked(doubtful)} have too few observed values, all of them equal, to calibrate "
-                f"level {level}; lower the level, or fit with calibrate=False."
-            )
+    def bounded(self, level: float) -> Array:
+        """Which features have finite intervals of this level (m): those that vary, and constants seen often enough.
+
+        Of N + 1 values in random order the last is the only one that differs with probability 1 / (N + 1) at most, so
+        that N equal values hold N / (N + 1), not more. One value is not equal to anything.
+        """
+        often = np.ceil((self.n_observed + 1) * level) <= self.n_observed
+        return np.asarray(self.varies | (often & (self.n_observed > 1)))
+
+    def widened(self, X: Array, bound: Array, level: float, infinity: float) -> Array:
+        """A bound as ``filled`` makes it, infinite in the gaps of features that have no finite one."""
+        unknown = np.isnan(X) & ~self.bounded(level)
+        bound[unknown[:, self.kept]] = infinity
+        return bound

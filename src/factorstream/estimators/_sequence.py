@@ -26,9 +26,6 @@ LEAST_PROCESS_NOISE = 1e-12
 LARGEST_RADIUS = 1.0 + 1e-9
 """Spectral radius of A up to which it counts as not growing: rounding of a rotation."""
 
-_NUMBERS = ("dynamics", "process_noise", "drift")
-"""Parameters in which scikit-learn would take True for the number 1."""
-
 
 def plain_parameters(estimator: BaseEstimator) -> dict[str, Parameter]:
     """The parameters that answers depend on, as numbers, strings and copied arrays."""
@@ -38,8 +35,6 @@ def plain_parameters(estimator: BaseEstimator) -> dict[str, Parameter]:
 
 def _plain(name: str, value: object) -> Parameter:
     if isinstance(value, bool | np.bool_):
-        if name in _NUMBERS:
-            raise ValueError(f"{name} must not be a bool; got {value!r}, so give a number, an array or a word instead.")
         return bool(value)
     if value is None or isinstance(value, str):
         return value
@@ -62,6 +57,17 @@ def options(given: dict[str, Parameter], m: int) -> StreamOptions:
             raise ValueError(f"A matrix of dynamics needs n_components of at most n_features={m}; got {r}.")
         candidates = tuple(kind for kind in candidates if kind != LEVELS)
     return StreamOptions(r, candidates, spec, _noise(given["robust"]), drift)
+
+
+def check_enough(Y: Array, r: int) -> None:
+    """Refuse rows that are too few for r components, or hold no number."""
+    if len(Y) < r:
+        raise ValueError(
+            f"X has n_samples={len(Y)} time steps, fewer than n_components={r}; lower n_components, or stream the "
+            "rows with partial_fit, which begins with one."
+        )
+    if np.isnan(Y).all():
+        raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
 
 
 def _slow_part(drift: Parameter) -> tuple[tuple[Kind, ...], float | None]:

@@ -33,7 +33,7 @@ from ._times import (
     rebuild_table,
     split_table,
 )
-from ._validation import check_count, check_data, refuse_one_dimension
+from ._validation import check_count, check_data, check_size_of, refuse_one_dimension, unchanged_on_error
 
 
 class Alarms(NamedTuple):
@@ -156,7 +156,8 @@ class SequenceAnswers(SequenceAttributes):
     def inverse_transform(self, X: TableLike) -> Array:
         """The rows that these states stand for (n_steps, n_features), without the features' own levels."""
         check_is_fitted(self)
-        X = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
+        with np.errstate(over="ignore", invalid="ignore"):  # of infinities, which are refused
+            X = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
         stream, emission = self.state_.stream, self.state_.model.emission
         if X.shape[1] != emission.C.shape[1]:
             raise ValueError(
@@ -216,19 +217,22 @@ class SequenceAnswers(SequenceAttributes):
         check_is_fitted(self)
         values, table = self._read(X, reset=False)
         stream = self.state_.stream
-        return values, table, (values - stream.shift) / stream.scale
+        with np.errstate(over="ignore"):
+            Z = (values - stream.shift) / stream.scale
+        check_size_of(Z, np.dtype(np.float64))
+        return values, table, Z
 
     def _ask(self, X: TableLike) -> tuple[Array, Table, Answer]:
         """X, what it was besides its numbers, and what the model says about its entries, in standardised units."""
         values, table, Z = self._standardised(X)
         state = self.state_
-        with limited():
+        with unchanged_on_error(self), limited():
             return values, table, (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
 
     def _innovations(self, X: TableLike) -> tuple[Table, list[Innovation]]:
         """The facts about every row of X as the filter takes it, in the data's units."""
         _, table, Z = self._standardised(X)
-        with limited():
+        with unchanged_on_error(self), limited():
             passed = steps(self.state_.model, Z)
             return table, [in_units(innovation, self.state_.stream) for _, _, innovation in passed]
 
@@ -237,6 +241,7 @@ class SequenceAnswers(SequenceAttributes):
         state = self.state_
         shift, scale = state.stream.shift, state.stream.scale
         var = answer.var + state.model.noise.variance if noise else answer.var
+        var = np.maximum(var, 0.0)  # rounding, where a row is far from everything
         return shift + scale * answer.signal, self._width() * np.sqrt(var)
 
     def _width(self) -> Array:

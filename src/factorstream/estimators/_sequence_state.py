@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.absurd import Seen, seen_in, without
+from ..core.absurd_rows import absurd_entries
 from ..core.dynamics.alarm import Alarm, watch
 from ..core.dynamics.em import DynamicsSpec, LoadingPrior
 from ..core.dynamics.filter import filter_rows
@@ -15,11 +17,16 @@ from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
 from ..core.dynamics.stream import Event, Fitted, Learning, Refresh, Restart, Stream, StreamOptions
 from ..core.linalg import Array
+from ._absurd import next_rows
 from ._sequence import Parameter
 from ._stored_times import StoredIndex, StoredOffset, StoredStamp, StoredTable
 
 ALARMS_KEPT = 1000
 """Alarms that a stream remembers, so that its state stays bounded."""
+
+
+FLOAT = np.dtype(np.float64)
+"""What a sequence is computed in, whatever its rows are."""
 
 
 class SequenceState(NamedTuple):
@@ -33,6 +40,7 @@ class SequenceState(NamedTuple):
     stream: Stream  # model, belief after the last row, rows that learning still needs
     table: StoredTable  # columns and time stamps of the last rows
     rows: Array  # (k, m) the last rows, at most lag + 1
+    seen: Seen  # what tells absurd values
     threshold: float  # of the alarm rule, from ``alarm_rate``
     counts: Array  # (m,) values of each feature that its spread was learned from; infinite if the noise is wider for it
     beliefs: tuple[Belief, ...] = ()  # filtered, of the last rows, at most lag + 1
@@ -65,7 +73,7 @@ class SequenceState(NamedTuple):
 STATE_TYPES: tuple[type, ...] = (
     SequenceState, StreamOptions, Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
-    GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp,
+    GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
 
@@ -73,9 +81,11 @@ STATE_TYPES: tuple[type, ...] = (
 def take_rows(state: SequenceState, Y: Array) -> SequenceState:
     """Pass the rows Y through the stream; alarms are watched for once the warm-up is over."""
     keep = state.lag + 1
-    for y in Y:
-        stream, event = advance(state.stream, y, state.options)
-        state = state._replace(stream=stream, rows=np.vstack([state.rows, y])[-keep:], n_rows=state.n_rows + 1)
+    for k, y in enumerate(Y):
+        seen, row = next_rows(state.seen, y[None], FLOAT, first=k)
+        stream, event = advance(state.stream, row[0], state.options)
+        state = state._replace(stream=stream, rows=np.vstack([state.rows, row])[-keep:], n_rows=state.n_rows + 1)
+        state = state._replace(seen=_seen_after(seen, event))
         state = state._replace(beliefs=_beliefs_after(state, event)[-keep:])
         if isinstance(event, Restart):  # widths that were found for the model before
             counts = np.isfinite(event.rows).sum(0, dtype=np.float64)
@@ -90,13 +100,21 @@ def take_rows(state: SequenceState, Y: Array) -> SequenceState:
     return state
 
 
+def _seen_after(seen: Seen, event: Event) -> Seen:
+    """What tells absurd values; rows that were fitted anew have been judged together."""
+    if not isinstance(event, Restart) or not len((entries := absurd_entries(event.rows)).row):
+        return seen
+    return seen_in(without(event.rows, entries))
+
+
 def _beliefs_after(state: SequenceState, event: Event) -> tuple[Belief, ...]:
     """Filtered beliefs of the last rows, the one just taken in included, as the model after the event has them."""
     now = state.fitted.belief
     if isinstance(event, Restart):
         if state.lag == 0:
             return (now,)
-        before = filter_rows(state.model, (event.rows[:-1] - state.stream.shift) / state.stream.scale)[0]
+        rows = without(event.rows, absurd_entries(event.rows))
+        before = filter_rows(state.model, (rows[:-1] - state.stream.shift) / state.stream.scale)[0]
         return (*before, now)
     if isinstance(event, Refresh) and event.change is not None:
         return (*map(event.change.apply, state.beliefs), now)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
 
 from ..persist import Saved
 
@@ -30,6 +32,31 @@ class Stateful(Saved, BaseEstimator):
         if self.verbose:
             facts = ", ".join(f"{name} {value:.6g}" for name, value in record.items())
             print(f"[{type(self).__name__}] {facts}")
+
+    def _validate_params(self) -> None:
+        """Refuse, by its name, a parameter that cannot be used.
+
+        scikit-learn's check takes True for the number 1, and fails where a number is of a type that NumPy does not
+        know, such as fractions.
+        """
+        name = type(self).__name__
+        for parameter, value in self.get_params(deep=False).items():
+            allowed = self._parameter_constraints[parameter]
+            if isinstance(value, bool | np.bool_) and not {"boolean", "verbose"} & {
+                a for a in allowed if type(a) is str
+            }:
+                raise InvalidParameterError(
+                    f"{parameter} must not be a bool; got {value!r}, so give a number, an array or a word instead."
+                )
+            try:
+                validate_parameter_constraints({parameter: allowed}, {parameter: value}, caller_name=name)
+            except InvalidParameterError:
+                raise
+            except (TypeError, ValueError):
+                raise InvalidParameterError(
+                    f"{parameter} must not be a {type(value).__name__}; got {value!r:.50}, so give a number, an array "
+                    "or a word instead."
+                ) from None
 
     def __sklearn_is_fitted__(self) -> bool:
         return "state_" in vars(self)

@@ -12,14 +12,16 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..core.absurd import Seen
 from ..core.filter.coefficients import DOUBTING
 from ..core.filter.gains import BroydenGain, KalmanGain
 from ..core.filter.groups import Groups
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterState, SmallState
-from ..tall.rows import Rows, rows_with_data, with_data
+from ..tall.rows import Rows, with_data
 from ..tall.threads import limited
 from . import _filter_run
+from ._absurd import without_absurd
 from ._factorizer import Factorizer
 from ._filter_run import FilterDictionary, FilterRun, FilterSettings
 from ._types import MatrixLike, Seed
@@ -52,7 +54,7 @@ class RecursiveFactorizer(Factorizer):
         "verbose": ["verbose"],
     }
     _state_types: ClassVar[tuple[type, ...]] = (
-        FilterRun, FilterSettings, FilterModel, FilterState, Groups, SmallState, KalmanGain, BroydenGain,
+        FilterRun, Seen, FilterSettings, FilterModel, FilterState, Groups, SmallState, KalmanGain, BroydenGain,
     )  # fmt: skip
 
     n_components: int
@@ -79,8 +81,8 @@ class RecursiveFactorizer(Factorizer):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in ``n_passes`` passes."""
-        with unchanged_on_error(self), limited():
-            rows = check_data(self, X, reset=True, accept_sparse=True)
+        with unchanged_on_error(self), limited(), np.errstate(over="ignore", invalid="ignore"):
+            rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
             check_every_feature_observed(self, rows)
             rng = check_random_state(self.random_state)
             settings = self._begin(rows, rng)
@@ -94,24 +96,25 @@ class RecursiveFactorizer(Factorizer):
                 rng=rng,
                 tell=self._tell,
             )
+            _check_finite(self.state_)
         return self
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Take in one row or many, NaN = missing, and go on from where the last call ended."""
         run: FilterRun | None = vars(self).get("state_")
         limit = limited(X.size) if isinstance(X, np.ndarray) else limited()  # set once, not by every step on its own
-        with unchanged_on_error(self), limit:
+        with unchanged_on_error(self), limit, np.errstate(over="ignore", invalid="ignore"):
             if run is None:
                 self._validate_params()
             else:
                 check_same_parameters(self, run.parameters)
             rows = check_data(self, X, reset=run is None, accept_sparse=True)
-            seen = rows_with_data(rows)
             if run is None:
                 settings = self._begin(rows, check_random_state(self.random_state))
-                self.state_ = _filter_run.begin(current_parameters(self), settings, rows, seen, self._tell)
+                self.state_ = _filter_run.begin(current_parameters(self), settings, rows, self._tell)
             else:
-                self.state_ = _filter_run.go_on(run, rows, seen, self._tell)
+                self.state_ = _filter_run.go_on(run, rows, self._tell)
+            _check_finite(self.state_)
         return self
 
     def _begin(self, rows: Rows, rng: np.random.RandomState) -> FilterSettings:
@@ -138,5 +141,17 @@ class RecursiveFactorizer(Factorizer):
         """Passes that ``fit`` made."""
         return int(self._learned().n_passes)
 
+    def _computes_in(self) -> np.dtype[Any]:
+        return self.state_.settings.dtype
+
     def _dictionary(self) -> FilterDictionary:
         return FilterDictionary(self._learned())
+
+
+def _check_finite(run: FilterRun) -> None:
+    """Refuse what has outgrown all numbers, as gradient descent does where its steps are too long."""
+    if not np.isfinite(run.filter.small.G).all():
+        raise ValueError(
+            "The dictionary has grown beyond what can be computed with; divide the data by their size, or take a "
+            "smaller step_size."
+        )

@@ -15,9 +15,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from ..core.absurd import Seen, seen_in, without
+from ..core.absurd_rows import absurd_entries
 from ..core.linalg import Array, is_sparse
 from ..tall.products import square_sum
 from ..tall.rows import Rows, observed_by_feature
+from ..tall.starting import check_range
 from ..tall.threads import limited
 from ..text import listed
 
@@ -32,13 +35,21 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Give the estimator its attributes back if anything goes wrong, so a failed call changes nothing."""
+    """Give the estimator its attributes back if anything goes wrong, so a failed call changes nothing.
+
+    An error of linear algebra, which says nothing to a caller, becomes a sentence about what leads to it.
+    """
     before = dict(vars(estimator))
     try:
         yield
-    except BaseException:
+    except BaseException as problem:
         vars(estimator).clear()
         vars(estimator).update(before)
+        if isinstance(problem, np.linalg.LinAlgError):
+            raise ValueError(
+                "The data and the given variances are too far apart to be computed with; scale the features to similar "
+                'units, or leave noise_variance and prior_covariance at "auto".'
+            ) from problem
         raise
 
 
@@ -112,6 +123,50 @@ def _refuse_infinity(values: Array, where: Callable[[Array], tuple[int, int]]) -
             )
 
 
+def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
+    """Refuse rows with values that cannot be squared in this ``dtype``."""
+    values = X.data if is_sparse(X) else X
+    with limited(values.size):
+        bound = square_sum(values)  # one cheap pass, which is enough where nothing is missing
+    if values.size and not bound < float(np.finfo(dtype).max) ** 0.5:
+        largest = np.fmax.reduce([np.fmax.reduce(np.abs(some), axis=None, initial=0.0) for some in _parts(values)])
+        check_range(float(largest), dtype, smallest=0.0)
+
+
+def check_answers_fit(state: Any, dtype: np.dtype[Any]) -> None:
+    """Refuse rows of a type that cannot hold what a model knows, and so not its answers either."""
+    if dtype != np.float32:
+        return
+    seen: Seen | None = getattr(state, "seen", None)
+    if seen is None:  # a stream that is starting keeps its rows, absurd values included
+        rows = getattr(state, "pending", None)
+        rows = getattr(state, "warm_rows", None) if rows is None else rows
+        if rows is None:
+            return
+        seen = seen_in(without(rows, absurd_entries(rows)))
+    largest = float(np.maximum(-seen.low, seen.high)[seen.known > 0].max(initial=0.0))
+    if largest >= float(np.finfo(dtype).max) ** 0.5:
+        raise ValueError(
+            f"The model has learned from values of size {largest:.3g}, too large for float32; pass float64."
+        )
+
+
+def narrowed(coefficients: Array, dtype: np.dtype[Any]) -> Array:
+    """Coefficients in the type of the rows that they were asked for with; refused where it cannot hold them."""
+    if coefficients.dtype != dtype:
+        largest = float(np.abs(coefficients).max(initial=0.0))
+        if largest > float(np.finfo(dtype).max):
+            raise ValueError(f"X has coefficients of size {largest:.3g}, too large for {dtype}; pass float64.")
+    return coefficients.astype(dtype, copy=False)
+
+
+def _parts(values: Array) -> Iterator[Array]:
+    """Some rows at a time, so that no copy is as large as the data."""
+    step = max(1, AT_ONCE // max(1, values[:1].size))
+    for first in range(0, len(values), step):
+        yield values[first : first + step]
+
+
 def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:
     """Refuse data in which nothing, or nothing of some feature, was ever observed."""
     seen = observed_by_feature(X) > 0
@@ -126,11 +181,19 @@ def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:
         )
 
 
+def as_numbers(value: Any, name: str) -> Array:
+    """A parameter as an array of its own (float64)."""
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number or an array of numbers; got {value!r:.50}.") from None
+
+
 def as_covariance(value: Any, r: int, name: str, *, definite: bool) -> Array:
     """A number, a diagonal (r) or a matrix (r × r) as a checked covariance matrix (r × r)."""
     if isinstance(value, int | float) and isfinite(value) and (value > 0 or (value == 0 and not definite)):
         return float(value) * np.eye(r)
-    M = np.asarray(value, dtype=np.float64)
+    M = as_numbers(value, name)
     if not np.isfinite(M).all():
         raise ValueError(f"{name} must be finite.")
     if M.ndim == 0:
@@ -151,7 +214,7 @@ def as_covariance(value: Any, r: int, name: str, *, definite: bool) -> Array:
 
 def check_init(init: Any, r: int, m: int) -> Array:
     """A user's start, checked (r × m)."""
-    start = np.array(init, dtype=np.float64)  # a copy: a stream may start from it more than once
+    start = as_numbers(init, "init")  # a copy: a stream may start from it more than once
     if start.shape != (r, m):
         raise ValueError(
             f"init must be 'random', 'uniform' or an array shaped like components_, ({r}, {m}); "

@@ -13,8 +13,10 @@ import numpy as np
 from ..core.linalg import Array, is_sparse
 from ..core.place import HERE, Place, Tall
 from ..core.variational.auto import fit_auto
+from ..core.variational.conformal import Scores
 from ..core.variational.factors import Factors, new_weights, rescale
 from ..core.variational.fit import FitOptions, SweepInfo, fit
+from ..core.variational.freedom import fitted_square, spent_by_sums
 from ..core.variational.noise.gaussian import GaussianNoise
 from ..core.variational.noise.law import NoiseLaw
 from ..core.variational.noise.student import StudentNoise
@@ -29,6 +31,7 @@ from ..core.variational.observed import Observations, column_count
 from ..core.variational.posterior import (
     FIT_ARRAYS,
     STREAM_ARRAYS,
+    CoefficientPosterior,
     FactorPrior,
     Posterior,
     Statistics,
@@ -53,12 +56,14 @@ class VariationalState(NamedTuple):
     """Subtracted from every row (m)."""
     n_observed: Tall
     """Observed entries of each feature so far (m)."""
+    spent: Tall
+    """Parameters that these were spent on (m): what is left of them says how well the noise variance is known."""
     stats: Statistics | None
     """The sums behind the posterior; made from it when a stream goes on after a fit."""
     temper: float
     """Power of the likelihood in the coefficient step, chosen in calibration; 1 without."""
-    scores: Array | None
-    """Sorted normalised residuals of the entries hidden for calibration; None without calibration."""
+    scores: Scores | None
+    """Normalised residuals of the entries hidden for calibration; None without calibration."""
     options: FitOptions
     """How the fit was asked for."""
     dtype: np.dtype[Any]
@@ -66,7 +71,7 @@ class VariationalState(NamedTuple):
 
 
 STATE_TYPES: tuple[type, ...] = (
-    VariationalState, Factors, Posterior, FactorPrior, Statistics, FitOptions, LearnedPrior, GivenPrior,
+    VariationalState, Scores, Factors, Posterior, FactorPrior, Statistics, FitOptions, LearnedPrior, GivenPrior,
     PooledVariance, PerFeatureVariance, GivenVariance, GaussianNoise, StudentNoise,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
@@ -199,7 +204,7 @@ def fit_rows(
         origin, shift = place.each(_mean_column, fitted.factors.post.C)
         factors = rescale(fitted.factors, shift, 1.0, place)
         count = place.each(column_count, data.W)
-    state = VariationalState(factors, origin, count, None, temper, scores, options, np.dtype(X.dtype))
+    state = VariationalState(factors, origin, count, fitted.spent, None, temper, scores, options, np.dtype(X.dtype))
     return state, fitted.history
 
 
@@ -224,11 +229,21 @@ def absorb_rows(state: VariationalState, X: Rows) -> VariationalState:
         if stats is None:
             stats = place.each(information, post, prior, s2, state.n_observed)
         data = data._replace(W=new_weights(factors, data, place))
-        stats, post, _ = absorb(stats, data, post, s2, prior, place)
+        before = stats.S
+        stats, post, coef = absorb(stats, data, post, s2, prior, place)
+        spent = place.each(_spent_with, state.spent, stats.S, before, data.W, coef, post, s2)
         floor = LEAST * float(place.total(np.sum, s2)) / data.m  # of the last noise: it may sink, but not to zero
         square = place.each(expected_square, stats, post)
         s2 = state.options.variance.learn(s2, square, stats.N, floor, place)
-    return state._replace(factors=factors._replace(post=post, s2=s2), n_observed=stats.N, stats=stats)
+    factors = factors._replace(post=post, s2=s2)
+    return state._replace(factors=factors, n_observed=stats.N, spent=spent, stats=stats)
+
+
+def _spent_with(
+    spent: Array, S: Array, before: Array, W: Rows, coef: CoefficientPosterior, post: Posterior, s2: Array
+) -> Array:
+    """Parameters spent on a lot of rows as well; S - before are the sums over the lot."""
+    return spent + spent_by_sums(S, fitted_square(W, coef, post.C), post, s2, before)
 
 
 def _settle_new_features(state: VariationalState, data: Observations, place: Place) -> VariationalState:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.linalg import Array
 from ..core.place import Place
-from ..core.variational.conformal import gaussian_half_width, half_width, tempered
+from ..core.variational.conformal import half_width, model_half_width, tempered
 from ..core.variational.factors import new_weights, normal_variance
 from ..core.variational.packed import unpack
 from ..core.variational.posterior import CoefficientPosterior, Posterior
@@ -17,6 +17,7 @@ from ..core.variational.predictive import draw_entries, log_density, predict, pr
 from ..tall.places import place_of
 from ..tall.rows import Rows
 from ..tall.threads import limited
+from ._validation import warn_caller
 from ._variational import VariationalState, observe
 
 CHUNK = 256
@@ -90,7 +91,8 @@ class VariationalDictionary(NamedTuple):
         place, post, r = self.place, self.state.factors.post, self.state.factors.r
         mean, variance = X.copy(), np.zeros(X.shape)
         with self._limited(X.shape[1]):
-            s2 = normal_variance(self.state.factors, place)
+            least = self.state.options.variance.least_known
+            s2 = place.each(_unless_unknown, normal_variance(self.state.factors, place), self.state.n_observed, least)
             for first in range(0, len(X), CHUNK):
                 rows = slice(first, first + CHUNK)
                 coef = self._coefficients(X[rows])
@@ -102,11 +104,24 @@ class VariationalDictionary(NamedTuple):
                     np.copyto(variance[rows], spread, where=where, casting="same_kind")
         return mean, variance
 
-    def half_width(self, level: float) -> float:
-        """Standard deviations on either side of the mean that an interval of this level needs."""
-        if self.state.scores is None:
-            return gaussian_half_width(level)
-        return half_width(self.state.scores, level)
+    def half_width(self, level: float) -> Array:
+        """Standard deviations on either side of the mean that an interval of this level needs (m)."""
+        state, place = self.state, self.place
+        freedom = place.get(state.options.variance.freedom(state.n_observed, state.spent, place), 0)
+        if state.scores is None:
+            self._warn_of_few_entries()
+            return model_half_width(freedom, level)
+        return half_width(state.scores, freedom, level)
+
+    def _warn_of_few_entries(self) -> None:
+        """Say where the model's own intervals are known to hold less than they should."""
+        state, m = self.state, len(self.place.get(self.state.origin, 0))
+        observed, numbers = float(self.place.total(np.sum, state.n_observed)), m * (state.factors.r + 1)
+        if observed < state.options.variance.entries_per_number * numbers:
+            warn_caller(
+                f"The dictionary and mean, {numbers} numbers, were learned from {observed:.0f} observed entries: "
+                "intervals may hold less than they say; lower n_components, or fit more rows."
+            )
 
     def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
         """Joint draws of the missing entries of X (n_draws × n × m)."""
@@ -137,6 +152,11 @@ def _count_known(n_observed: Array, least: int) -> float:
 
 def _only_known(W: Rows, n_observed: Array, least: int) -> Rows:
     return W * (n_observed > least)
+
+
+def _unless_unknown(s2: Array, n_observed: Array, least: int) -> Array:
+    """Noise variances, infinite for features of which too little is known."""
+    return np.where(n_observed < least, np.inf, s2)
 
 
 def _predicted(coef: CoefficientPosterior, post: Posterior, origin: Array) -> Array:

@@ -9,10 +9,12 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..core.absurd import Seen
 from ..core.variational.fit import FitOptions
 from ..tall.rows import Rows, dense, with_data
 from ..tall.threads import limited
 from . import _bayesian_run
+from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun
 from ._factorizer import PosteriorFactorizer
 from ._types import MatrixLike, Seed
@@ -96,6 +98,13 @@ class BayesianFactorization(PosteriorFactorizer):
     every question. Sparse and dense rows may follow each other. A fit on the whole data is better where most entries
     are missing.
 
+    Intervals are those of Student-t laws: a learned noise variance is known with as many degrees of freedom as there
+    are observed entries beyond the parameters that were fitted to them, of the feature with ``"per_feature"`` and of
+    all features otherwise, and at least one. Standard deviations and draws take the noise variance as known. With
+    ``"per_feature"``, nothing is known of how far the values of a feature with one observed value or none may lie: its
+    standard deviations and bounds are infinite. With one noise variance the other features say it. Where there are
+    fewer than three observed entries for every number of the dictionary and mean, ``predict_interval`` warns.
+
     A robust fit's draws and densities take its noise as normal, with the same central 95%.
 
     X may be a scipy.sparse matrix: its stored entries, zeros too, are the observed ones, all others missing. Give a
@@ -130,7 +139,7 @@ class BayesianFactorization(PosteriorFactorizer):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
-    _state_types: ClassVar[tuple[type, ...]] = (BayesianRun, *STATE_TYPES)
+    _state_types: ClassVar[tuple[type, ...]] = (BayesianRun, Seen, *STATE_TYPES)
     state_: BayesianRun
 
     def __init__(
@@ -162,7 +171,7 @@ class BayesianFactorization(PosteriorFactorizer):
     def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps."""
         with unchanged_on_error(self), limited():
-            rows = check_data(self, X, reset=True, accept_sparse=True)
+            rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
             check_every_feature_observed(self, rows)
             self.state_ = _bayesian_run.fit(
                 current_parameters(self),
@@ -216,7 +225,8 @@ class BayesianFactorization(PosteriorFactorizer):
         return int(self._learned().n_iter)
 
     def _dictionary(self) -> VariationalDictionary:
-        dictionary: VariationalDictionary = self._learned().dictionary
+        with unchanged_on_error(self):  # a stream that is starting is fitted now
+            dictionary: VariationalDictionary = self._learned().dictionary
         return dictionary
 
     def _check_rows(self, X: MatrixLike) -> Rows:

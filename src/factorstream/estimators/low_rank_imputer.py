@@ -20,6 +20,7 @@ from ..core.variational.conformal import check_level
 from ..tall.rows import with_data
 from ..tall.threads import limited
 from . import _bayesian_run
+from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun
 from ._columns import marked, means_nan, moments, robust_moments
 from ._factorizer import read_only
@@ -85,12 +86,13 @@ class LowRankImputer(TransformerMixin, Stateful):
     Notes
     -----
     A feature that never varied is filled with its one value, and takes no part in the factorisation: under
-    a noise variance of zero a single new value would decide a row's coefficients alone.
+    a noise variance of zero a single new value would decide a row's coefficients alone. Its draws are that value too;
+    its intervals are infinite unless it was seen often enough, see ``predict_interval``.
 
     Any table can be fitted and filled. An interval calibrated at a level needs at least level / (1 - level)
-    hidden entries (19 for 95%), and as many observed values in a feature that never varied;
-    ``predict_interval`` says so where there are fewer. With ``calibrate=False`` it answers with the model's
-    own interval, however small the table.
+    hidden entries (19 for 95%); ``predict_interval`` says so where there are fewer. With ``calibrate=False`` it answers
+    with the model's own interval, however small the table: a Student-t law with as many degrees of freedom as the
+    feature has observed values beyond the parameters that were fitted to them, and at least one.
 
     Examples
     --------
@@ -152,7 +154,7 @@ class LowRankImputer(TransformerMixin, Stateful):
     def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Learn from the observed values of X (n_samples, n_features)."""
         with unchanged_on_error(self), limited():
-            values = self._check(X, self.missing_values, reset=True)
+            values = without_absurd(self._check(X, self.missing_values, reset=True))
             n_observed, mean, scale = moments(values)
             if self.robust:
                 mean, scale = robust_moments(values, mean, scale)
@@ -253,20 +255,24 @@ class LowRankImputer(TransformerMixin, Stateful):
     def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Array, Array]:
         """Bounds that hold the true value of a missing entry with probability ``level``.
 
-        Where X is observed both are X. Both have the columns of ``transform`` without the indicators. In a kept
-        feature without any observed value both are 0.
+        Where X is observed both are X. Both have the columns of ``transform`` without the indicators. Where nothing
+        says how far a value may lie they are -inf and inf: in features with one observed value or none, and in those
+        whose observed values are all equal but fewer than level / (1 - level), 19 for 95%.
         """
         values, state = self._ask(X)
         check_level(level)
-        state.check_constant(values, level)
-        run = state.factorization
-        if run is None:
-            return state.filled(values, None), state.filled(values, None)
-        dictionary = run.dictionary
-        width = dictionary.half_width(level)
-        mean, variance = dictionary.predict(state.standardised(values))
-        reach = width * np.sqrt(variance)
-        return state.filled(values, mean - reach), state.filled(values, mean + reach)
+        run, Z = state.factorization, state.standardised(values)
+        lower = upper = None if run is None else Z
+        if run is not None and np.isnan(Z).any():
+            dictionary = run.dictionary
+            width = dictionary.half_width(level)
+            mean, variance = dictionary.predict(Z)
+            reach = width * np.sqrt(variance)
+            lower, upper = mean - reach, mean + reach
+        return (
+            state.widened(values, state.filled(values, lower), level, -np.inf),
+            state.widened(values, state.filled(values, upper), level, np.inf),
+        )
 
     def sample_imputations(self, X: MatrixLike, n_draws: int = 5, random_state: Seed = None) -> Array:
         """Multiple imputation: ``n_draws`` filled copies of X (n_draws, n_samples, n_features_out).

@@ -10,16 +10,18 @@ from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..core.absurd import nothing_seen, seen_in
 from ..core.dynamics.alarm import threshold
 from ..core.dynamics.fit import fit
 from ..core.dynamics.scale import standards
 from ..core.dynamics.stream import followed, new_stream, resumed
 from ..core.linalg import Array
 from ..tall.threads import limited
+from ._absurd import check_size, without_absurd
 from ._columns import marked
-from ._sequence import choose_kind, options, plain_parameters
+from ._sequence import check_enough, choose_kind, options, plain_parameters
 from ._sequence_answers import SequenceAnswers
-from ._sequence_state import SequenceState, take_rows
+from ._sequence_state import FLOAT, SequenceState, take_rows
 from ._stored_times import StoredTable, restore_table, store_table
 from ._times import KEPT_TIMES, Table, TableLike, last_rows
 from ._validation import check_same_parameters, unchanged_on_error, warn_caller
@@ -221,18 +223,23 @@ class SequenceFilter(SequenceAnswers):
         with unchanged_on_error(self), limited():
             given = plain_parameters(self)
             Y, table = self._read(X, reset=True)
+            Y = without_absurd(Y)
+            check_size(seen := seen_in(Y), FLOAT)
             opt = options(given, Y.shape[1])
-            _check_enough(Y, opt.r)
+            check_enough(Y, opt.r)
             shift, scale = standards(Y, opt.noise)
             Z = (Y - shift) / scale
             kind, interval_scale, forecast_scale = choose_kind(Z, opt, given)
-            found = fit(Z, opt.r, kind, dynamics=opt.dynamics, noise=opt.noise, sweeps=self.max_iter, tol=self.tol)
+            found = fit(
+                Z, opt.r, kind, dynamics=opt.dynamics, noise=opt.noise, sweeps=self.max_iter, tol=float(self.tol)
+            )
             state = SequenceState(
                 parameters=given,
                 options=opt,
                 stream=followed(resumed(found, shift, scale, Y.astype(np.float64), opt), Z),
                 table=StoredTable(),
                 rows=Y[-1:].copy(),
+                seen=seen,
                 threshold=threshold(self.alarm_rate),
                 counts=np.isfinite(Y).sum(0, dtype=np.float64),
                 n_rows=len(Y),
@@ -257,8 +264,9 @@ class SequenceFilter(SequenceAnswers):
                 given = plain_parameters(self)
                 opt = options(given, Y.shape[1])
                 m = Y.shape[1]
+                rate, counts = threshold(self.alarm_rate), np.zeros(m)
                 state = SequenceState(
-                    given, opt, new_stream(m), StoredTable(), Y[:0].copy(), threshold(self.alarm_rate), np.zeros(m)
+                    given, opt, new_stream(m), StoredTable(), Y[:0].copy(), nothing_seen(m), rate, counts
                 )
             else:
                 check_same_parameters(self, state.parameters)
@@ -271,16 +279,6 @@ class SequenceFilter(SequenceAnswers):
 def _with_times(state: SequenceState, table: Table) -> SequenceState:
     """The state with the columns and the last time stamps of a table."""
     return state._replace(table=store_table(last_rows(table, max(KEPT_TIMES, 1 + state.lag))))
-
-
-def _check_enough(Y: Array, r: int) -> None:
-    if len(Y) < r:
-        raise ValueError(
-            f"X has n_samples={len(Y)} time steps, fewer than n_components={r}; lower n_components, or stream the "
-            "rows with partial_fit, which begins with one."
-        )
-    if np.isnan(Y).all():
-        raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
 
 
 def _warn_of_unseen(Y: Array, names: Array | None) -> None:

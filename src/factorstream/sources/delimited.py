@@ -206,12 +206,12 @@ def _numbers(cells: list[str]) -> list[float] | None:
 
 
 def _written(value: float) -> str:
-    """Ten digits, more than a filled value is worth; fifteen for large numbers, which may be times.
+    """Ten digits, more than a filled value is worth; fifteen for large numbers, which may be times; nothing for NaN.
 
-    >>> _written(0.1 + 0.2), _written(1700000000500.0), _written(1e-7), _written(-0.0)
-    ('0.3', '1700000000500', '1e-07', '0')
+    >>> _written(0.1 + 0.2), _written(1700000000500.0), _written(1e-7), _written(-0.0), _written(float("nan"))
+    ('0.3', '1700000000500', '1e-07', '0', '')
     """
-    return format(float(value) + 0.0, ".10g" if abs(value) < 1e9 else ".15g")
+    return "" if math.isnan(value) else format(float(value) + 0.0, ".10g" if abs(value) < 1e9 else ".15g")
 
 
 def _read(raw: bytes, options: ReadOptions) -> _TextTable:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Sequence
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -21,8 +21,10 @@ class _ArrayTable:
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
         try:
-            values = np.load(io.BytesIO(raw), allow_pickle=False)
-        except (ValueError, OSError, EOFError, MemoryError, BadZipFile):  # NumPy reads a zip file as NPZ
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # NumPy's about a header that it had to mend
+                values = np.load(io.BytesIO(raw), allow_pickle=False)
+        except Exception:  # a damaged header is read as Python: errors of its tokenizer, its parser, NumPy, zip, ...
             raise TableError("it is not an NPY file of numbers") from None
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
             raise TableError("it does not hold real numbers")

@@ -56,7 +56,7 @@ class _ParquetTable:
             if column.fill is not None:
                 kind = field.type if pa.types.is_floating(field.type) else pa.float64()
                 known = self.numbers[:, self.numeric.index(column.position)]
-                array = pa.array(overlaid(column.fill, known)).cast(kind, safe=False)
+                array = pa.array(overlaid(column.fill, known), from_pandas=True).cast(kind, safe=False)
                 own = column.name == field.name  # not one of its bounds, of which the metadata may not be true
                 if own and kind != field.type:
                     became_float.add(field.name)

@@ -30,7 +30,7 @@ class Fill(NamedTuple):
     gaps: Array
     """Which rows are gaps (n_rows, boolean)."""
     values: Array
-    """A number for every row; only those in the gaps count."""
+    """A number for every row, NaN where the cell stays empty; only those in the gaps count."""
 
 
 class OutputColumn(NamedTuple):

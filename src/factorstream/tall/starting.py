@@ -109,10 +109,14 @@ def _blocks(place: Place, rows: Rows, origin: Tall) -> Iterator[tuple[Tall, Tall
         yield place.each(values_and_gaps, place.put(rows[first : first + step], 1), origin)
 
 
-def check_range(largest: float, dtype: np.dtype[Any]) -> None:
-    """Refuse data whose fourth powers leave the floating-point range: nothing after would mean anything."""
+def check_range(largest: float, dtype: np.dtype[Any], smallest: float | None = None) -> None:
+    """Refuse data whose fourth powers leave the floating-point range: nothing after would mean anything.
+
+    ``smallest`` is a bound from below other than that of the range: a stream has a scale already.
+    """
     limits = np.finfo(dtype)
-    if largest and not float(limits.tiny) ** 0.25 < largest < float(limits.max) ** 0.25:
+    smallest = float(limits.tiny) ** 0.25 if smallest is None else smallest
+    if largest and not smallest < largest < float(limits.max) ** 0.25:
         remedy = "multiply the data by a constant" + (", or pass float64." if dtype == np.float32 else ".")
         raise ValueError(f"X has values of size {largest:.3g}, which {dtype} arithmetic cannot square safely; {remedy}")
 

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, wraps
-from threading import Lock
+from threading import RLock, local
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import threadpoolctl  # a dependency of scikit-learn
@@ -43,11 +43,16 @@ def _let_any_thread_set_it() -> None:
 
 
 class _Limit:
-    """The limit is one setting of the whole process: the first to enter sets it, the last to leave lifts it."""
+    """The limit is one setting of the whole process: the first to enter sets it, the last to leave lifts it.
+
+    A process that is forked while other threads are inside has none of these: it counts the thread that it goes on
+    with alone, and where that is outside, it lifts the limit.
+    """
 
     def __init__(self) -> None:
-        self.lock = Lock()
+        self.lock = RLock()
         self.inside = 0
+        self.own = local()
         self.limiter: Any = None
 
     def __enter__(self) -> None:
@@ -60,16 +65,42 @@ class _Limit:
                 self.limiter = _controller().limit(limits=threads, user_api="blas")
                 _let_any_thread_set_it()
             self.inside += 1
+            self.own.inside = getattr(self.own, "inside", 0) + 1
 
     def __exit__(self, *_: object) -> None:
         with self.lock:
+            self.own.inside -= 1
             self.inside -= 1
             if self.inside == 0:
-                self.limiter.restore_original_limits()
-                _let_any_thread_set_it()
+                self._lift()
+
+    def _lift(self) -> None:
+        self.limiter.restore_original_limits()
+        _let_any_thread_set_it()
+
+    def before_fork(self) -> None:
+        """Wait until no thread is changing the limit."""
+        self.lock.acquire()
+
+    def after_fork_in_parent(self) -> None:
+        self.lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """Forget the threads that are not here."""
+        was, self.inside = self.inside, getattr(self.own, "inside", 0)
+        if was and not self.inside:
+            self._lift()
+        self.lock = RLock()
 
 
 _limit = _Limit()
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(
+        before=_limit.before_fork,
+        after_in_parent=_limit.after_fork_in_parent,
+        after_in_child=_limit.after_fork_in_child,
+    )
 
 
 def limited(size: int = SMALL) -> AbstractContextManager[None]:

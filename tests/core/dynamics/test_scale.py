@@ -33,3 +33,12 @@ def test_few_values_of_a_feature_ask_for_students_quantile(n):
 def test_one_value_counts_as_two_and_none_asks_for_nothing():
     factor = student_factor(np.array([0.0, 1.0, 2.0, np.inf]))
     np.testing.assert_allclose(factor, [1.0, 6.482877, 6.482877, 1.0], rtol=1e-6)
+
+
+def test_a_borrowed_spread_is_no_rounding_of_the_values():
+    """Few huge values beside small ones: in units of the small ones' spread they would have no squares."""
+    Y = np.array([[1.0, 0.0, np.nan, 3.0], [2.0, 1e77, np.nan, np.nan], [3.0, np.nan, np.nan, np.nan]])
+    for size in (1.0, 1e-20):
+        shift, scale = standards(size * Y)
+        assert np.nanmax(np.abs((size * Y - shift) / scale)) < 1e13
+        np.testing.assert_allclose(scale[2:], scale[0])  # without values, and with ordinary ones: as it was

@@ -11,7 +11,7 @@ from factorstream.core.variational.noise.gaussian import GaussianNoise
 from factorstream.core.variational.noise.student import StudentNoise
 from factorstream.core.variational.observed import observations
 from factorstream.core.variational.predictive import predict, predict_variance
-from factorstream.core.variational.start import affordable_rank, shrinkage, spectral_start
+from factorstream.core.variational.start import affordable_rank, shrinkage, shrunk, spectral_start
 from variational_problems import problem, solve
 
 
@@ -62,3 +62,9 @@ def test_tiny_and_degenerate_shapes(shape, options):
             coef = solve(model, Y, W)
             assert np.isfinite(predict(coef, model.post)).all()
             assert (predict_variance(coef, model.post, model.prior.mu.size) + model.s2 > 0).all()
+
+
+def test_components_without_a_square_are_not_started_from():
+    kept = shrunk(np.array([4.0, 1e-9, 1e-310, 0.0]), 1.0, 10, 4, least=4, most=4)
+    assert kept.size == 2
+    assert shrunk(np.array([1e-310, 0.0]), 0.0, 10, 4, least=2, most=2).size == 0

@@ -10,18 +10,22 @@ from scipy.optimize import brentq
 from .model import Innovation
 
 ALLOWANCE = 0.5
-"""k: a lasting shift of the normal score by 2 k = 1 standard deviation is what the sums detect fastest. At 0.25 shifts
-of half the features are found up to 2% later, at 1 between 10% sooner and 35% later; false alarms move by -11% to +9%
-(``benchmarks/sequence_defaults.py``, as all figures of this kind; about 70 false alarms)."""
+"""k: a lasting shift of the normal score by 2 k = 1 standard deviation is what the sums detect fastest. Not tuned, and
+it matters: at 0.25 shifts of half the features are found between 12% sooner and 5% later, at 1 between 12% sooner and
+27% later; false alarms, 125 and 168 of them without and with heavy tails, move by -10% to +14%
+(``benchmarks/sequence_defaults.py``, as all figures of this kind)."""
 MEMORY = 500
-"""Rows over which the score's own mean and variance are followed. Not tuned: between 200 and 2000 false alarms become
-up to 9% more frequent, and the delay of others moves by -2% to +4% (``benchmarks/sequence_defaults.py``)."""
+"""Rows over which the score's own mean and variance are followed. Not tuned, and it matters: between 200 and 2000 false
+alarms become up to 6% more frequent; at 200 the delay of others moves by -1% to +9%, at 2000 not at all
+(``benchmarks/sequence_defaults.py``)."""
 CLAIM_ROWS = 20
-"""Rows that the model's own claim, a score of N(0, 1), counts as when they begin. Not tuned: between 5 and 80 the rate
-of false alarms moves by up to 7% and the delay of others by 2% (``benchmarks/sequence_defaults.py``)."""
+"""Rows that the model's own claim, a score of N(0, 1), counts as when they begin. Not tuned, and it matters: between 5
+and 80 the rate of false alarms moves by -2% to +7% and the delay of others by up to 3%
+(``benchmarks/sequence_defaults.py``)."""
 CUT = 4.0
-"""Scores are cut here, so that one score alone, however large, raises no alarm at rates below 1%. Not tuned: at 3 false
-alarms are 11% rarer under heavy tails, at 6 3%; delays move by at most 2% (``benchmarks/sequence_defaults.py``)."""
+"""Scores are cut here, so that one score alone, however large, raises no alarm at rates below 1%. Not tuned, and it
+matters: at 3 false alarms are 11% rarer under heavy tails, at 6 3%; delays move by at most 3%
+(``benchmarks/sequence_defaults.py``)."""
 OVERSHOOT = 1.166
 """2 · 0.583, the mean overshoot of a Gaussian random walk over a boundary (Siegmund 1985, Sequential Analysis)."""
 LEAST_VAR = 1e-6

@@ -11,20 +11,21 @@ from .model import Dynamics, Levels, SequenceModel, inv, loading_covariance, wit
 from .moments import LevelMoments, Moments, level_share
 
 UNIT_ROOT = 13.7
-"""Dickey-Fuller test of n (1 - phi) with a constant: critical value at 5%, n = 100 (Fuller 1976, table 8.5.1). At 10 or
-20 errors move by up to 2.8% (``benchmarks/sequence_defaults.py``, as all figures of this kind)."""
+"""Dickey-Fuller test of n (1 - phi) with a constant: critical value at 5%, n = 100 (Fuller 1976, table 8.5.1). It
+matters: at 10 or 20 errors move by up to 2.3%, but those of random walks with noise by more: at 10 gaps and forecasts
+have 3% more, at 20 forecasts 8% (``benchmarks/sequence_defaults.py``, as all figures of this kind)."""
 MEAN_PRECISION = 1e-6
 """Prior precision of a feature's mean, on data of unit variance: as good as flat. Errors move by less than 0.01%
 between 1e-8 and 1e-4 (``benchmarks/sequence_defaults.py``)."""
 RIDGE = 1e-6
 """What is added to S00 / n and to Q, on states of unit variance, so that both can be inverted. Errors move by at most
-0.02% between 1e-8 and 1e-4 (``benchmarks/sequence_defaults.py``)."""
+0.01% between 1e-8 and 1e-4 (``benchmarks/sequence_defaults.py``)."""
 LEAST_SQUARES = 1e-12
 """Least sum of squares of a level, on data of unit variance; keeps a division by zero away."""
 LEAST_CURVATURE = 1e-9
 """What is added to G and U, on states of unit variance, so that both can be inverted. Small beside one row's 1."""
 RELEVANCE_COUNT = 1e-3
-"""Shape and rate of the Gamma prior of a column's precision: as good as flat. Errors move by at most 0.5% between 1e-5
+"""Shape and rate of the Gamma prior of a column's precision: as good as flat. Errors move by at most 0.1% between 1e-5
 and 0.1 (``benchmarks/sequence_defaults.py``)."""
 
 
@@ -47,8 +48,8 @@ class LoadingPrior(NamedTuple):
     """Hyperparameters, on data of unit variance; `alpha` (r,) is the prior precision of C's columns.
 
     `strength` and `scale` are not tuned: the smallest whole number of pseudo-observations, and 1% of the data's
-    standard deviation. Errors move by at most 0.7% for strengths between 0.3 and 3, and by 0.03% for scales between
-    1e-5 and 1e-3 (``benchmarks/sequence_defaults.py``).
+    standard deviation. Errors move by at most 1% for strengths between 0.3 and 3, and by less than 0.01% for scales
+    between 1e-5 and 1e-3 (``benchmarks/sequence_defaults.py``).
     """
 
     alpha: Array

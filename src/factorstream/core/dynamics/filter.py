@@ -10,7 +10,7 @@ from .model import LOG2PI, Belief, Innovation, LevelBelief, SequenceModel, inv
 
 JUMP = 0.01
 """Chance that an outlier of four standard deviations is a level that has moved for good. Not tuned: where levels jump
-every 25 rows beside 5% of outliers, 0.003 has 4.3% more error in gaps and 0.03 has 2.9% less, with intervals 3.6% wider
+every 25 rows beside 5% of outliers, 0.003 has 2.1% more error in gaps and 0.03 has 1.5% less, with intervals 3.6% wider
 (``benchmarks/sequence_defaults.py``)."""
 LEAST_FREE = 1e-9
 """Least share of an entry's variance that the other entries leave open; keeps a division by rounding errors away."""

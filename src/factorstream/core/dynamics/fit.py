@@ -30,10 +30,11 @@ from .start import start_levels, start_states
 
 EARLY = 4
 """Sweeps, with levels, in which each entry is judged by the others only; no bound need rise in them. Not tuned: errors
-move by at most 0.04% between 2 and 8 (``benchmarks/sequence_defaults.py``)."""
+move by at most 0.05% between 2 and 8 (``benchmarks/sequence_defaults.py``)."""
 UNIT_ROOT_SWEEPS = 4
-"""First sweeps, in which levels are tested for unit roots; later ones keep them. Not tuned: nothing moves between 2 and
-8 (``benchmarks/sequence_defaults.py``)."""
+"""First sweeps, in which levels are tested for unit roots; later ones keep them. Not tuned: with slow levels, forecasts
+have 2.4% less error at 2 and 0.7% more at 8, and errors in gaps move by at most 0.7%; elsewhere errors move by at most
+0.2% (``benchmarks/sequence_defaults.py``)."""
 WALK_NOISE = 1e-9
 """Noise variance of a random walk as a part of that of its steps: as good as none, and still to be divided by."""
 LEAST_STEP, LEAST_OBSERVED_STEP = 1e-9, 1e-12
@@ -76,8 +77,8 @@ def fit(
     """EM from the variogram start on standardised Y (T, m), NaN = missing. O(sweeps T m r²).
 
     Stops when two sweeps raise the bound by less than `tol` nats per observed entry and sweep. `sweeps` and `tol` are
-    not tuned: errors move by at most 1.7% at tol 3e-4 and by -1.1% to +4.2% at 3e-3, by 0.7% with 15 sweeps and not at
-    all with 60 (``benchmarks/sequence_defaults.py``).
+    not tuned: errors move by -1.2% to +0.5% at tol 3e-4, by at most 0.3% at 3e-3, and not at all with 15 or 60 sweeps
+    (``benchmarks/sequence_defaults.py``).
     """
     if kind == WALKS:
         return fit_walks(Y)

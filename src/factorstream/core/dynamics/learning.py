@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..absurd import without
+from ..absurd_rows import absurd_entries
 from ..linalg import Array
 from .choose import HIDDEN_PERIOD, choose
 from .em import maximise
@@ -31,22 +33,23 @@ from .stream import (
 )
 
 MIN_ROWS_TO_CHOOSE = 2 * HIDDEN_PERIOD
-"""Rows before level and number of components are chosen on held-out entries: two periods of held-out runs. At 60, a
-table of 80 rows has 12% less error in gaps and 5% more in forecasts; at 200, one of 150 rows has 10% more and 4% less
-(``benchmarks/sequence_defaults.py``, as all figures of this kind)."""
+"""Rows before level and number of components are chosen on held-out entries: two periods of held-out runs. Not tuned,
+and it matters: at 60, tables of 80 rows have 6% less error in gaps and 2% more in forecasts; at 200, those of 150 rows
+have 12% more and 2% less (``benchmarks/sequence_defaults.py``, as all figures of this kind)."""
 MIN_VALUES = 8
 """Values after which a feature that starts late is learned; learned again at every doubling. Not tuned: between 4 and
-16 the errors in such features move by at most 2.1% (``benchmarks/sequence_defaults.py``)."""
+16 the errors in such features move by at most 1.5%; with levels, intervals are 3% wider at 4
+(``benchmarks/sequence_defaults.py``)."""
 SETTLED_VALUES = 64
 """Values from which on a feature waits for the end of a window like the others: half a window. Not tuned: between 32
-and 128 the errors in late features move by at most 1.1% (``benchmarks/sequence_defaults.py``)."""
+and 128 the errors in late features move by at most 0.5% (``benchmarks/sequence_defaults.py``)."""
 OUTLIER_WEIGHT = 0.1
 """Weight below which an entry is an outlier: at nu = 4, from seven standard deviations on. Not tuned: errors move by at
-most 0.02% between 0.05 and 0.2 (``benchmarks/sequence_defaults.py``)."""
+most 0.06% between 0.05 and 0.2 (``benchmarks/sequence_defaults.py``)."""
 NEW_FEATURE_TURNS = 4
-"""Turns of EM over a window in which a feature is new, so that its loadings settle. Not tuned: with levels, 2 turns
-give 15% more error in gaps of such features, 8 turns 2% less; without, all give the same within 0.2%
-(``benchmarks/sequence_defaults.py``)."""
+"""Turns of EM over a window in which a feature is new, so that its loadings settle. Not tuned, and it matters: with
+levels, 2 turns give 8% more error in gaps of such features and intervals 4% wider, 8 turns 1.4% less and intervals 3%
+narrower; without, all give the same errors within 0.1% (``benchmarks/sequence_defaults.py``)."""
 
 
 def advance(stream: Stream, y: Array, opt: StreamOptions) -> tuple[Stream, Event]:
@@ -83,8 +86,11 @@ def advance(stream: Stream, y: Array, opt: StreamOptions) -> tuple[Stream, Event
 
 
 def restart(stream: Stream, opt: StreamOptions) -> Stream:
-    """Fit the warm-up rows from scratch and filter to their end; the buffer is dropped when the warm-up is over."""
-    Y = stream.window
+    """Fit the warm-up rows from scratch and filter to their end; the buffer is dropped when the warm-up is over.
+
+    The rows are judged together: what the first of them could not show to be absurd is missing from here on.
+    """
+    Y = without(stream.window, absurd_entries(stream.window))
     shift, scale = standards(Y, opt.noise)
     Z = (Y - shift) / scale
     if len(Y) >= opt.warmup:

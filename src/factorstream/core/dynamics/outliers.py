@@ -15,7 +15,7 @@ from .noise import GaussianNoise, GaussianSpec, NoiseSpec, StudentNoise
 from .smoother import smooth
 
 WEIGHT_TURNS = 4
-"""Turns of states and weights when a model is asked about rows. Not tuned: errors move by at most 0.6% between 2 and 8
+"""Turns of states and weights when a model is asked about rows. Not tuned: errors move by at most 0.2% between 2 and 8
 (``benchmarks/sequence_defaults.py``)."""
 
 

@@ -22,7 +22,8 @@ class StreamOptions(NamedTuple):
     The numbers of rows and the decay are not tuned: powers of two, and a memory of ten windows. They matter. Errors
     of gaps, with slow levels and where the loadings change, relative to those by these values: warm-up 128: +3% and
     +3%, 512: +10% and -17%; window 64: -8% and -10%, 256: +17% and +10%; decay 0.8: -2% and -3%, 0.95: +1% and +1%;
-    sweeps 4: +1% and -6%, 16: -6% and 0%. Those of forecasts move by at most 7% (``benchmarks/sequence_defaults.py``).
+    sweeps 4: +1% and -6%, 16: -6% and 0%. Those of forecasts move by -4% to +7%, widths by -6% to +2%, and
+    coverage by -3 to +2 points (``benchmarks/sequence_defaults.py``).
     """
 
     r: int = 10

@@ -10,7 +10,7 @@ from ..place import HERE, Place
 from .conformal import Calibration, borrowed_gaps, calibrate
 from .factors import Factors
 from .fit import FitOptions, VariationalFit, fit
-from .observed import Observations, is_seen, total_count
+from .observed import Observations, column_count, is_seen, total_count
 from .packed import Array, Mask
 from .relevance import LearnedPrior
 from .start import long_rank
@@ -79,11 +79,12 @@ def fit_auto(
     hidden = borrowed_gaps(seen, hide_share(float(np.count_nonzero(seen))), rng)
     data = data._replace(Y=place.each(_blank, data.Y, data.W))
     kept = data._replace(W=place.each(_without, data.W, place.put(hidden, 1)))
-    N = place.total(total_count, kept.W)
+    N, counts = place.total(total_count, kept.W), place.each(column_count, kept.W)
     best: _Trial | None = None
     for choice in candidates(options) if options.r is None else (options,):
         trial = fit(kept, choice, place=place)
-        found = calibrate(kept._replace(W=trial.weights), hidden, trial.factors, place=place)
+        freedom = choice.variance.freedom(counts, trial.spent, place)
+        found = calibrate(kept._replace(W=trial.weights), hidden, trial.factors, freedom, place=place)
         if best is None or found.error < best.calibration.error * MIN_GAIN:
             best = _Trial(trial.factors, found, choice)
         start = trial.history[0].n_components if trial.history else 0

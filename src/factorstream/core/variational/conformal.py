@@ -11,10 +11,10 @@ from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from ..place import HERE, Place, Tall
 from .factors import Factors, normal_variance
+from .freedom import student_half_width
 from .observed import Observations, take_rows
 from .packed import Array, Mask
 from .posterior import CoefficientPosterior, Posterior, coefficients, second_moment
@@ -51,11 +51,18 @@ class CalibrationError(ValueError):
     """Too few entries were hidden to calibrate an interval of the level asked for."""
 
 
+class Scores(NamedTuple):
+    """How far off the hidden entries were, the nearest first."""
+
+    away: Array  # |y - mean| / std
+    freedom: Array  # degrees of freedom of the Student-t law that predicted the entry
+
+
 class Calibration(NamedTuple):
     """What the hidden entries taught."""
 
     temper: float  # power of the likelihood in the coefficient step, 1 unless gaps break the noise model
-    scores: Array  # sorted |y - mean| / std of the hidden entries
+    scores: Scores
     error: float  # mean absolute error on the hidden entries
 
 
@@ -115,13 +122,15 @@ def calibrate(
     data: Observations,
     hidden: Mask,
     factors: Factors,
+    freedom: Tall,
     tempers: tuple[float, ...] = TEMPERS,
     place: Place = HERE,
 ) -> Calibration:
     """Choose the power and collect the scores. W must be 0 on hidden entries, the factors fitted without them.
 
-    ``hidden`` (n, m) is a mask of this process. Where the law of the noise expects outliers, hidden entries that
-    are far off do not count: in contaminated data they are contaminated too.
+    ``hidden`` (n, m) is a mask of this process, ``freedom`` (m,) how well the noise variances of the factors are known.
+    Where the law of the noise expects outliers, hidden entries that are far off do not count: in contaminated data they
+    are contaminated too.
     Only samples with hidden entries are touched. Cost (len(tempers) + 2) 2 n' m p for those n' samples.
     """
     rows = np.flatnonzero(hidden.any(axis=1))
@@ -144,8 +153,11 @@ def calibrate(
     coef = tempered(data, factors, temper, M, place)
     _, away, count = place.total(_errors, data.Y, hidden_there, coef, post)
     scores = place.each(_scores, data.Y, coef, post, r, variance)
-    found = place.get(scores, 1)[place.get(hidden_there, 1)]  # quantiles need all of them in order
-    return Calibration(temper, np.sort(found), float(away) / count if count else 0.0)
+    where = np.nonzero(place.get(hidden_there, 1))
+    found = place.get(scores, 1)[where]  # quantiles need all of them in order
+    order = np.argsort(found, kind="stable")
+    scores_in_order = Scores(found[order], place.get(freedom, 0)[where[1]][order])
+    return Calibration(temper, scores_in_order, float(away) / count if count else 0.0)
 
 
 def _scores(Y: Array, coef: CoefficientPosterior, post: Posterior, r: int, variance: Array) -> Array:
@@ -172,14 +184,15 @@ def check_level(level: float) -> None:
         raise ValueError(f"level must lie strictly between 0 and 1; got {level!r}.")
 
 
-def half_width(scores: Array, level: float) -> float:
-    """Multiple of the predictive std whose interval is meant to hold a new entry with probability ``level``.
+def half_width(scores: Scores, freedom: Array, level: float) -> Array:
+    """Multiples (m,) of the predictive std whose interval is meant to hold a new entry with probability ``level``.
 
-    Split conformal: the ⌈(N+1) level⌉-th smallest of N sorted scores, with fewer than ENOUGH_SCORES scores at least the
-    normal quantile. No finite-sample guarantee: the scores come from the fit without the hidden entries, and the power
-    of the likelihood was chosen on the same ones.
+    Split conformal: the half-widths of the Student-t laws with ``freedom`` (m,) degrees are multiplied by the
+    ⌈(N+1) level⌉-th smallest of N such factors that the hidden entries would have needed, with fewer than ENOUGH_SCORES
+    of them by at least 1. No finite-sample guarantee: the scores come from the fit without the hidden entries, and the
+    power of the likelihood was chosen on the same ones.
     """
-    normal, N = gaussian_half_width(level), scores.size
+    model, N = model_half_width(freedom, level), scores.away.size
     rank = int(np.ceil((N + 1) * level))
     if rank > N:
         need = int(np.ceil(level / (1.0 - level) - 1e-9))
@@ -187,10 +200,11 @@ def half_width(scores: Array, level: float) -> float:
             f"{N} hidden entries are too few to calibrate level {level}, which needs at least {need}; "
             "lower the level, or fit with calibrate=False."
         )
-    return max(float(scores[rank - 1]), normal if N < ENOUGH_SCORES else 0.0)
+    needed = np.partition(scores.away / student_half_width(scores.freedom, level), rank - 1)[rank - 1]
+    return model * max(float(needed), 1.0 if N < ENOUGH_SCORES else 0.0)
 
 
-def gaussian_half_width(level: float) -> float:
-    """The same without calibration: the normal quantile."""
+def model_half_width(freedom: Array, level: float) -> Array:
+    """The same without calibration (m,): quantiles of the Student-t laws."""
     check_level(level)
-    return float(ndtri(0.5 + 0.5 * level))
+    return student_half_width(freedom, level)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..place import HERE, Place, Tall
 from .factors import Factors, by_relevance, new_weights, prune, rescale, standardise
+from .freedom import spent_parameters
 from .noise.gaussian import GaussianNoise
 from .noise.law import NoiseLaw, Prepared
 from .noise.variance import LEAST, PooledVariance, VarianceRule
@@ -29,7 +30,8 @@ from .posterior import (
     posterior,
 )
 from .relevance import LearnedPrior, PriorRule
-from .start import Spectrum, affordable_rank, sparse_start, spectral_start
+from .sparse_start import sparse_start
+from .start import Spectrum, affordable_rank, spectral_start
 from .sweep import SweepRules, sweep
 
 DOUBTFUL = 0.1
@@ -76,6 +78,7 @@ class VariationalFit(NamedTuple):
     history: tuple[SweepInfo, ...]
     n_passes: int
     weights: Tall  # (n, m) of the last sweep: those given, or what the law of the noise has made of them
+    spent: Tall  # (m,) parameters that the observed entries of each feature were spent on
 
 
 class _Start(NamedTuple):
@@ -111,14 +114,15 @@ def fit(
             factors = prune(factors, swept.moment, place)
         if len(history) > 1 and history[-1].bound - history[-2].bound < options.tol * N:
             break
+    spent = spent_parameters(scaled, weights, factors, place)
     factors = rescale(by_relevance(factors, place), ready.offset, ready.scale, place)
-    return VariationalFit(factors, tuple(history), begin.n_passes, weights)
+    return VariationalFit(factors, tuple(history), begin.n_passes, weights, spent)
 
 
 def _cold_start(data: Observations, ready: Prepared, options: FitOptions, N: float, place: Place) -> _Start:
     n, m, noise = data.n, data.m, options.noise
     if data.sparse:
-        start = sparse_start(data.Y, n, m, options.r or 1, place)
+        start = sparse_start(data, options.r or 1, noise, options.max_passes, place=place)
     else:
         start = spectral_start(data.Y, data, options.r, noise, options.max_passes, spare=options.spare, place=place)
     r = start.X.shape[1]

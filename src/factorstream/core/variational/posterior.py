@@ -33,6 +33,11 @@ BUDGET = 2**22
 CACHE = 2**16
 """Floats in a temporary that should stay in a processor's cache: 512 KiB. Speed only."""
 
+ROUNDING = 1e-10
+"""Correlation between a feature and a component below which it is taken as zero. A feature that shares no row with the
+others has exactly that, and its loading could as well be positive as negative; out of the rounding of such a zero,
+sweeps would grow one of them. Derived: above the rounding of sums in double precision, and no number of rows that fits
+into a computer tells a correlation of 1e-10 from none."""
 
 FIT_ARRAYS, STREAM_ARRAYS = 5, 8
 """Arrays (m, p) that a fit and a stream hold at their peak. A fit: V_i, second moments, sums and two temporaries. A
@@ -182,9 +187,15 @@ def posterior(stats: Statistics, prior: FactorPrior, s2: Array) -> Posterior:
     """q(c_i) for every feature from the sums. Cost m q³ flops, no temporary beyond the result."""
     V = stats.S / s2[:, None]
     V += pack(prior.P0)
-    h = stats.H / s2[:, None] + prior.c0 @ prior.P0
+    h = _beyond_rounding(stats) / s2[:, None] + prior.c0 @ prior.P0
     V, C, logdet = invert(V, h)
     return Posterior(C, V, logdet)
+
+
+def _beyond_rounding(stats: Statistics) -> Array:
+    """H with zeros where a feature and a component have no correlation but that of rounding."""
+    squares = stats.yy[:, None] * stats.S[:, layout(stats.H.shape[1]).diagonal]
+    return np.where(np.abs(stats.H) < ROUNDING * np.sqrt(np.maximum(squares, 0.0)), 0.0, stats.H)
 
 
 def absorb(

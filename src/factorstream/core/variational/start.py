@@ -15,10 +15,9 @@ how many components the data support, which is what ``n_components="auto"`` star
 from __future__ import annotations
 
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, svds
 
 from ..place import HERE, Place, Tall
 from .noise.law import NoiseLaw
@@ -59,13 +58,13 @@ RANK_TOLERANCE = 1e-10
 """Squared singular values below this share of the largest one are rounding: no spare component starts from them.
 Not tuned: between the rounding of a Gram matrix, 1e-16 of its largest eigenvalue, and any noise worth the name."""
 
+ROUNDING = 1e-12
+"""Share of a component's largest entry below which an entry of the start is the rounding of a zero. Not tuned: between
+the rounding of double precision, 1e-16, and the last digit of data in single precision, 1e-7."""
+
 LEAST_START_NOISE = 1e-8
 """Least noise variance of the passes as a share of the data's: against a division by zero where the fit is exact. The
 sweeps start from at least ``LEAST`` of ``noise.variance``, which is more."""
-
-SPARSE_NOISE = 0.5
-"""First noise variance of sparse rows as a share of the data's: zeros in the gaps hide the fit's residual.
-Not tuned: a round number, the sweeps measure it."""
 
 
 class Spectrum(NamedTuple):
@@ -105,11 +104,21 @@ def long_rank(n: int, m: int, N: float, found: int) -> int:
     return max(spare_rank(n, m), min(affordable_rank(n, m, N), WIDTH, ceil(TAIL * found)), found)
 
 
-def _shrunk(g2: Array, s2: float, n: int, m: int, least: int, most: int) -> Array:
-    """Shrinkage of the components to keep: those the evidence finds, but within [least, most]."""
+def shrunk(g2: Array, s2: float, n: int, m: int, least: int, most: int) -> Array:
+    """Shrinkage of the components to keep: those the evidence finds, but within [least, most].
+
+    None of those whose g2 / n is no normal number: a start divides by it, and in units of the data it is zero.
+    """
+    g2 = g2[g2 > n * np.finfo(np.float64).tiny]
     g = shrinkage(g2, s2, n, m)[:most]
-    least = min(least, int(np.count_nonzero(g2 > RANK_TOLERANCE * g2[0])))
+    least = min(least, int(np.count_nonzero(g2 > RANK_TOLERANCE * g2.max(initial=0.0))))
     return np.concatenate([g, np.full(max(least - g.size, 0), SPARE_SHRINKAGE)])
+
+
+def noise_after(square: float, total: float, N: float, r: int, n: int, m: int) -> float:
+    """Noise variance from the squared residuals of N entries, r(n + m - r) degrees of freedom spent on r components."""
+    spent = min(r * (n + m - r), AFFORDABLE * N)
+    return max(square / max(N - spent, 1.0), LEAST_START_NOISE * total / max(N, 1.0))
 
 
 class _Plan(NamedTuple):
@@ -159,19 +168,31 @@ def spectral_start(
         k, plan = k + 1, plan._replace(left=plan.left - 1)
         Z, b = place.each(_filled, F, seen, fit)
         g2, U = decompose(Z, U, max(WIDTH, plan.most + 8), place)
-        g = _shrunk(g2, s2, n, m, plan.least, plan.most)
+        g = shrunk(g2, s2, n, m, plan.least, plan.most)
         X, B = factors(Z, U, g2[: g.size], g, place)
         fit, R = place.each(_reconstructed, F, X, B, b)
         seen = noise.believed(R, observed, place)
         square, N = place.total(_square_and_count, R, seen)
-        spent = min(g.size * (n + m - g.size), AFFORDABLE * N)
-        last, s2 = s2, max(square / max(N - spent, 1.0), LEAST_START_NOISE * total / max(N, 1.0))
+        last, s2 = s2, noise_after(square, total, N, g.size, n, m)
         if abs(s2 - last) <= tol * last:
             plan = plan._replace(left=0)
         if plan.left == 0 and r is None and spare:
             r = long_rank(n, m, N, g.size)
             plan = _Plan(r, r, EXTRA if r > g.size else 0)
-    return Spectrum(X, B, b, s2, seen, k)
+    return Spectrum(without_rounding(X), place.each(_rows_without_rounding, B), b, s2, seen, k)
+
+
+def without_rounding(X: Array) -> Array:
+    """X with zeros where nothing but rounding is left of an entry, next to the largest one of its column.
+
+    Rows and features that the others have nothing in common with have coefficients of exactly zero. The sweeps stay
+    there; from the rounding of a zero, they would grow a loading whose sign the rounding has chosen.
+    """
+    return np.where(np.abs(X) < ROUNDING * np.abs(X).max(axis=0, initial=0.0), 0.0, X)
+
+
+def _rows_without_rounding(B: Array) -> Array:
+    return without_rounding(B.T).T.copy()
 
 
 def _square_and_count(R: Array, seen: Mask) -> tuple[float, float]:
@@ -198,45 +219,3 @@ def _reconstructed(F: Array, X: Array, B: Array, b: Array) -> tuple[Array, Array
     fit = X @ B
     fit += b
     return fit, F - fit
-
-
-def sparse_start(F: Tall, n: int, m: int, r: int, place: Place = HERE) -> Spectrum:
-    """Leading singular vectors of centred sparse rows, gaps counted as zero: cost by stored entries.
-
-    Zeros in the gaps shrink the singular values by about the share observed; the first sweeps grow them back.
-    """
-    k = max(1, min(r, min(n, m) - 1))
-    square, count = place.total(_stored_square, F)
-    power = square / max(count, 1.0)
-    if min(n, m) < 2 or power == 0.0:
-        B, b = place.each(_zero_loadings, F, k)
-        return Spectrum(np.zeros((n, k)), B, b, max(power, 1.0), None, 0)
-    # The vectors of the iteration have all features; they come and go between this process and the place.
-    rows = LinearOperator(
-        (n, m),
-        matvec=lambda v: place.total(_times, F, place.put(v, 0)),
-        rmatvec=lambda u: place.get(place.each(_transposed_times, F, u), 0),
-        matmat=lambda V: place.total(_times, F, place.put(V, 0)),
-        rmatmat=lambda U: place.get(place.each(_transposed_times, F, U), 0),
-        dtype=np.dtype(np.float64),
-    )
-    U, g, Vt = svds(rows, k=k, v0=np.ones(min(n, m)), solver="arpack")
-    order = np.argsort(g)[::-1]
-    X, B = U[:, order] * np.sqrt(n), (g[order] / np.sqrt(n))[:, None] * Vt[order]
-    return Spectrum(X, place.put(B, 1), place.put(np.zeros(m), 0), SPARSE_NOISE * power, None, 1)
-
-
-def _stored_square(F: Any) -> tuple[float, float]:
-    return float(F.data @ F.data), float(F.nnz)
-
-
-def _zero_loadings(F: Any, k: int) -> tuple[Array, Array]:
-    return np.zeros((k, F.shape[1])), np.zeros(F.shape[1])
-
-
-def _times(F: Any, v: Array) -> Array:
-    return np.asarray(F @ v)
-
-
-def _transposed_times(F: Any, u: Array) -> Array:
-    return np.asarray(F.T @ u)

@@ -21,6 +21,14 @@ def test_rules():
     assert (pooled.first(0.3, 2.0), own.first(0.3, 2.0), given.first(0.3, 2.0)) == (0.3, 0.3, 0.125)
 
 
+def test_degrees_of_freedom_are_entries_less_parameters():
+    count, spent = np.array([10.0, 4.0, 1.0]), np.array([3.0, 3.5, 1.0])
+    assert_allclose(PooledVariance().freedom(count, spent, HERE), 7.5)
+    assert_allclose(PooledVariance().freedom(count, 10.0 * spent, HERE), 1.0)
+    assert_allclose(PerFeatureVariance().freedom(count, spent, HERE), [7.0, 1.0, 1.0])
+    assert np.isinf(GivenVariance(2.0).freedom(count, spent, HERE)).all()
+
+
 def test_a_number_is_reported_as_a_number_and_an_array_as_an_array():
     assert PooledVariance().reported(S2) == 7.0
     assert GivenVariance(7.0).reported(S2) == 7.0

@@ -11,7 +11,7 @@ from ...place import Place, Tall
 from ..observed import Observations, column_count, total_count
 from ..packed import Array
 from ..posterior import CoefficientPosterior, FactorPrior, Posterior
-from .law import Prepared
+from .law import Prepared, safe_scale
 
 
 class GaussianNoise(NamedTuple):
@@ -27,6 +27,7 @@ class GaussianNoise(NamedTuple):
         F, offset, own = place.each(_centred, data.Y, data.W)
         total, count = place.total(_square_and_count, own, data.W)
         scale = float(np.sqrt(total / max(count, 1.0))) or 1.0
+        scale = safe_scale(scale, np.abs(place.get(offset, 0)))  # a maximum over features is no sum
         F, own = place.each(_scaled, F, own, data.W, scale)
         return Prepared(F, offset, scale, own)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol, Self
 
+import numpy as np
+
 from ...place import Place, Tall
 from ..observed import Observations
 from ..packed import Array
@@ -13,6 +15,10 @@ NEW_ITERATIONS = 10
 """Alternations between the coefficients and the weights of new rows. Not tuned: a round
 number. A warm fit, whose sweeps go on alternating, makes do with fewer."""
 
+LEAST_SCALE = float(np.finfo(np.float64).tiny) ** 0.25
+"""Least spread that a fit divides by, in the data's units and relative to the size of the values: its fourth power is
+still a number. Derived."""
+
 
 class Prepared(NamedTuple):
     """Data centred and scaled: y = offset + scale * F."""
@@ -21,6 +27,14 @@ class Prepared(NamedTuple):
     offset: Tall  # (m,)
     scale: float
     own: Tall  # (m,) variance of each feature of F
+
+
+def safe_scale(scale: float, size: Array) -> float:
+    """The scale, but no less than what squares allow; ``size`` (m,) is how large the values of the features are.
+
+    A feature with a single value has no spread, whatever its size: that of the others can be too small for it.
+    """
+    return float(max(scale, LEAST_SCALE * max(1.0, float(size.max(initial=0.0)))))
 
 
 class NoiseLaw(Protocol):

@@ -21,7 +21,7 @@ from ..observed import Observations, is_seen
 from ..packed import Array, Mask
 from ..posterior import CoefficientPosterior, FactorPrior, Posterior, coefficients, moments, second_moment
 from ..predictive import expected_squares
-from .law import Prepared
+from .law import Prepared, safe_scale
 
 FIRST = 4.0
 """Degrees of freedom that learning starts from: the usual choice for robust regression (Lange, Little and Taylor,
@@ -75,6 +75,7 @@ class StudentNoise(NamedTuple):
         known = known[known > 0]
         own = place.each(_or_else, own, float(np.median(known)) if known.size else 1.0)
         scale = float(np.sqrt(place.total(np.sum, own) / data.m))
+        scale = safe_scale(scale, place.get(place.each(_sizes, data.Y), 0))  # a maximum over features is no sum
         F, own = place.each(_centred, data.Y, data.W, offset, own, scale)
         return Prepared(F, offset, scale, own)
 
@@ -211,6 +212,11 @@ def _medians(Y: Array, W: Array) -> tuple[Array, Array]:
         offset[i], scale = median_and_scale(Y[W[:, i] > 0, i])
         own[i] = scale**2
     return offset, own
+
+
+def _sizes(Y: Array) -> Array:
+    """The largest size of a value of each feature (m)."""
+    return np.asarray(np.maximum(Y.max(axis=0, initial=0.0), -Y.min(axis=0, initial=0.0)))
 
 
 def _count_positive(own: Array) -> float:

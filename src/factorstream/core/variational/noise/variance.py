@@ -21,6 +21,16 @@ LEAST_SHARE = 1e-3
 fitted exactly by chance. Not tuned: the error of filled entries moves by at most 1.6% between 1e-4 and 1e-2
 (``benchmarks/variational_defaults.py``)."""
 
+LEAST_FREEDOM = 1.0
+"""Least degrees of freedom of a learned variance. Derived: below 1 the tails of a Student-t law are so heavy that its
+95% intervals say nothing (6.5 times the normal one at 1, 84 times at 0.5, 10¹² times at 0.1)."""
+
+
+FEW_ENTRIES = 3.0
+"""Observed entries per number of the dictionary and mean below which one noise variance for all features does not make
+up for how uncertain these are: intervals of well-specified data then hold less than they say (measured by
+``benchmarks/coverage.py``; the numbers are in docs/uncertainty.md)."""
+
 
 class VarianceRule(Protocol):
     """Where s2 comes from. Implementations are NamedTuples, so that they can be saved."""
@@ -33,6 +43,17 @@ class VarianceRule(Protocol):
 
     def learn(self, s2: Tall, square: Tall, count: Tall, floor: Tall | float, place: Place) -> Tall:
         """s2 (m,) that maximises the bound. ``square`` = Σ_k w_ki E[(y_ki - c_iᵀ x_k)²] (m,), count (m,)."""
+
+    def freedom(self, count: Tall, spent: Tall, place: Place) -> Tall:
+        """Degrees of freedom (m,) with which s2 is known, ∞ where it is given; count (m,) observed, spent (m,)."""
+
+    @property
+    def least_known(self) -> int:
+        """Observed values that a feature needs before anything is known of how far its other values may lie."""
+
+    @property
+    def entries_per_number(self) -> float:
+        """Observed entries per number of the dictionary and mean that the model's own intervals need to hold."""
 
     def reported(self, s2: Array) -> float | Array:
         """The variance as a person is told it: a number, or one for each feature."""
@@ -54,6 +75,21 @@ class PooledVariance(NamedTuple):
     def learn(self, s2: Tall, square: Tall, count: Tall, floor: Tall | float, place: Place) -> Tall:
         """Σ_i square_i / Σ_i count_i."""
         return place.each(np.full_like, s2, max(_pooled(square, count, place), floor))
+
+    def freedom(self, count: Tall, spent: Tall, place: Place) -> Tall:
+        """All entries less all parameters that were spent on them."""
+        left = place.total(_left, count, spent)
+        return place.each(np.full_like, spent, max(float(left), LEAST_FREEDOM))
+
+    @property
+    def least_known(self) -> int:
+        """None: the features are taken to be of one kind, so that the others say how far values may lie."""
+        return 0
+
+    @property
+    def entries_per_number(self) -> float:
+        """What was measured."""
+        return FEW_ENTRIES
 
     def reported(self, s2: Array) -> float | Array:
         """A number."""
@@ -77,6 +113,20 @@ class PerFeatureVariance(NamedTuple):
         """square_i / count_i; a feature never observed gets the pooled value."""
         return place.each(_each_its_own, square, count, floor, _pooled(square, count, place))
 
+    def freedom(self, count: Tall, spent: Tall, place: Place) -> Tall:
+        """The entries of the feature less the parameters that were spent on them."""
+        return place.each(_own_freedom, count, spent)
+
+    @property
+    def least_known(self) -> int:
+        """Two: a single value lies at no distance from itself."""
+        return 2
+
+    @property
+    def entries_per_number(self) -> float:
+        """None: the Student-t law of each feature widens its intervals as far as they need it."""
+        return 0.0
+
     def reported(self, s2: Array) -> float | Array:
         """One for each feature, equal or not."""
         return s2
@@ -99,6 +149,20 @@ class GivenVariance(NamedTuple):
         """It stays."""
         return s2
 
+    def freedom(self, count: Tall, spent: Tall, place: Place) -> Tall:
+        """∞: it is known."""
+        return place.each(np.full_like, spent, np.inf)
+
+    @property
+    def least_known(self) -> int:
+        """None: what is given holds for every feature."""
+        return 0
+
+    @property
+    def entries_per_number(self) -> float:
+        """What was measured."""
+        return FEW_ENTRIES
+
     def reported(self, s2: Array) -> float | Array:
         """A number."""
         return float(s2[0])
@@ -111,6 +175,14 @@ def _pooled(square: Tall, count: Tall, place: Place) -> float:
 
 def _sums(square: Array, count: Array) -> tuple[float, float]:
     return float(np.maximum(square, 0.0).sum()), float(count.sum())
+
+
+def _left(count: Array, spent: Array) -> float:
+    return float(count.sum() - spent.sum())
+
+
+def _own_freedom(count: Array, spent: Array) -> Array:
+    return np.asarray(np.maximum(count - spent, LEAST_FREEDOM))
 
 
 def _floor(own: Array, share: float) -> Array:

@@ -1,0 +1,190 @@
+"""How often 95% intervals hold, over sizes and gaps: rows for the table of docs/uncertainty.md.
+
+Well-specified data: Y = X Cᵀ + noise, X and C standard normal, noise of deviation 0.3, entries missing at random. Every
+cell of the grid is (rows, features, components, share missing); cells with fewer observed entries than parameters
+are left out. Coverage is over the missing entries of all seeds.
+
+    python benchmarks/coverage.py --jobs 16
+    python benchmarks/coverage.py --only "LowRankImputer" --seeds 5 --cells
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from factorstream import BayesianFactorization, LowRankImputer
+from factorstream.core.variational.conformal import CalibrationError
+from factorstream.tall.threads import limited
+
+Array = NDArray[np.float64]
+
+NOISE, LEVEL = 0.3, 0.95
+BAR = 0.92
+"""Cells below this are named."""
+
+ESTIMATORS: dict[str, Callable[[int], Any]] = {
+    "BayesianFactorization(r)": lambda r: BayesianFactorization(r),
+    "BayesianFactorization(r, noise_variance='per_feature')": lambda r: BayesianFactorization(
+        r, noise_variance="per_feature"
+    ),
+    "BayesianFactorization()": lambda r: BayesianFactorization(random_state=0),
+    "BayesianFactorization(noise_variance='per_feature')": lambda r: BayesianFactorization(
+        noise_variance="per_feature", random_state=0
+    ),
+    "LowRankImputer(calibrate=False)": lambda r: LowRankImputer(calibrate=False, random_state=0),
+    "LowRankImputer()": lambda r: LowRankImputer(random_state=0),
+}
+"""What is measured, by the line it has in the table; called with the true number of components."""
+
+
+class Cell(NamedTuple):
+    """A size of the data."""
+
+    n: int
+    m: int
+    r: int
+    missing: float
+    hides_large: bool = False  # gaps are not at random: the largest values of every feature are missing
+
+    @property
+    def n_observed(self) -> float:
+        """Entries that are observed on average."""
+        return self.n * self.m * (1.0 - self.missing)
+
+    @property
+    def n_parameters(self) -> int:
+        """Loadings, coefficients and means."""
+        return self.r * (self.n + self.m) + self.m
+
+
+GRID = [
+    cell
+    for cell in (Cell(*sizes) for sizes in product((15, 50, 150, 500), (5, 20, 40), (1, 3), (0.3, 0.7, 0.9)))
+    if cell.n_observed >= cell.n_parameters
+]
+
+
+class Held(NamedTuple):
+    """What one fit, or all fits of a cell, came to."""
+
+    held: int  # missing entries that their interval holds
+    entries: int  # missing entries
+    warned: int  # fits with a warning, or without an answer
+
+
+def draw(cell: Cell, seed: int) -> tuple[Array, Array]:
+    """The whole matrix, and the same with NaN in its gaps; every feature keeps at least one value."""
+    rng = np.random.default_rng([seed, *cell[:3], int(100 * cell.missing)])
+    X, C = rng.standard_normal((cell.n, cell.r)), rng.standard_normal((cell.m, cell.r))
+    Y = X @ C.T + NOISE * rng.standard_normal((cell.n, cell.m))
+    gaps = rng.random(Y.shape) < cell.missing
+    if cell.hides_large:
+        gaps = np.quantile(Y, 1.0 - cell.missing, axis=0) < Y
+    gaps[rng.integers(cell.n, size=cell.m), np.arange(cell.m)] &= ~gaps.all(axis=0)
+    return Y, np.where(gaps, np.nan, Y)
+
+
+def measure(name: str, cell: Cell, seed: int) -> Held:
+    """Fit, and count the missing entries that lie within their bounds."""
+    Y, gappy = draw(cell, seed)
+    with warnings.catch_warnings(record=True) as told, limited(1):
+        warnings.simplefilter("always")
+        model = ESTIMATORS[name](cell.r).fit(gappy)
+        try:
+            lower, upper = model.predict_interval(gappy, LEVEL)
+        except CalibrationError:  # said to be impossible: neither right nor wrong
+            return Held(0, 0, 1)
+    gaps = np.isnan(gappy)
+    return Held(int(np.sum((lower <= Y)[gaps] & (upper >= Y)[gaps])), int(gaps.sum()), int(bool(told)))
+
+
+def _measured(job: tuple[str, Cell, int]) -> Held:
+    return measure(*job)
+
+
+class Result(NamedTuple):
+    """The coverage of one estimator in one cell."""
+
+    name: str
+    cell: Cell
+    coverage: float
+    warned: float  # share of the fits with a warning, or without an answer
+
+
+def run(names: Sequence[str], cells: Sequence[Cell], seeds: int, jobs: int) -> list[Result]:
+    """All cells of all estimators."""
+    work = [(name, cell, seed) for name in names for cell in cells for seed in range(seeds)]
+    if jobs > 1:
+        with ProcessPoolExecutor(jobs) as pool:
+            found = list(pool.map(_measured, work, chunksize=seeds))
+    else:
+        found = [_measured(job) for job in work]
+    results = []
+    for at, (name, cell) in enumerate(product(names, cells)):
+        total = np.sum(found[at * seeds : (at + 1) * seeds], axis=0)
+        results.append(Result(name, cell, float(total[0] / total[1]) if total[1] else np.nan, float(total[2] / seeds)))
+    return results
+
+
+def table(results: Sequence[Result]) -> str:
+    """One line per estimator: coverage by the number of rows, the cells below the bar, and how many of these warned."""
+    rows = sorted({result.cell.n for result in results})
+    lines = [
+        "| estimator | " + " | ".join(f"{n} rows" for n in rows) + f" | cells below {BAR} | of these with a warning |",
+        "|---|" + "---|" * (len(rows) + 2),
+    ]
+    for name in dict.fromkeys(result.name for result in results):
+        mine = [result for result in results if result.name == name]
+        spans = []
+        for n in rows:
+            values = [result.coverage for result in mine if result.cell.n == n]
+            values = [value for value in values if not np.isnan(value)]
+            spans.append(f"{min(values):.3f} to {max(values):.3f}" if values else "refused")
+        below = [result for result in mine if result.coverage < BAR]
+        warned = sum(result.warned > 0.5 for result in below)
+        lines.append(f"| `{name}` | " + " | ".join(spans) + f" | {len(below)} of {len(mine)} | {warned} |")
+    return "\n".join(lines)
+
+
+def cell_lines(results: Sequence[Result]) -> str:
+    """One line per cell."""
+    lines = [
+        "| estimator | rows | features | components | missing | coverage | fits that warned |",
+        "|---|" + "---|" * 6,
+    ]
+    for name, cell, coverage, warned in results:
+        lines.append(
+            f"| `{name}` | {cell.n} | {cell.m} | {cell.r} | {cell.missing:.0%} | {coverage:.3f} | {warned:.0%} |"
+        )
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
+    parser.add_argument("--seeds", type=int, default=20, help="data sets per cell (default: 20)")
+    parser.add_argument("--only", default="", help="estimators whose line has this text")
+    parser.add_argument(
+        "--hide-large", action="store_true", help="gaps that are not at random: the largest values are missing"
+    )
+    parser.add_argument("--cells", action="store_true", help="also print every cell")
+    asked = parser.parse_args(arguments)
+    names = [name for name in ESTIMATORS if asked.only in name]
+    cells = [cell._replace(hides_large=asked.hide_large) for cell in GRID if not asked.hide_large or cell.missing < 0.5]
+    results = run(names, cells, asked.seeds, asked.jobs)
+    print(table(results))
+    if asked.cells:
+        print("\n" + cell_lines(results))
+
+
+if __name__ == "__main__":
+    main()

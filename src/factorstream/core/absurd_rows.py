@@ -1,0 +1,84 @@
+"""Absurd values (see ``absurd``) in rows that come together: in a table that is fitted, or at a stream's start."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .absurd import FAR, NO_ENTRIES, Columns, Entries, limits, together
+from .fill_values import is_huge_fill
+from .linalg import Array, Rows, is_sparse
+
+SAMPLED = 32
+"""Values of a column that show at a glance that there is nothing absurd in it. Not tuned: speed only, as long as
+absurd values are not half of them."""
+
+
+AT_ONCE = 1024
+"""Columns of which these values are looked at together. Memory only."""
+
+
+def absurd_entries(X: Rows) -> Entries:
+    """The absurd entries of X. Two passes over the numbers and, for columns that may have some, a sort."""
+    if X.shape[0] < 2:
+        return NO_ENTRIES
+    found: list[Entries] = []
+    by_column = Columns(X)
+    for j in np.flatnonzero(_doubtful(X)).tolist():
+        rows, values = by_column(j)
+        absurd = absurd_values(values)
+        found.append(Entries(rows[absurd], np.full(len(absurd), j), values[absurd]))
+    return together(found)
+
+
+def absurd_values(values: Array) -> Array:
+    """Which of a feature's values are absurd, by their positions.
+
+    In the order of their distances from the median: with the first one that is absurd given those before it, all that
+    follow are.
+    """
+    n = len(values)
+    values = values.astype(np.float64)
+    with np.errstate(over="ignore"):
+        order = np.argsort(np.abs(values - np.partition(values, (n - 1) // 2)[(n - 1) // 2]), kind="stable")
+    others, half = values[order], (n + 1) // 2
+    value = others[half:]
+    low, high = np.minimum.accumulate(others)[half - 1 : -1], np.maximum.accumulate(others)[half - 1 : -1]
+    lower, upper = limits(low, high, np.arange(half, n))
+    absurd = np.where(np.isinf(upper), is_huge_fill(value), (value < lower) | (value > upper))
+    first = int(np.argmax(absurd)) if absurd.any() else n
+    return np.sort(order[half + first :])
+
+
+def _doubtful(X: Rows) -> Array:
+    """Columns whose range is more than FAR times the usual distance of a few values from their median (m, boolean)."""
+    if is_sparse(X):
+        stored = X.tocsc()
+        return _far_apart(*_of_stored(stored.data, stored.indptr))
+    low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)
+    few, out = X[:: max(1, X.shape[0] // SAMPLED)], np.empty(X.shape[1], dtype=bool)
+    for first in range(0, X.shape[1], AT_ONCE):
+        some = slice(first, first + AT_ONCE)
+        out[some] = _far_apart(low[some], high[some], few[:, some].astype(np.float64))
+    return out
+
+
+def _far_apart(low: Array, high: Array, few: Array) -> Array:
+    """The same, given the columns' extremes and a few of their values."""
+    half = np.maximum(np.count_nonzero(~np.isnan(few), axis=0) - 1, 0)[None] // 2
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = np.take_along_axis(np.sort(few, axis=0), half, axis=0)  # NaN comes last
+        usual = np.take_along_axis(np.sort(np.abs(few - middle), axis=0), half, axis=0)[0]
+        return np.asarray((low < high) & ~(high.astype(np.float64) - low <= FAR * usual))
+
+
+def _of_stored(data: Array, starts: Array) -> tuple[Array, Array, Array]:
+    """Least, greatest and SAMPLED values of every column of a CSC array; those of an empty column are NaN."""
+    count = np.diff(starts)
+    if not len(data):
+        return np.zeros(len(count)), np.zeros(len(count)), np.zeros((1, len(count)))
+    at = starts[:-1] + np.arange(SAMPLED)[:, None] * count // SAMPLED
+    few = np.where(count > 0, data[np.minimum(at, len(data) - 1)].astype(np.float64), np.nan)
+    low, high = np.full(len(count), np.nan), np.full(len(count), np.nan)
+    full = np.flatnonzero(count)
+    low[full], high[full] = np.minimum.reduceat(data, starts[full]), np.maximum.reduceat(data, starts[full])
+    return low, high, few

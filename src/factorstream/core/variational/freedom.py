@@ -1,0 +1,85 @@
+"""How well the noise variance is known, and so which Student-t law predicts a new entry.
+
+A learned s2 comes from N observed entries, and fitting C and X spends some of them. Of feature i,
+
+    Σ_k w_ki E[(y_ki - c_iᵀx_k)²] = Σ_k w_ki (residual_ki)² + s2_i p_i,     p_i = Σ_k w_ki Var[c_iᵀx_k] / s2_i
+
+where p_i is the number of parameters that were spent: in linear regression exactly the number of regressors. The s2
+that maximises the bound is the left side over N, which is Σ residual² / (N - p): corrected for them already. Known with
+N - p degrees of freedom it predicts by a Student-t law with as many, where a known s2 would predict by a normal one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from ..linalg import is_sparse
+from ..place import HERE, Place, Tall
+from .factors import Factors
+from .observed import Observations, take_rows
+from .packed import Array, add_product, layout, outer, size
+from .posterior import (
+    CACHE,
+    CoefficientPosterior,
+    Posterior,
+    blocks,
+    coefficients,
+    moments,
+    second_moment,
+)
+
+
+def spent_parameters(data: Observations, weights: Tall, factors: Factors, place: Place = HERE) -> Tall:
+    """p_i of every feature (m,), with the coefficients that these factors give the rows. Cost 4 n m p."""
+    post, prior, s2, _ = factors
+    q = len(prior.P0)
+    M = place.each(second_moment, post, s2)
+    S, fitted = place.each(_nothing, post.C)
+    for b in blocks(data.n, 2 * size(q) + 2 * data.m):
+        rows = take_rows(data._replace(W=weights), b, place)
+        coef = coefficients(rows, post, s2, prior, M, place)
+        S, fitted = place.each(_add_rows, S, fitted, rows.W, coef, moments(coef, factors.r), post.C)
+    return place.each(spent_by_sums, S, fitted, post, s2)
+
+
+def _nothing(C: Array) -> tuple[Array, Array]:
+    m, q = C.shape
+    return np.zeros((m, size(q))), np.zeros(m)
+
+
+def _add_rows(S: Array, fitted: Array, W: Any, coef: CoefficientPosterior, Z: Array, C: Array) -> tuple[Array, Array]:
+    add_product(S, W, Z)
+    return S, fitted + fitted_square(W, coef, C)
+
+
+def fitted_square(W: Any, coef: CoefficientPosterior, C: Array) -> Array:
+    """Σ_k w_ki (c_iᵀx_k)² at the means, (m,)."""
+    if not is_sparse(W):
+        fit = coef.X @ C.T
+        fit *= fit
+        return np.asarray(np.einsum("km,km->m", W, fit))
+    row = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
+    fit = np.einsum("eq,eq->e", coef.X[row], C[W.indices])
+    return np.asarray(np.bincount(W.indices, weights=W.data * fit * fit, minlength=W.shape[1]), dtype=np.float64)
+
+
+def spent_by_sums(S: Array, fitted: Array, post: Posterior, s2: Array, before: Array | None = None) -> Array:
+    """p_i from the packed sums S_i = Σ_k w_ki E[x_k x_kᵀ] (m, p), less those ``before``, and ``fitted_square`` (m,)."""
+    total = np.empty_like(fitted)
+    weight = layout(post.C.shape[1]).weight
+    for b in blocks(fitted.size, S.shape[1], CACHE):
+        M = outer(post.C[b])
+        M += post.V[b]
+        M *= S[b] if before is None else S[b] - before[b]
+        total[b] = M @ weight
+    return np.asarray(np.maximum(total - fitted, 0.0) / s2)
+
+
+def student_half_width(freedom: Array, level: float) -> Array:
+    """Standard deviations on either side of the mean that hold ``level`` of a Student-t law (∞ degrees: normal)."""
+    known = np.isinf(freedom)
+    width = stdtrit(np.where(known, 1.0, freedom), 0.5 + 0.5 * level)
+    return np.asarray(np.where(known, ndtri(0.5 + 0.5 * level), width))

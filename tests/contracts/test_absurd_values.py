@@ -1,0 +1,126 @@
+"""One value out of all proportion ruins nothing: it is taken as missing, with a warning, or refused."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from contracts.asking import EVERY, SPARSE_STREAMS, STREAMS, answers, assert_same, filled, fingerprint, new
+from contracts.estimators import as_sparse, rows
+
+REMOVED = (..., slice(None, None, 3))
+
+
+def error_after(model, how, X, truth):
+    """Error of the entries of the last rows when every third of them is hidden."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        getattr(model, how)(X)
+    asked = truth.copy()
+    asked[REMOVED] = np.nan
+    part = filled(model, asked)[:, : truth.shape[1]] - truth  # an imputer may append indicators
+    return float(np.sqrt(np.nanmean(part[REMOVED] ** 2)))
+
+
+def spoiled(X, row, value=None, column=2):
+    """X with one entry 10⁶ standard deviations of its feature away, or with a given value."""
+    X = X.copy()
+    X[row, column] = 1e6 * np.nanstd(X[:, column]) + np.nanmean(X[:, column]) if value is None else value
+    return X
+
+
+@pytest.mark.parametrize("case", STREAMS)
+@pytest.mark.parametrize("row", [0, 5, 60])
+def test_a_stream_forgets_one_absurd_entry(case, row):
+    """200 rows after it the error is what it is in the clean stream, to 10%."""
+    X = rows(row + 201)
+    truth = rows(40, missing=0.0)
+    expected = error_after(new(case), "partial_fit", X, truth)
+    assert error_after(new(case), "partial_fit", spoiled(X, row), truth) < 1.1 * expected
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_a_fit_takes_one_absurd_entry_as_missing(case):
+    X = rows(120)
+    with pytest.warns(UserWarning, match=r"absurd value at row 60, column 2.*taken as missing"):
+        model = new(case).fit(spoiled(X, 60))
+    expected = new(case).fit(spoiled(X, 60, np.nan))
+    assert_same(answers(model, X), answers(expected, X))
+
+
+@pytest.mark.parametrize("case", STREAMS)
+@pytest.mark.parametrize("value", [9.96921e36, -9.96921e36, 1e20, 3.4028235e38])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_fill_value_in_a_stream_is_missing_and_named(case, value, dtype):
+    X = rows(60).astype(dtype)
+    model, expected = new(case).partial_fit(X[:40]), new(case).partial_fit(X[:40])
+    with pytest.warns(UserWarning, match="fill value"):
+        model.partial_fit(spoiled(X[40:], 3, value))
+    expected.partial_fit(spoiled(X[40:], 3, np.nan))
+    assert_same(answers(model, X), answers(expected, X))
+
+
+@pytest.mark.parametrize("case", STREAMS)
+@pytest.mark.parametrize("seen", [0, 3, 40])
+@pytest.mark.parametrize("row", [0, 1, 12, 45])
+def test_what_is_absurd_does_not_depend_on_the_split(case, seen, row):
+    X = spoiled(rows(60), row, 1e9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole = new(case).partial_fit(X)
+        model = new(case)
+        for part in np.split(X, sorted([seen, seen + 1, 20])) if seen else np.split(X, range(1, 60)):
+            if len(part):
+                model.partial_fit(part)
+    found, expected = answers(model, rows(60)), answers(whole, rows(60))
+    for name in expected:
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-7, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("case", SPARSE_STREAMS)
+def test_an_absurd_entry_of_sparse_rows_is_missing_as_in_dense_ones(case):
+    X = rows(60)
+    X[40 + 3, 2] = 8.0
+    model, expected = new(case).partial_fit(as_sparse(X[:40])), new(case).partial_fit(as_sparse(X[:40]))
+    with pytest.warns(UserWarning, match="absurd value at row 3, column 2"):
+        model.partial_fit(as_sparse(spoiled(X[40:], 3, -9999e9)))
+    expected.partial_fit(as_sparse(spoiled(X[40:], 3, np.nan)))
+    assert_same(answers(model, X), answers(expected, X))
+
+
+@pytest.mark.parametrize("case", STREAMS)
+def test_a_feature_that_has_changed_is_followed(case):
+    """The eighth row elsewhere is believed."""
+    X = rows(80, missing=0.0)
+    X[50:, 2] += 1e6
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = new(case).partial_fit(X[:57])
+        model.partial_fit(X[57:])
+    seen = model.state_.seen
+    assert seen is None or seen.high[2] > 1e6  # None: the stream is still starting
+    assert all(np.isfinite(value).all() for value in answers(model, rows(20)).values())
+
+
+def grown(model):
+    """The stream in ever larger values, until it refuses them; what it was before that."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for size in 8.0 * 10.0 ** np.arange(3, 90, 3):
+            before = fingerprint(model)
+            try:
+                model.partial_fit(np.full((9, 8), size))
+            except ValueError as problem:
+                return before, str(problem)
+    return before, "taken"
+
+
+@pytest.mark.parametrize("case", STREAMS)
+def test_growth_beyond_what_can_be_computed_with_is_refused(case):
+    model = new(case).partial_fit(rows(60, missing=0.0))
+    before, message = grown(model)
+    assert "multiply the data by a constant" in message or "scale the features to similar units" in message
+    assert "\n" not in message
+    assert fingerprint(model) == before

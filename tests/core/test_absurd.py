@@ -1,0 +1,117 @@
+"""Absurd values are found, whatever the division of the rows; real data are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from factorstream.core.absurd import ENOUGH, FAR, judge, nothing_seen, seen_in, without
+from factorstream.core.absurd_rows import absurd_entries
+
+
+def naive(values):
+    """The rule for one feature, value by value, as its description says it; the positions of what is absurd."""
+    seen, strikes, absurd = [], 0, []
+    fills = (9.969209968386869e36, 1e20, 9999.0)
+    for at, value in enumerate(values):
+        if np.isnan(value):
+            continue
+        size = max(map(abs, seen), default=0.0)
+        length = max(seen) - min(seen) if seen else 0.0
+        if len(seen) < 3:
+            reach = FAR * FAR * size
+        elif len(seen) < ENOUGH:
+            reach = FAR * max(length, size)
+        else:
+            reach = FAR * (length if length > 1e-6 * size else size)
+        known = abs(value) in fills
+        if size == 0.0:
+            is_absurd = known and abs(value) >= 1e18
+        else:
+            is_absurd = value > max(seen) + reach or value < min(seen) - reach
+        if is_absurd:
+            strikes += 9
+            if strikes < 72 or known:
+                strikes = min(strikes, 72)
+                absurd.append(at)
+                continue
+            strikes = 0
+        seen.append(value)
+        strikes = max(strikes - 1, 0)
+    return absurd
+
+
+def strange(seed):
+    """Columns of many kinds, with absurd values here and there."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((120, 8)) * 10.0 ** rng.integers(-3, 4, 8) + rng.choice([0.0, 50.0, 1e4], 8)
+    X[:, 0], X[:, 1], X[:60, 2] = 0.0, 5.0, 1.0
+    X[rng.random(X.shape) < 0.2] = np.nan
+    for value in (1e9, -1e12, 9.969209968386869e36, 1e20, -9999.0, 1e5):
+        X[rng.integers(120), rng.integers(8)] = value
+    X[70:100, 5] = rng.choice([1e15, 9.969209968386869e36])
+    return X
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("container", [np.asarray, "sparse"])
+def test_a_stream_is_judged_as_the_rule_says_however_it_is_divided(seed, container):
+    X = strange(seed)
+    expected = [(i, j) for j in range(8) for i in naive(X[:, j])]
+
+    def contained(part):
+        if container != "sparse":
+            return part
+        row, column = np.nonzero(~np.isnan(part))
+        return sparse.csr_array((part[row, column], (row, column)), shape=part.shape)
+
+    for cuts in ([], range(1, 120), [3, 40, 41, 90]):
+        seen, found, n = nothing_seen(8), [], 0
+        for part in np.split(X, list(cuts)):
+            seen, entries = judge(seen, contained(part))
+            found += list(zip((entries.row + n).tolist(), entries.column.tolist(), strict=True))
+            n += len(part)
+        assert sorted(found) == sorted(expected)
+    assert expected
+
+
+def test_rows_that_come_together_are_judged_by_their_better_half(rng):
+    X = rng.standard_normal((50, 5)) * [1.0, 1e-6, 1e6, 1.0, 1.0] + [0.0, 5.0, 0.0, 0.0, 0.0]
+    X[:, 3], X[:, 4] = 7.0, 0.0
+    assert len(absurd_entries(X).row) == 0
+    bad = X.copy()
+    for row, column, value in ((0, 0, 1e6), (1, 1, 9.96921e36), (2, 2, -1e13), (3, 3, 1e9), (4, 4, 1e20)):
+        bad[row, column] = value
+    bad[10:30, 0] = -9999e9  # less than half
+    found = absurd_entries(bad)
+    expected = {(k, k) for k in range(5)} | {(k, 0) for k in range(10, 30)}
+    assert set(zip(found.row, found.column, strict=True)) == expected
+    np.testing.assert_array_equal(np.isnan(without(bad, found)), np.isin(bad, found.value))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, n: rng.standard_normal(n),
+        lambda rng, n: rng.standard_cauchy(n),
+        lambda rng, n: np.exp(3.0 * rng.standard_normal(n)),
+        lambda rng, n: rng.poisson(0.05, n).astype(float),
+        lambda rng, n: 1.0 + 2e-16 * rng.integers(-1, 2, n),
+        lambda rng, n: 101325.0 + 0.01 * rng.standard_normal(n),
+        lambda rng, n: np.cumsum(rng.standard_normal(n)),
+        lambda rng, n: np.where(rng.random(n) < 0.02, rng.integers(0, 8192, n), rng.integers(0, 2, n)).astype(float),
+    ],
+)
+def test_real_data_are_not_absurd(rng, draw):
+    X = np.column_stack([draw(rng, 3000) for _ in range(20)])
+    assert len(absurd_entries(X).row) == 0
+    assert len(judge(nothing_seen(20), X)[1].row) == 0
+
+
+def test_a_value_within_the_range_changes_nothing(rng):
+    X = rng.standard_normal((100, 4))
+    seen = seen_in(X)
+    after, found = judge(seen, 0.5 * X)
+    assert after is seen
+    assert len(found.row) == 0
