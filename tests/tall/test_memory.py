@@ -36,7 +36,7 @@ def assert_flat(X, blocks=1):
     """Three copies of C and the blocks; all that grows with the rows is a record of each, under 0.5% of a row."""
     model = DictionaryFilter(R, random_state=0, batch_size=B).partial_fit(rows()[1:41])
     dictionary, block = model.state_.filter.C.nbytes, B * M * 8
-    model.partial_fit(X)  # loads code with FACTORSTREAM_COMPILED=1; and a call that widens ranges has new ones, 2.25 rows
+    model.partial_fit(X)  # may load compiled code; and from now on no range is widened, which would take 2.25 rows
     peaks = [peak(model, X[:n]) for n in ROWS]
     assert max(peaks) <= 3 * dictionary + blocks * block + 300_000, [p / 1e6 for p in peaks]
     assert max(peaks) - min(peaks) <= 0.005 * (ROWS[-1] - ROWS[0]) * M * 8, [p / 1e6 for p in peaks]
