@@ -71,7 +71,7 @@ def test_intervals_of_a_column_that_starts_late():
 def silent(seed, covariance, n_silent, Q=1e-4, n_columns=5):
     """Columns that are silent for ``n_silent`` rows while loadings and mean walk by Q per row, and back for ten rows.
 
-    The scale of the coefficients is free, and Q is in units of the filter's own dictionary: it starts from the true one.
+    The scale of coefficients is free, and Q is in units of the filter's own dictionary: it starts from the true one.
     """
     rng = np.random.default_rng(seed)
     n = 500 + n_silent + 10
