@@ -57,6 +57,21 @@ def test_learned_noise_and_prior(rng, missing, learning):
     agree(*both(Y, C, V0, 2, min_observed=10, **learning))
 
 
+def test_single_rows_report_what_blocks_report(rng):
+    """Also while λ follows the learned noise: the share of the dictionary is that of before the row."""
+    Y, C, V0 = problem(rng, 60, 12, 2)
+    model = counted_model(2, 3, learn_noise=True, follow=True)
+    start = begin_counted(C, V0, LAM, 2)
+    state, in_blocks = filter_rows(start, model, Y, 20)
+    assert state.groups.alike
+    state, singles = start, []
+    for k in range(len(Y)):
+        state, record = filter_rows(state, model, Y[k : k + 1], 20)
+        singles.append(record)
+    for one, other in zip(in_blocks, zip(*singles, strict=True), strict=True):
+        np.testing.assert_allclose(one, np.concatenate(other), rtol=1e-9)
+
+
 @pytest.mark.parametrize("with_mean", [False, True])
 def test_steps_under_a_prior(rng, with_mean):
     Y, C, V0 = problem(rng, 150, 15, 3, missing=0.4, with_mean=with_mean)
