@@ -36,7 +36,7 @@ class Problem(NamedTuple):
 
 
 def problem(seed: int, r: int = 3, m: int = 20, n: int = 500, seen: int = 30, kind: str = "at random") -> Problem:
-    """The first column is seen in ``seen`` of n rows: at random, in the last ones, or where one coefficient is small."""
+    """The first column is seen in ``seen`` of n rows: any, the last ones, or those where one coefficient is small."""
     rng = np.random.default_rng(seed)
     C, Z = rng.standard_normal((m, r)), rng.standard_normal((n + ASKED, r))
     order = {"at random": rng.permutation(n), "late": np.arange(n)[::-1], "regime": np.argsort(np.abs(Z[:n, 0]))}[kind]
@@ -56,7 +56,7 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {
     "one regime, 100 of 500": partial(problem, seen=100, kind="regime"),
 }
 COMPONENTS = {name: 10 if "r=10" in name else 3 for name in PROBLEMS}
-CHANGES = {
+CHANGES: dict[str, dict[str, float]] = {
     "shared": {},
     "counted": {},
     "COUNTED_NOISE_SHARE=0.0005": {"factorstream.tall.starting.COUNTED_NOISE_SHARE": 0.0005},
