@@ -164,7 +164,7 @@ class CountedFilter:
     def give_own(self, missing):
         """Young features that miss a row become exact, all of them or none."""
         young = [i for i in missing - self.unseen if self.seen[i] < YOUNG * self.r and self.place[i] != "own"]
-        if len(young) > self.free_room():
+        if self.own and len(young) > self.free_room():
             self.relevel(mature_too=True)
         if len(young) <= self.free_room():
             for i in young:

@@ -14,7 +14,16 @@ from benchmarks.rows import compete
 from benchmarks.timing import race
 
 from bench_problems import HERE
-from benchmarks import coverage, defaults, sequence_defaults, sequence_runs, sweeps, threads, variational_defaults
+from benchmarks import (
+    coverage,
+    defaults,
+    rare_columns,
+    sequence_defaults,
+    sequence_runs,
+    sweeps,
+    threads,
+    variational_defaults,
+)
 from factorstream.core.dynamics import choose
 from factorstream.datasets import LondonAir, OlivettiFaces
 
@@ -141,3 +150,18 @@ def test_coverage_is_measured_and_printed(monkeypatch, capsys):
     coverage.main(["--seeds", "1", "--hide-large", "--only", "LowRankImputer()"])
     assert "| refused |" in capsys.readouterr().out  # too few entries to calibrate
     assert all(cell.n_observed >= cell.n_parameters for cell in coverage.GRID)
+
+
+def test_rarely_seen_columns_are_judged(monkeypatch, capsys):
+    monkeypatch.setattr(rare_columns, "PROBLEMS", {"30 of 500": rare_columns.problem})
+    changes = {name: rare_columns.CHANGES[name] for name in ("shared", "counted", "ROOM=0")}
+    monkeypatch.setattr(rare_columns, "CHANGES", changes)
+    assert set(rare_columns.COMPONENTS) >= {"30 of 500"}
+    held = {name: rare_columns.judged(name, "30 of 500", 0)[0] for name in changes}
+    assert held["shared"] < held["ROOM=0"] < held["counted"]
+    tables = {"wine": defaults.data_sets()["wine"]}
+    monkeypatch.setattr(rare_columns, "data_sets", lambda: tables)
+    rare_columns.main(["--seeds", "1"])
+    told = capsys.readouterr().out
+    assert all(name in told for name in changes)
+    assert "nan" not in told

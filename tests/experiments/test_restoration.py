@@ -37,7 +37,7 @@ def result(images):
 
 
 def test_every_method_is_scored_under_every_reading_and_seed(result):
-    assert len(result.scores) == 3 * 9 * 2
+    assert len(result.scores) == 3 * 10 * 2
     assert {(s.reading, s.method, s.seed) for s in result.scores} == {
         (r.key, m.key, seed) for r in result.readings for m in result.methods for seed in (0, 1)
     }

@@ -108,7 +108,8 @@ def is_time(k: int) -> bool:
 def with_room(place: Place, groups: Groups, missing: Tall, unseen: Tall | None, S: Array, model: FilterModel) -> Groups:
     """The groups once young features that miss this sample have one of their own, where there is room for all of them.
 
-    Until now such a feature had the history of its group; from here on it has another one.
+    Until now such a feature had the history of its group; from here on it has another one. If there is too little room,
+    features of their own that are no longer young give theirs up.
     """
     young_below = grouping.YOUNG * model.r
     wanting = place.each(products.wanting_own, groups.seen, groups.group, missing, groups.n_levels, young_below)
