@@ -15,7 +15,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..core.absurd import Seen, seen_in
+from ..core.absurd import Seen, seen_in, without
+from ..core.absurd_rows import absurd_entries
 from ..core.linalg import Array, is_sparse
 from ..tall.products import square_sum
 from ..tall.rows import Rows, observed_by_feature
@@ -134,10 +135,12 @@ def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
 
 def check_answers_fit(state: Any, dtype: np.dtype[Any]) -> None:
     """Refuse rows of a type that cannot hold what a model knows, and so not its answers either."""
+    if dtype != np.float32:
+        return
     seen: Seen | None = getattr(state, "seen", None)
-    if seen is None and hasattr(state, "pending"):  # a stream that is starting
-        seen = seen_in(state.pending)
-    if dtype != np.float32 or seen is None:
+    if seen is None and hasattr(state, "pending"):  # a stream that is starting: its rows are kept as they came
+        seen = seen_in(without(state.pending, absurd_entries(state.pending)))
+    if seen is None:
         return
     largest = float(np.maximum(-seen.low, seen.high)[seen.known > 0].max(initial=0.0))
     if largest >= float(np.finfo(dtype).max) ** 0.5:
