@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
+from factorstream.core.dynamics.noise import LearnedStudentSpec
 from factorstream.core.dynamics.scale import standards, student_factor
 
 
@@ -33,3 +34,11 @@ def test_few_values_of_a_feature_ask_for_students_quantile(n):
 def test_one_value_counts_as_two_and_none_asks_for_nothing():
     factor = student_factor(np.array([0.0, 1.0, 2.0, np.inf]))
     np.testing.assert_allclose(factor, [1.0, 6.482877, 6.482877, 1.0], rtol=1e-6)
+
+
+def test_single_precision_has_a_median_as_well():
+    """Spikes are looked for in double precision: the middle two of float32 values may have no sum."""
+    Y = np.array([[3e38], [2.9e38], [3e38], [2.8e38], [3e38], [2.9e38]], dtype=np.float32)
+    mean, sd = standards(Y, LearnedStudentSpec())
+    np.testing.assert_allclose(mean, 2.93e38, rtol=0.01)
+    assert np.isfinite(sd).all()
