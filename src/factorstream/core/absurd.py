@@ -124,7 +124,7 @@ def _counts(X: Rows) -> Array:
 
 
 def limits(low: Any, high: Any, count: Any) -> tuple[Any, Any]:
-    """Beyond these a value is absurd, given the range of the others and how many are not zero; infinite where none is."""
+    """Beyond these a value is absurd, given the range of the others and how many are not zero; infinite if none is."""
     with np.errstate(over="ignore", invalid="ignore"):
         length, size = high - low, np.maximum(np.abs(low), np.abs(high))
         reach = FAR * np.where(length > ROUNDING * size, length, size)

@@ -85,7 +85,8 @@ def warn_of(entries: Entries, earlier: int = 0) -> None:
         warn_caller(
             f"X has an absurd value at row {entries.row[0]}, column {entries.column[0]}, which is taken as "
             f"missing{others}: {value:.6g}{hint} is more than {FAR:.0f} times as far away as the other values of its "
-            "feature are from each other; put NaN there or, if it is real, scale the data to one unit or take logarithms."
+            "feature are from each other; put NaN there or, if it is real, scale the data to one unit, or take "
+            "logarithms."
         )
     elif earlier > 0:
         warn_caller(
