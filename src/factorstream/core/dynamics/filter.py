@@ -158,7 +158,7 @@ def entry(model: SequenceModel, s: Belief) -> tuple[Array, Array]:
     """Mean and variance of every noise-free entry: hᵀP h + d + tr V_i(x xᵀ + P), h = c + b. O(m r²)."""
     emission = model.emission
     H, level_mean, d = _given_state(model, s)
-    var = np.einsum("ij,ij->i", H @ s.P, H) + d
+    var = np.maximum(np.einsum("ij,ij->i", H @ s.P, H), 0.0) + d  # rounding may be negative
     if emission.V is not None:
         var = var + np.einsum("ijk,jk->i", emission.V, s.P + np.outer(s.x, s.x))
     return emission.mean + emission.C @ s.x + level_mean, var
