@@ -63,6 +63,32 @@ def test_a_fill_value_in_a_stream_is_missing_and_named(case, value, dtype):
 
 
 @pytest.mark.parametrize("case", STREAMS)
+def test_a_call_warns_of_absurd_values_once(case):
+    X = rows(120)
+    X[40::3, 2] = 9.96921e36
+    model = new(case).partial_fit(X[:40])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.partial_fit(X[40:])
+    told = [str(one.message) for one in caught if "absurd" in str(one.message)]
+    assert len(told) == 1
+    assert "row 0, column 2, which is taken as missing, like 26 more" in told[0]
+
+
+@pytest.mark.parametrize("case", STREAMS)
+def test_what_later_rows_show_to_be_absurd_is_warned_of(case):
+    """The first value of a feature has nothing to be compared with."""
+    X = rows(120, missing=0.0)
+    X[0, 2] = 1e12
+    model = new(case)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for row in X:
+            model.partial_fit(row[None])
+    assert any("absurd value" in str(one.message) for one in caught)
+
+
+@pytest.mark.parametrize("case", STREAMS)
 @pytest.mark.parametrize("seen", [0, 3, 40])
 @pytest.mark.parametrize("row", [0, 1, 12, 45])
 def test_what_is_absurd_does_not_depend_on_the_split(case, seen, row):

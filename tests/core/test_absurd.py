@@ -12,16 +12,17 @@ from factorstream.core.absurd_rows import absurd_entries
 
 def naive(values):
     """The rule for one feature, value by value, as its description says it; the positions of what is absurd."""
-    seen, strikes, absurd = [], 0, []
-    fills = (9.969209968386869e36, 1e20, 9999.0)
+    seen, strikes, last, absurd = [], 0, None, []
+    fills = (9.969209968386869e36, 1e20, 9999.0, 1e15)
     for at, value in enumerate(values):
         if np.isnan(value):
             continue
         size = max(map(abs, seen), default=0.0)
         length = max(seen) - min(seen) if seen else 0.0
-        if len(seen) < 3:
+        n = sum(other != 0.0 for other in seen)
+        if n < 3:
             reach = FAR * FAR * size
-        elif len(seen) < ENOUGH:
+        elif n < ENOUGH:
             reach = FAR * max(length, size)
         else:
             reach = FAR * (length if length > 1e-6 * size else size)
@@ -31,9 +32,9 @@ def naive(values):
         else:
             is_absurd = value > max(seen) + reach or value < min(seen) - reach
         if is_absurd:
-            strikes += 9
-            if strikes < 72 or known:
-                strikes = min(strikes, 72)
+            strikes, last = strikes + (99 if value == last else 999), value
+            if strikes < 7992 or known:
+                strikes = min(strikes, 7992)
                 absurd.append(at)
                 continue
             strikes = 0
@@ -50,7 +51,9 @@ def strange(seed):
     X[rng.random(X.shape) < 0.2] = np.nan
     for value in (1e9, -1e12, 9.969209968386869e36, 1e20, -9999.0, 1e5):
         X[rng.integers(120), rng.integers(8)] = value
-    X[70:100, 5] = rng.choice([1e15, 9.969209968386869e36])
+    X[70:100, 5] = rng.choice([2e15, 9.969209968386869e36])
+    X[70:100, 6] = 1e13 + 1e10 * rng.standard_normal(30)
+    X[rng.random(120) < 0.8, 7] = 0.0
     return X
 
 
@@ -107,6 +110,46 @@ def test_real_data_are_not_absurd(rng, draw):
     X = np.column_stack([draw(rng, 3000) for _ in range(20)])
     assert len(absurd_entries(X).row) == 0
     assert len(judge(nothing_seen(20), X)[1].row) == 0
+
+
+def events(rng, n, share):
+    """Counts, some of which are a million times the others."""
+    count = np.where(rng.random(n) < share, rng.integers(10**5, 10**6, n), rng.poisson(0.3, n))
+    return count.astype(float)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05])
+def test_rare_events_are_believed(rng, share):
+    """All of them in a fit; in a stream from some on, after which nothing more is lost."""
+    X = np.column_stack([events(rng, 4000, share) for _ in range(20)])
+    assert len(absurd_entries(X).row) == 0
+    seen, found = judge(nothing_seen(20), X)
+    assert len(found.row) <= 20 * 12
+    assert len(judge(seen, X)[1].row) == 0
+
+
+def test_a_few_wild_values_are_not_events(rng):
+    X = rng.standard_normal((4000, 3))
+    at = rng.choice(4000, 3, replace=False)
+    X[at] *= 1e7
+    X[rng.choice(4000, 20, replace=False), 1] = -8.888e7  # a mark of somebody's own
+    X[::7, 2] = 9999e7
+    X[1::7, 2] = 1e20  # fill values among others
+    bad = np.abs(X) > 1e5
+    assert np.count_nonzero(bad[:, 1]) >= 20
+    np.testing.assert_array_equal(np.isnan(without(X, absurd_entries(X))), bad)
+    clean = np.where(bad, np.nan, X)
+    _, found = judge(seen_in(clean), X)
+    np.testing.assert_array_equal(np.isnan(without(X, found))[:, :2], bad[:, :2])
+
+
+def test_zeros_do_not_say_how_large_values_are(rng):
+    """Traces of rain, then a storm: 60 is more than 10⁴ times all that was seen before."""
+    X = np.zeros((500, 1))
+    X[[40, 100], 0] = 0.001, 0.002
+    X[200, 0] = 60.0
+    assert len(absurd_entries(X).row) == 0
+    assert len(judge(nothing_seen(1), X)[1].row) == 0
 
 
 def test_a_value_within_the_range_changes_nothing(rng):

@@ -124,3 +124,14 @@ def test_coefficients_too_large_for_the_rows_are_refused():
     assert np.abs(model.transform(GOOD)).max() > 1e40
     with pytest.raises(ValueError, match=r"coefficients of size .* too large for float32; pass float64"):
         model.transform(GOOD.astype(np.float32))
+
+
+def test_questions_that_linear_algebra_cannot_answer_end_in_a_sentence():
+    X = np.random.default_rng(0).standard_normal((20, 5)) * [1.0, 1e15, 1.0, 1.0, 1.0]
+    model = DictionaryFilter(3, coefficients="marginal", noise_variance=1e-12, prior_covariance=1e-300, random_state=0)
+    model.partial_fit(X[:4])
+    X[:, 0] = np.nan
+    for name in ("transform", "impute", "predict_interval", "sample_imputations", "score_samples"):
+        with pytest.raises(ValueError, match=r"too far apart.*scale the features") as caught:
+            getattr(model, name)(X)
+        assert not isinstance(caught.value, np.linalg.LinAlgError)

@@ -7,13 +7,18 @@ The rule, for each feature on its own
     A value is absurd if it lies further outside the range of the feature's other values than FAR times a unit, which
     is the length of that range. The size of the values is the unit instead where the range may be rounding (below
     ROUNDING of the size) and, if it is more, where there are fewer than ENOUGH values; of one or two values FAR² times
-    their size. Without any value but zeros nothing is known, and only huge fill values of file formats are absurd.
+    their size. Zeros belong to the range, but do not count as values here: a thousand dry days do not say how much
+    it rains. Without any value but zeros nothing is known, and only huge fill values of file formats are absurd.
+Values that come again
+    What is far away and comes again is data: rare events, or a feature that has changed its level or its unit. Only
+    fill values never are, and one number again and again may be a logger's mark of its own.
 In a stream (:func:`judge`)
     The others are the values before it that were not absurd. So the order of the rows matters, and their division into
-    calls does not. A feature that stays where an absurd value was has changed, and is followed: an absurd value counts
-    WEIGHT, an ordinary one takes 1 back, and from PATIENCE on it is believed, unless it is a fill value.
+    calls does not. An absurd value counts NEW, or AGAIN if it is the same number as the last absurd one; an ordinary
+    value takes 1 back, and an absurd value with which the sum reaches PATIENCE is believed.
 In rows that come together (``absurd_rows``)
-    The others are the values nearer to the median, at least half of all.
+    The others are the values nearer to the median, at least half of all. Values further out are believed if they are
+    EVENTS different numbers, and as many as one in NEW + 1 of all.
 
 Normal values would have to be 30,000 deviations away. Those of a law as wild as Cauchy's are absurd with a probability
 of less than 1/FAR for each time that the number of values doubles.
@@ -38,9 +43,16 @@ ENOUGH = 10
 ROUNDING = 1e-6
 """Share of the size of the values below which their range may be rounding, in single precision. Not tuned."""
 
-WEIGHT, PATIENCE = 9, 72
-"""Eight absurd values in sequence are believed; more where others lie between, but for fewer than one in ten. Not
-tuned: few enough to be followed soon, and more than a fault that lasts for a few rows."""
+EVENTS = 8
+"""Absurd values that come in sequence, or together, and are believed. Not tuned: few enough to be followed soon, and
+more than a fault that lasts for a few rows."""
+
+NEW, AGAIN = 999, 99
+"""What an absurd value counts: values are believed in the end if they are absurd more often than once in 1000, or once
+in 100 where it is always the same number. Not tuned: rare events are data, and bits that flip are rarer."""
+
+PATIENCE = EVENTS * NEW
+"""Sum from which on an absurd value is believed."""
 
 COUNTED_AT_ONCE = 256
 """Rows whose gaps are counted together. Memory only."""
@@ -54,9 +66,11 @@ class Seen(NamedTuple):
     high: Array
     """The greatest (m); -∞ without any."""
     known: Array
-    """How many, up to ENOUGH (m)."""
+    """How many, zeros left out, up to ENOUGH (m)."""
     strikes: Array
-    """WEIGHT for every absurd value, less 1 for every ordinary one since, not below 0 (m)."""
+    """NEW or AGAIN for every absurd value, less 1 for every ordinary one since, not below 0 (m)."""
+    last: Array
+    """The last absurd value (m); NaN without any."""
     quiet: bool
     """Whether a value within the range of its feature changes nothing: all counts are ENOUGH, all strikes 0."""
 
@@ -74,14 +88,16 @@ NO_ENTRIES = Entries(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.
 
 def nothing_seen(m: int) -> Seen:
     """Of m features, before any row."""
-    return Seen(np.full(m, np.inf), np.full(m, -np.inf), np.zeros(m, np.int8), np.zeros(m, np.int8), False)
+    none = np.zeros(m, np.int16)
+    return Seen(np.full(m, np.inf), np.full(m, -np.inf), none, none.copy(), np.full(m, np.nan), False)
 
 
 def seen_in(X: Rows) -> Seen:
     """What rows without absurd values leave behind."""
     low, high = extremes(X)
-    count = np.minimum(_counts(X), ENOUGH).astype(np.int8)
-    return Seen(low, high, count, np.zeros_like(count), bool(count.min(initial=ENOUGH) == ENOUGH))
+    count = np.minimum(_counts(X), ENOUGH).astype(np.int16)
+    last = np.full(len(count), np.nan)
+    return Seen(low, high, count, np.zeros_like(count), last, bool(count.min(initial=ENOUGH) == ENOUGH))
 
 
 def extremes(X: Rows) -> tuple[Array, Array]:
@@ -96,19 +112,19 @@ def extremes(X: Rows) -> tuple[Array, Array]:
 
 
 def _counts(X: Rows) -> Array:
-    """Values of every feature, as far as ENOUGH asks for."""
+    """Values of every feature that are not zero, as far as ENOUGH asks for."""
     if is_sparse(X):
-        return np.bincount(X.indices, minlength=X.shape[1])
+        return np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
     count = np.zeros(X.shape[1], np.int64)
     for first in range(0, X.shape[0], COUNTED_AT_ONCE):
-        count += np.count_nonzero(~np.isnan(X[first : first + COUNTED_AT_ONCE]), axis=0)
+        count += np.count_nonzero(np.abs(X[first : first + COUNTED_AT_ONCE]) > 0, axis=0)  # NaN is not
         if count.min(initial=ENOUGH) >= ENOUGH:
             break
     return count
 
 
 def limits(low: Any, high: Any, count: Any) -> tuple[Any, Any]:
-    """Beyond these a value is absurd, given the range and the number of the others; infinite where nothing is known."""
+    """Beyond these a value is absurd, given the range of the others and how many are not zero; infinite if none is."""
     with np.errstate(over="ignore", invalid="ignore"):
         length, size = high - low, np.maximum(np.abs(low), np.abs(high))
         reach = FAR * np.where(length > ROUNDING * size, length, size)
@@ -121,31 +137,37 @@ def limits(low: Any, high: Any, count: Any) -> tuple[Any, Any]:
 def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
     """What is seen after the rows of X, in order, and which of their entries are absurd.
 
-    Two passes over X, where no value lies outside the range of its feature. Otherwise the columns that may hold
-    something absurd, or in which the unit may change, are taken value by value.
+    Two passes over X, where no value lies outside the range of its feature, and a third for features with few values.
+    Otherwise the columns that may hold something absurd, or in which the unit may change, are taken value by value.
     """
     if seen.quiet and _inside(seen, X):
         return seen, NO_ENTRIES
     low, high = extremes(X)
     present = low <= high
     lower, upper = limits(seen.low, seen.high, seen.known)
-    settled = (seen.known >= ENOUGH) & (seen.strikes == 0)
     inside = (low >= seen.low) & (high <= seen.high)
-    with np.errstate(over="ignore", invalid="ignore"):
-        varies = seen.high - seen.low > ROUNDING * np.maximum(np.abs(seen.low), np.abs(seen.high))
-    # The limits of a feature that varies can only move apart: who keeps to the first keeps to all that follow.
-    fine = settled & (inside | (varies & (low >= lower) & (high <= upper)))
+    steady = (seen.known >= ENOUGH) & _varies(seen.low, seen.high)
+    fine = (seen.strikes == 0) & (inside | (steady & (low >= lower) & (high <= upper)))
     low, high = np.minimum(seen.low, low), np.maximum(seen.high, high)
-    count, strikes = seen.known.copy(), seen.strikes.copy()
+    count, strikes, last = seen.known.copy(), seen.strikes.copy(), seen.last.copy()
+    if (fine & (count < ENOUGH)).any():
+        count = np.where(fine, np.minimum(count + _counts(X), ENOUGH), count).astype(np.int16)
     by_column = Columns(X)
     found: list[Entries] = []
     for j in np.flatnonzero(~fine & present).tolist():
         rows, values = by_column(j)
-        before = float(seen.low[j]), float(seen.high[j]), int(seen.known[j]), int(seen.strikes[j])
-        low[j], high[j], count[j], strikes[j], absurd = _judge_column(values, *before)
+        column = _Column(float(seen.low[j]), float(seen.high[j]), int(count[j]), int(strikes[j]), float(last[j]))
+        (low[j], high[j], count[j], strikes[j], last[j]), absurd = _judge_column(values, column)
         found.append(Entries(rows[absurd], np.full(len(absurd), j), values[absurd]))
     quiet = bool(count.min(initial=ENOUGH) == ENOUGH and not strikes.any())
-    return Seen(low, high, count, strikes, quiet), together(found)
+    return Seen(low, high, count, strikes, last, quiet), together(found)
+
+
+def _varies(low: Any, high: Any) -> Any:
+    """Whether a range is more than rounding. The limits of such a feature, once it has ENOUGH values, only move apart:
+    values that keep to them now keep to all that follow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high))
 
 
 def _inside(seen: Seen, X: Rows) -> bool:
@@ -160,30 +182,47 @@ def _inside(seen: Seen, X: Rows) -> bool:
     return not out.any()
 
 
-def _judge_column(
-    values: Array, low: float, high: float, count: int, strikes: int
-) -> tuple[float, float, int, int, list[int]]:
+class _Column(NamedTuple):
+    """What is remembered of one feature; see ``Seen``."""
+
+    low: float
+    high: float
+    known: int
+    strikes: int
+    last: float
+
+
+def _judge_column(values: Array, seen: _Column) -> tuple[_Column, list[int]]:
     """The same for the values of one feature; the absurd ones by their positions."""
+    low, high, count, strikes, last = seen
     absurd: list[int] = []
     at = 0
     while at < len(values):
-        if count >= ENOUGH and strikes == 0:  # on to the next value outside the range
-            out = np.flatnonzero((values[at:] < low) | (values[at:] > high))
+        if strikes == 0:  # on to the next value that may be absurd
+            steady = count >= ENOUGH and _varies(low, high)
+            lower, upper = limits(low, high, count) if steady else (low, high)
+            rest = values[at:]
+            out = np.flatnonzero((rest < lower) | (rest > upper))
+            passed = rest[: out[0]] if len(out) else rest
+            count = min(count + int(np.count_nonzero(passed)), ENOUGH)
+            low, high = float(passed.min(initial=low)), float(passed.max(initial=high))
+            at += len(passed)
             if not len(out):
                 break
-            at += int(out[0])
         value = float(values[at])
         if _is_absurd(value, low, high, count):
-            strikes += WEIGHT
+            strikes += AGAIN if value == last else NEW
+            last = value
             if strikes < PATIENCE or is_fill(value):
                 strikes = min(strikes, PATIENCE)
                 absurd.append(at)
                 at += 1
                 continue
             strikes = 0
-        low, high, count, strikes = min(low, value), max(high, value), min(count + 1, ENOUGH), max(strikes - 1, 0)
+        low, high, strikes = min(low, value), max(high, value), max(strikes - 1, 0)
+        count = min(count + (value != 0.0), ENOUGH)
         at += 1
-    return low, high, count, strikes, absurd
+    return _Column(low, high, count, strikes, last), absurd
 
 
 def _is_absurd(value: float, low: float, high: float, count: int) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .absurd import FAR, NO_ENTRIES, Columns, Entries, limits, together
-from .fill_values import is_huge_fill
+from .absurd import EVENTS, FAR, NEW, NO_ENTRIES, Columns, Entries, limits, together
+from .fill_values import is_fill, is_huge_fill
 from .linalg import Array, Rows, is_sparse
 
 SAMPLED = 32
@@ -34,7 +34,7 @@ def absurd_values(values: Array) -> Array:
     """Which of a feature's values are absurd, by their positions.
 
     In the order of their distances from the median: with the first one that is absurd given those before it, all that
-    follow are.
+    follow are, unless they are enough different numbers to be believed.
     """
     n = len(values)
     values = values.astype(np.float64)
@@ -43,10 +43,24 @@ def absurd_values(values: Array) -> Array:
     others, half = values[order], (n + 1) // 2
     value = others[half:]
     low, high = np.minimum.accumulate(others)[half - 1 : -1], np.maximum.accumulate(others)[half - 1 : -1]
-    lower, upper = limits(low, high, np.arange(half, n))
+    lower, upper = limits(low, high, np.cumsum(others != 0.0)[half - 1 : -1])
     absurd = np.where(np.isinf(upper), is_huge_fill(value), (value < lower) | (value > upper))
-    first = int(np.argmax(absurd)) if absurd.any() else n
-    return np.sort(order[half + first :])
+    if not absurd.any():
+        return np.empty(0, dtype=np.intp)
+    fill = is_fill(value)
+    doubted = absurd & ~_come_again(value, fill, n)
+    first, last = int(np.argmax(absurd)), int(np.argmax(doubted)) if doubted.any() else n
+    beyond = np.arange(n - half)
+    return np.sort(order[half:][(beyond >= last) | (fill & (beyond >= first))])
+
+
+def _come_again(value: Array, fill: Array, n: int) -> Array:
+    """Whether a value and those after it are often enough, and of enough different numbers, to be believed."""
+    _, where = np.unique(value[::-1], return_index=True)
+    different = np.zeros(len(value), dtype=bool)
+    different[len(value) - 1 - where] = True  # each number counts where it comes last
+    different, often = np.cumsum((different & ~fill)[::-1])[::-1], np.cumsum(~fill[::-1])[::-1]
+    return np.asarray((different >= EVENTS) & (often * (NEW + 1) >= n))
 
 
 def _doubtful(X: Rows) -> Array:

@@ -8,8 +8,12 @@ import numpy as np
 
 FILL_VALUES = {
     9.969209968386869e36: "the fill value of NetCDF files",
+    1e15: "the fill value of NASA's reanalyses",
     1e20: "a fill value of climate models",
+    9.999e20: "the fill value of GrADS",
     1e30: "a common fill value",
+    1e31: "the fill value of CDF files",
+    1e34: "the fill value of Ferret",
     1e35: "a common fill value",
     1e36: "a common fill value",
     1e37: "a common fill value",
@@ -19,6 +23,8 @@ FILL_VALUES = {
     9999.0: "a common mark of missing values",
     99999.0: "a common mark of missing values",
     999999.0: "a common mark of missing values",
+    65535.0: "a limit of 16-bit integers, a common fill value",
+    4294967295.0: "a limit of 32-bit integers, a common fill value",
     32767.0: "a limit of 16-bit integers, a common fill value",
     32768.0: "a limit of 16-bit integers, a common fill value",
     2147483647.0: "a limit of 32-bit integers, a common fill value",

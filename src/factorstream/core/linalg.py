@@ -81,7 +81,8 @@ def cholesky(M: Array, rcond: float) -> Array | None:
     if info != 0:
         return None
     d = L.diagonal()
-    return L if d.min() ** 2 > rcond * (d @ d) else None
+    trace = float(d @ d)
+    return L if trace < np.inf and d.min() ** 2 > rcond * trace else None
 
 
 def lifted_cholesky(M: Array, lift: float) -> Array:

@@ -18,7 +18,7 @@ from ._validation import warn_caller
 def without_absurd(X: Rows) -> Rows:
     """Rows that are fitted together with their absurd values missing; X itself where there are none."""
     entries = absurd_entries(X)
-    _warn(entries)
+    warn_of(entries)
     return without(X, entries)
 
 
@@ -28,12 +28,18 @@ def next_rows(seen: Seen, X: Rows, dtype: np.dtype[Any], first: int = 0, tell: b
     Values that are not absurd, but cannot be squared in the stream's ``dtype``, are refused. ``first`` is the number
     of the first of these rows in what the caller was given; without ``tell`` the warning was given already.
     """
+    after, entries = judged(seen, X, dtype)
+    if tell:
+        warn_of(entries._replace(row=entries.row + first))
+    return after, without(X, entries)
+
+
+def judged(seen: Seen, X: Rows, dtype: np.dtype[Any]) -> tuple[Seen, Entries]:
+    """What is seen after the next rows of a stream, and their absurd entries, which are still to be warned of."""
     after, entries = judge(seen, X)
     if after is not seen:
         check_size(after, dtype)
-    if tell:
-        _warn(entries._replace(row=entries.row + first))
-    return after, without(X, entries)
+    return after, entries
 
 
 def check_size(seen: Seen, dtype: np.dtype[Any]) -> None:
@@ -64,12 +70,12 @@ def first_rows(before: Rows, X: Rows, more: Any, dtype: np.dtype[Any]) -> FirstR
     n, entries = before.shape[0], absurd_entries(kept)
     is_new = entries.row >= n
     new = Entries(np.asarray(more)[entries.row[is_new] - n], entries.column[is_new], entries.value[is_new])
-    _warn(new, earlier=int(np.count_nonzero(~is_new)) - len(absurd_entries(before).row))
+    warn_of(new, earlier=int(np.count_nonzero(~is_new)) - len(absurd_entries(before).row))
     return FirstRows(kept, without(kept, entries), without(X, new))
 
 
-def _warn(entries: Entries, earlier: int = 0) -> None:
-    """Name the first of the entries; ``earlier`` rows of the stream have some that only later ones have shown."""
+def warn_of(entries: Entries, earlier: int = 0) -> None:
+    """Name the first of the entries, or say that ``earlier`` ones of the stream have been shown to be absurd."""
     n = len(entries.row)
     if n:
         value = float(entries.value[0])
@@ -79,7 +85,8 @@ def _warn(entries: Entries, earlier: int = 0) -> None:
         warn_caller(
             f"X has an absurd value at row {entries.row[0]}, column {entries.column[0]}, which is taken as "
             f"missing{others}: {value:.6g}{hint} is more than {FAR:.0f} times as far away as the other values of its "
-            "feature are from each other; put NaN there, or scale the data to one unit."
+            "feature are from each other; put NaN there or, if it is real, scale the data to one unit, or take "
+            "logarithms."
         )
     elif earlier > 0:
         warn_caller(

@@ -16,7 +16,7 @@ from ..tall.rows import Rows, dense
 from ._answers import Dictionary, PosteriorDictionary
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
-from ._validation import check_answers_fit, check_count, check_data, check_size_of, narrowed
+from ._validation import check_answers_fit, check_count, check_data, check_size_of, narrowed, question
 
 
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
@@ -63,6 +63,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
 
     # ---------------------------------------------------------------- answers
 
+    @question
     def transform(self, X: MatrixLike) -> Array:
         """Coefficients of every row under the fitted dictionary (n_samples, n_components_)."""
         rows = self._check_rows(X)
@@ -83,6 +84,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
         rows: Array = x.astype(components.dtype, copy=False) @ components + self.mean_
         return rows
 
+    @question
     def impute(self, X: MatrixLike) -> Any:
         """X with its NaN filled in; observed entries are kept.
 
@@ -121,6 +123,7 @@ class PosteriorFactorizer(Factorizer):
         noise = self._dictionary().noise
         return read_only(noise) if isinstance(noise, np.ndarray) else noise
 
+    @question
     def impute(self, X: MatrixLike, return_std: bool = False) -> Array | tuple[Array, Array]:
         """X with its NaN filled in; observed entries are kept.
 
@@ -133,6 +136,7 @@ class PosteriorFactorizer(Factorizer):
         filled, variance = self._dictionary().predict(rows)
         return filled, np.sqrt(variance).astype(rows.dtype, copy=False)
 
+    @question
     def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Array, Array]:
         """Bounds that hold the true value of a missing entry with probability ``level``.
 
@@ -146,6 +150,7 @@ class PosteriorFactorizer(Factorizer):
         reach = (width * np.sqrt(variance)).astype(rows.dtype, copy=False)
         return filled - reach, filled + reach
 
+    @question
     def sample_imputations(self, X: MatrixLike, n_draws: int = 5, random_state: Seed = None) -> Array:
         """Draws of X with its gaps filled, for multiple imputation (n_draws, n_samples, n_features).
 
@@ -157,6 +162,7 @@ class PosteriorFactorizer(Factorizer):
         seed = check_random_state(random_state).randint(2**31 - 1)
         return self._dictionary().draw(rows, int(n_draws), np.random.default_rng(seed))
 
+    @question
     def score_samples(self, X: MatrixLike) -> Array:
         """Log-density of every row's observed entries, coefficients integrated out (n_samples,).
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.absurd import Seen, seen_in, without
+from ..core.absurd import Entries, Seen, seen_in, together, without
 from ..core.absurd_rows import absurd_entries
 from ..core.dynamics.alarm import Alarm, watch
 from ..core.dynamics.em import DynamicsSpec, LoadingPrior
@@ -17,7 +17,7 @@ from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
 from ..core.dynamics.stream import Event, Fitted, Learning, Refresh, Restart, Stream, StreamOptions
 from ..core.linalg import Array
-from ._absurd import next_rows
+from ._absurd import judged, warn_of
 from ._sequence import Parameter
 from ._stored_times import StoredIndex, StoredOffset, StoredStamp, StoredTable
 
@@ -81,11 +81,18 @@ STATE_TYPES: tuple[type, ...] = (
 def take_rows(state: SequenceState, Y: Array) -> SequenceState:
     """Pass the rows Y through the stream; alarms are watched for once the warm-up is over."""
     keep = state.lag + 1
+    absurd: list[Entries] = []
     for k, y in enumerate(Y):
-        seen, row = next_rows(state.seen, y[None], FLOAT, first=k)
+        seen, entries = judged(state.seen, y[None], FLOAT)
+        row = without(y[None], entries)
         stream, event = advance(state.stream, row[0], state.options)
-        state = state._replace(stream=stream, rows=np.vstack([state.rows, row])[-keep:], n_rows=state.n_rows + 1)
-        state = state._replace(seen=_seen_after(seen, event))
+        absurd += [entries._replace(row=entries.row + k)] if len(entries.row) else []
+        if isinstance(event, Restart) and len((late := absurd_entries(event.rows)).row):  # judged together
+            absurd.append(late._replace(row=late.row + k + 1 - len(event.rows)))
+            event = event._replace(rows=without(event.rows, late))
+            seen = seen_in(event.rows)
+        rows = np.vstack([state.rows, row])[-keep:]
+        state = state._replace(stream=stream, rows=rows, n_rows=state.n_rows + 1, seen=seen)
         state = state._replace(beliefs=_beliefs_after(state, event)[-keep:])
         if isinstance(event, Restart):  # widths that were found for the model before
             counts = np.isfinite(event.rows).sum(0, dtype=np.float64)
@@ -97,14 +104,14 @@ def take_rows(state: SequenceState, Y: Array) -> SequenceState:
             state = state._replace(alarm=alarm)
             if fired:
                 state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
+    _warn_once(together(absurd))
     return state
 
 
-def _seen_after(seen: Seen, event: Event) -> Seen:
-    """What tells absurd values; rows that were fitted anew have been judged together."""
-    if not isinstance(event, Restart) or not len((entries := absurd_entries(event.rows)).row):
-        return seen
-    return seen_in(without(event.rows, entries))
+def _warn_once(entries: Entries) -> None:
+    """One warning for all absurd entries of a call; those of rows before it have negative numbers."""
+    now = entries.row >= 0
+    warn_of(Entries(*(part[now] for part in entries)), earlier=int(np.count_nonzero(~now)))
 
 
 def _beliefs_after(state: SequenceState, event: Event) -> tuple[Belief, ...]:
@@ -113,8 +120,7 @@ def _beliefs_after(state: SequenceState, event: Event) -> tuple[Belief, ...]:
     if isinstance(event, Restart):
         if state.lag == 0:
             return (now,)
-        rows = without(event.rows, absurd_entries(event.rows))
-        before = filter_rows(state.model, (rows[:-1] - state.stream.shift) / state.stream.scale)[0]
+        before = filter_rows(state.model, (event.rows[:-1] - state.stream.shift) / state.stream.scale)[0]
         return (*before, now)
     if isinstance(event, Refresh) and event.change is not None:
         return (*map(event.change.apply, state.beliefs), now)

@@ -6,9 +6,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import wraps
 from math import isfinite
 from numbers import Integral
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -30,6 +31,15 @@ MAY_CHANGE = ("init", "random_state", "verbose")
 AT_ONCE = 2**20
 """Entries looked at together where a mask is needed, so that it is never as large as the data."""
 
+TOO_FAR_APART = (
+    "The data and the given variances are too far apart to be computed with; scale the features to similar units, or "
+    'leave noise_variance and prior_covariance at "auto".'
+)
+"""What leads to an error of linear algebra, in words for the caller."""
+
+Asked = ParamSpec("Asked")
+Answered = TypeVar("Answered")
+
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
@@ -46,11 +56,21 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before)
         if isinstance(problem, np.linalg.LinAlgError):
-            raise ValueError(
-                "The data and the given variances are too far apart to be computed with; scale the features to similar "
-                'units, or leave noise_variance and prior_covariance at "auto".'
-            ) from problem
+            raise ValueError(TOO_FAR_APART) from problem
         raise
+
+
+def question(method: Callable[Asked, Answered]) -> Callable[Asked, Answered]:
+    """A method that answers: an error of linear algebra, which says nothing to a caller, becomes a sentence."""
+
+    @wraps(method)
+    def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answered:
+        try:
+            return method(*args, **kwargs)
+        except np.linalg.LinAlgError as problem:
+            raise ValueError(TOO_FAR_APART) from problem
+
+    return asked
 
 
 def warn_caller(message: str) -> None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import factorstream.core.dynamics.filter as filter_module
 import reference_sequences as ref
 from dynamics_problems import GAPS, draw, linear, make
-from factorstream.core.dynamics.filter import filter_rows, forecast
+from factorstream.core.dynamics.filter import filter_rows, forecast, initial, predict, update
 from factorstream.core.dynamics.levels import smooth_recent
 from factorstream.core.dynamics.smoother import smooth
 
 
 @pytest.mark.parametrize("gaps", GAPS)
 @pytest.mark.parametrize("seed", [0, 1])
-def test_filter_equals_textbook(gaps, seed):
+@pytest.mark.parametrize("most_precise", [filter_module.MOST_PRECISE, 0.0])  # 0: always by square roots
+def test_filter_equals_textbook(gaps, seed, most_precise, monkeypatch):
+    monkeypatch.setattr(filter_module, "MOST_PRECISE", most_precise)
     model = make(seed, m=6, r=3)
     _, _, _, Y = draw(model, 30, seed, gaps)
     xf, Pf, xs, Ps, lag, logp = ref.kalman_rts(*linear(model), Y)
@@ -33,6 +36,26 @@ def test_filter_equals_textbook(gaps, seed):
     first = smooth_recent(model, states)[0]
     assert np.allclose(first.x, xs[0], atol=1e-9)
     assert np.allclose(first.P, Ps[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e4, 1e8, 1e12])
+def test_variances_stay_positive_however_precise_an_entry_is(size):
+    """A loading of any size: P stays a covariance, and the other directions keep what they had."""
+    model = make(3, m=6, r=3)
+    C = model.emission.C.copy()
+    C[4] *= size
+    model = model._replace(emission=model.emission._replace(C=C))
+    s, y = initial(model), np.array([np.nan] * 4 + [size, np.nan])
+    for turn in range(3):
+        after, info = update(model, s, y)
+        h = C[4] / np.linalg.norm(C[4])
+        across = np.linalg.svd(h[None])[2][1:]  # directions that the entry says nothing of
+        assert np.linalg.eigvalsh(after.P).min() >= -1e-14
+        assert after.P @ h == pytest.approx(0.0, abs=1e-6)
+        if turn == 0:  # P0 is a multiple of I
+            np.testing.assert_allclose(across @ after.P @ across.T, across @ s.P @ across.T, atol=1e-6)
+        assert np.isfinite(info.logp)
+        s = predict(model, after)
 
 
 def test_forecast_equals_the_joint_gaussian():

@@ -12,6 +12,7 @@ from factorstream.core.dynamics.filter import filter_rows
 from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, filtered, fit, smoothed
 from factorstream.core.dynamics.levels import flat
 from factorstream.core.dynamics.noise import GaussianSpec, LearnedStudentSpec
+from factorstream.core.dynamics.smoother import smooth
 
 
 @pytest.mark.parametrize("level", [False, True])
@@ -133,6 +134,23 @@ def test_smoothing_with_a_vanishing_drift_is_that_of_a_known_dictionary(gaps):
     np.testing.assert_allclose(s.x, x, atol=1e-8)
     np.testing.assert_allclose(s.signal, x @ C.T + model.emission.mean, atol=1e-8)
     np.testing.assert_allclose(s.var, [[c @ cov[t, :, t] @ c for c in C] for t in range(30)], atol=1e-8)
+
+
+def test_smoothing_takes_precisions_of_any_size():
+    """Loadings of 1e10 beside others of 1: one factor of all rows cannot be computed, the recursion can."""
+    model = make(4)
+    _, _, _, Y = draw(model, 30, 4)
+    known = smoothed(model, Y)
+    C = model.emission.C.copy()
+    C[0] *= 1e10
+    Y[:, 0] = np.nan
+    Y[::3, 0] = (known.x[::3] @ C[0]) + model.emission.mean[0]
+    harder = changed(model, C=C)
+    with pytest.raises(np.linalg.LinAlgError):
+        smooth(harder, Y)
+    s = smoothed(harder, Y)
+    assert (s.var >= 0).all()
+    np.testing.assert_allclose(s.signal[::3, 0], Y[::3, 0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("nu", [None, 4.0])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
+from factorstream.core.dynamics.noise import LearnedStudentSpec
 from factorstream.core.dynamics.scale import standards, student_factor
 
 
@@ -42,3 +43,11 @@ def test_a_borrowed_spread_is_no_rounding_of_the_values():
         shift, scale = standards(size * Y)
         assert np.nanmax(np.abs((size * Y - shift) / scale)) < 1e13
         np.testing.assert_allclose(scale[2:], scale[0])  # without values, and with ordinary ones: as it was
+
+
+def test_single_precision_has_a_median_as_well():
+    """Spikes are looked for in double precision: the middle two of float32 values may have no sum."""
+    Y = np.array([[3e38], [2.9e38], [3e38], [2.8e38], [3e38], [2.9e38]], dtype=np.float32)
+    mean, sd = standards(Y, LearnedStudentSpec())
+    np.testing.assert_allclose(mean, 2.93e38, rtol=0.01)
+    assert np.isfinite(sd).all()

@@ -11,7 +11,7 @@ from ..linalg import Array
 from .drift import follow
 from .em import LEARNED, DynamicsSpec, LoadingPrior, apply_given, maximise, penalty, relevance
 from .filter import entry, initial, predict, update
-from .levels import smooth_levels, smooth_recent
+from .levels import smooth_levels
 from .model import (
     Answer,
     Belief,
@@ -25,7 +25,7 @@ from .model import (
 from .moments import Moments, observed_moments
 from .noise import GaussianNoise, GaussianSpec, NoiseSpec
 from .outliers import expect, reweigh, weights
-from .smoother import smooth
+from .smoother import smooth, smooth_states
 from .start import start_levels, start_states
 
 EARLY = 4
@@ -144,7 +144,15 @@ def smoothed(model: SequenceModel, Y: Array) -> Answer:
     if model.emission.drift is not None:
         return smoothed_states(model, Y)
     w = weights(model, Y)
-    s = smooth(model, Y, w) if model.levels is None else smooth_levels(model, Y, w)[0]
+    if model.levels is not None:
+        return _answer(smooth_levels(model, Y, w)[0])
+    try:
+        return _answer(smooth(model, Y, w))
+    except np.linalg.LinAlgError:  # precisions too far apart for one factor of all rows, as after a change of units
+        return smoothed_states(model, Y)
+
+
+def _answer(s: Smoothed) -> Answer:
     return Answer(s.x, s.signal, s.var)
 
 
@@ -158,7 +166,7 @@ def smoothed_states(model: SequenceModel, Y: Array) -> Answer:
     at once would be T m r² numbers.
     """
     T, m = Y.shape
-    states = smooth_recent(model, [s for _, s, _ in steps(model, Y)])
+    states = smooth_states(model, [s for _, s, _ in steps(model, Y)])
     out = Answer(np.empty((T, len(model.dynamics.A))), np.empty((T, m)), np.empty((T, m)))
     for t, ((now, _, _), s) in enumerate(zip(steps(model, Y), states, strict=True)):
         out.x[t] = s.x

@@ -28,7 +28,7 @@ def standards(Y: Array, noise: NoiseSpec = GaussianSpec()) -> tuple[Array, Array
     Where no column has a spread, the size of the values stands for it. Taken in units of a power of two, so that
     no square overflows. Under Student-t noise spikes do not count.
     """
-    Y = noise.without_outliers(Y)
+    Y = noise.without_outliers(Y.astype(np.float64, copy=False))  # a float32 median may overflow
     seen = np.isfinite(Y)
     n = seen.sum(0)
     y = np.where(seen, Y, 0.0).astype(np.float64)  # a sum of many float32 values loses the mean
