@@ -16,7 +16,7 @@ LEAST_FREE = 1e-9
 """Least share of an entry's variance that the other entries leave open; keeps a division by rounding errors away."""
 MOST_PRECISE = 1e10
 """Precision of a row's entries relative to what was known before, from which on rounding is kept from making variances
-negative, at some cost. Not tuned: it leaves six of the sixteen digits of double precision to the plain formula."""
+negative, at some cost. Derived: it leaves six of the sixteen digits of double precision to the plain formula."""
 
 
 def initial(model: SequenceModel) -> Belief:
