@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from factorstream import BayesianFactorization, LowRankImputer
+from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer
 from factorstream.core.variational.conformal import CalibrationError
 from factorstream.tall.threads import limited
 
@@ -31,6 +31,8 @@ BAR = 0.92
 """Cells below this are named."""
 
 ESTIMATORS: dict[str, Callable[[int], Any]] = {
+    "DictionaryFilter(r)": lambda r: DictionaryFilter(r, random_state=0),
+    "DictionaryFilter(r, covariance='counted')": lambda r: DictionaryFilter(r, covariance="counted", random_state=0),
     "BayesianFactorization(r)": lambda r: BayesianFactorization(r),
     "BayesianFactorization(r, noise_variance='per_feature')": lambda r: BayesianFactorization(
         r, noise_variance="per_feature"

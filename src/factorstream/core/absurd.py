@@ -195,6 +195,7 @@ class _Column(NamedTuple):
 def _judge_column(values: Array, seen: _Column) -> tuple[_Column, list[int]]:
     """The same for the values of one feature; the absurd ones by their positions."""
     low, high, count, strikes, last = seen
+    values = values.astype(np.float64, copy=False)  # limits may be no numbers of float32
     absurd: list[int] = []
     at = 0
     while at < len(values):

@@ -161,8 +161,8 @@ def calibrate(
 
 
 def _scores(Y: Array, coef: CoefficientPosterior, post: Posterior, r: int, variance: Array) -> Array:
-    """|y - mean| / std of every entry."""
-    std = np.sqrt(predict_variance(coef, post, r) + variance)
+    """|y - mean| / std of every entry; rounding may leave a variance of the mean below zero."""
+    std = np.sqrt(np.maximum(predict_variance(coef, post, r), 0.0) + variance)
     return np.asarray(np.abs(Y - predict(coef, post)) / std)
 
 
