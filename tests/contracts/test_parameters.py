@@ -61,6 +61,7 @@ NONSENSE = [
 ]  # fmt: skip
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("name", "parameter"), [(name, each) for name, one in FIRST.items() for each in one.get_params(deep=False)]
 )
