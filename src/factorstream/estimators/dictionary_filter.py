@@ -40,7 +40,8 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         whether a feature was seen in it or not; right for complete rows. "counted": every feature has its own V, from
         the rows in which it was seen: exact for features that are rarely seen, while there is room, and from the
         share of rows in which they were seen for the others. A column that is rarely seen, starts late or falls silent
-        is then learned quickly, and its intervals allow for what is not known of it. Rows are also weighted by how well the dictionary was known when they came, and coefficients allow for what is not known of it.
+        is then learned quickly, and its intervals allow for what is not known of it. Rows are also weighted by how well
+        the dictionary was known when they came, and coefficients allow for what is not known of it.
     coefficients : {"least_squares", "map", "marginal"}, default="least_squares"
         How a row gets its coefficients: the paper's least squares; maximum a posteriori under
         x ~ N(0, I); or the maximum of the marginal likelihood p(y_k | y_1, ..., y_{k-1}, x), the
