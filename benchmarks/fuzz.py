@@ -119,7 +119,7 @@ MAY_BE_NAN = ("alarms",)
 
 
 def _calls(rng: Rng, model: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Some calls in random order; every one is made before the next is thought of."""
+    """Calls in random order. Each is made before the next is chosen, which may depend on the fitted model."""
     m = int(one_of(rng, 1, 2, 5, 8))
     for _ in range(int(rng.integers(2, 6))):
         width = m if rng.random() < 0.95 else m + 1
@@ -198,7 +198,7 @@ def _told(warning: warnings.WarningMessage) -> str:
 
 
 def _outcome(call: Callable[[], Any], name: str) -> tuple[bool, list[str]]:
-    """Whether the call failed, and what was wrong about its answer or its error."""
+    """Returns whether the call raised an error, and a list of what is wrong with its answer, or with that error."""
     try:
         answer = call()
     except Exception as problem:

@@ -50,7 +50,8 @@ def sequence(T: int, m: int, r: int, missing: float, seed: int) -> tuple[Array, 
 
 
 def measured(setting: dict[str, Any], T: int, m: int, r: int, missing: float, seed: int) -> tuple[float, ...]:
-    """Coverage of gaps and of forecasts, median width of gaps, error of gaps."""
+    """Four numbers: the share of gaps whose intervals hold the truth, the same for forecasts, the median width of the
+    intervals of gaps, and the root mean square error of the filled gaps."""
     Y, X = sequence(T, m, r, missing, seed)
     model = SequenceFilter(**setting).fit(X)
     gone = np.isnan(X)

@@ -141,7 +141,10 @@ def _scores(values: Array, gaps: Array) -> tuple[Array, Array]:
 
 
 def _corrected(p: Array) -> Array:
-    """Benjamini and Hochberg (1995): the smallest rate of false alarms at which each would be named; NaN stays."""
+    """p-values adjusted for the number of tests, so that the share of false findings is bounded; NaN stays NaN.
+
+    The method is that of Benjamini and Hochberg (1995).
+    """
     out = p.copy()
     known = np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(p[known])][::-1]  # largest first

@@ -100,7 +100,7 @@ def test_who_misses_a_sample():
 def test_who_wants_a_covariance_of_their_own():
     seen = np.array([3.0, 3.0, 30.0, 3.0])
     group, missing = np.array([0, 1, 0, 2]), np.array([True, True, True, True])
-    wanting = products.wanting_own(seen, group, missing, 1, 10.0)
+    wanting = products.wanting_own(seen, group, missing, 1, r=2)  # young up to ten samples
     assert wanting.tolist() == [True, True, False, False]
     assert products.not_unseen(wanting, np.array([True, False, False, False])).tolist() == [False, True, False, False]
 

@@ -44,15 +44,16 @@ ROUNDING = 1e-6
 """Share of the size of the values below which their range may be rounding, in single precision. Not tuned."""
 
 EVENTS = 8
-"""Absurd values that come in sequence, or together, and are believed. Not tuned: few enough to be followed soon, and
-more than a fault that lasts for a few rows."""
+"""So many absurd values, one directly after another in a stream, or different ones in a fit, are taken as data after
+all. Not tuned: few enough that a real change is soon followed, and more than a fault of a few rows has."""
 
 NEW, AGAIN = 999, 99
 """What an absurd value counts: values are believed in the end if they are absurd more often than once in 1000, or once
 in 100 where it is always the same number. Not tuned: rare events are data, and bits that flip are rarer."""
 
 PATIENCE = EVENTS * NEW
-"""Sum from which on an absurd value is believed."""
+"""When the sum of what a feature's absurd values count (NEW or AGAIN each, less 1 for every ordinary value since)
+reaches this, an absurd value is taken as data. Derived: EVENTS different ones in sequence reach it."""
 
 COUNTED_AT_ONCE = 256
 """Rows whose gaps are counted together. Memory only."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from ..core.filter.groups import chosen_levels
+from ..core.filter.groups import chosen_levels, is_young
 from ..core.linalg import Array, SparseRows
 
 # ------------------------------------------------------------------ sums over the features
@@ -92,9 +92,9 @@ def missing_beside(seen: Array, observed: Array) -> Array:
     return missing
 
 
-def wanting_own(seen: Array, group: Array, missing: Array, n_levels: int, young_below: float) -> Array:
+def wanting_own(seen: Array, group: Array, missing: Array, n_levels: int, r: int) -> Array:
     """Which features miss a sample, are young, and share a group (m, boolean)."""
-    wanting: Array = missing & (seen < young_below) & (group <= n_levels)
+    wanting: Array = missing & is_young(seen, r) & (group <= n_levels)
     return wanting
 
 

@@ -111,8 +111,7 @@ def with_room(place: Place, groups: Groups, missing: Tall, unseen: Tall | None, 
     Until now such a feature had the history of its group; from here on it has another one. If there is too little room,
     features of their own that are no longer young give theirs up.
     """
-    young_below = grouping.YOUNG * model.r
-    wanting = place.each(products.wanting_own, groups.seen, groups.group, missing, groups.n_levels, young_below)
+    wanting = place.each(products.wanting_own, groups.seen, groups.group, missing, groups.n_levels, model.r)
     if unseen is not None:
         wanting = place.each(products.not_unseen, wanting, unseen)
     wanted = place.total(np.count_nonzero, wanting)

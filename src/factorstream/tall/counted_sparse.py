@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
-
 from ..core.filter.counted import drifted, find, learned
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState
@@ -17,9 +15,9 @@ from ..core.place import Place, Tall
 from . import counted_products as products
 from .counted_rows import by_group, is_time, regrouped, with_gram, with_newcomers, with_room
 from .engine import Filtered, RowBlock, record_of, refreshed
-from .products import NONE_MISSING, copied, residual
-from .sparse_numpy import own_copy, settled
-from .sparse_products import gather, n_new, n_stored, new_gram, normal_equations, settle
+from .products import NONE_MISSING, residual
+from .sparse_numpy import row_by_row, with_origins
+from .sparse_products import gather, n_new, n_stored, normal_equations
 
 
 class CountedSparseRows(NamedTuple):
@@ -30,14 +28,7 @@ class CountedSparseRows(NamedTuple):
 
     def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
-        state, records = own_copy(self.place, state), []
-        assert state.groups is not None  # for the type checker: this engine is for nothing else
-        state = state._replace(groups=state.groups._replace(seen=self.place.each(copied, state.groups.seen)))
-        for rows in blocks:
-            for k in range(rows.n):
-                state, new = self.row(state, rows.Y, k)
-                records += new
-        return Filtered(settled(self.place, state), records)
+        return row_by_row(self.place, state, blocks, self.row)
 
     def row(self, state: FilterState, Y: Tall, k: int) -> tuple[FilterState, list[FilterRecord]]:
         """Filter row k, with the arrays of ``state`` changed in place. It has no record if nothing is stored."""
@@ -45,7 +36,7 @@ class CountedSparseRows(NamedTuple):
         n = place.total(n_stored, Y, k)
         if n == 0:
             return state, []
-        state = self._settled(state._replace(small=refreshed(place, state.small, state.C)), Y, k)
+        state = self._with_newcomers(state._replace(small=refreshed(place, state.small, state.C)), Y, k)
         assert state.groups is not None  # for the type checker: this engine is for nothing else
         C, groups = state.C, state.groups
         idx, rows, y = place.each(gather, C, state.origin, Y, k)
@@ -67,14 +58,13 @@ class CountedSparseRows(NamedTuple):
         groups = regrouped(place, groups, small, model.r)
         return state._replace(C=C, small=small, groups=groups), [record]
 
-    def _settled(self, state: FilterState, Y: Tall, k: int) -> FilterState:
-        """The state once the features that have their first value in row k have an origin."""
+    def _with_newcomers(self, state: FilterState, Y: Tall, k: int) -> FilterState:
+        """The state once the features that have their first value in row k have an origin and a group."""
         place, unseen = self.place, state.unseen
         if unseen is None or not place.total(n_new, unseen, Y, k):
             return state
-        assert state.groups is not None  # for the type checker
-        new = place.each(products.new_in_row, unseen, Y, k)
-        small = state.small._replace(G=np.asfortranarray(state.small.G - place.total(new_gram, state.C, unseen, Y, k)))
-        C, origin, unseen = place.each(settle, state.C, state.origin, unseen, Y, k)
-        groups = with_newcomers(place, state.groups, new, small, self.model)
-        return state._replace(C=C, origin=origin, unseen=unseen, small=small, groups=groups)
+        groups = state.groups
+        assert groups is not None  # for the type checker
+        new = place.each(products.new_in_row, unseen, Y, k)  # now: the mask changes in place with the origins
+        state = with_origins(place, state, Y, k)
+        return state._replace(groups=with_newcomers(place, groups, new, state.small, self.model))

@@ -27,7 +27,8 @@ Measured by ``benchmarks/defaults.py``: only V0/λ matters to the dictionary, an
 in it over a decade."""
 
 COUNTED_NOISE_SHARE = 0.002
-"""The same where every feature has its own doubt: samples then count in full only once C is known better than this.
+"""λ, as a share of the data's variance, for ``covariance="counted"``. A sample counts in full only once what is not
+known of C makes up less of its variance than λ does.
 
 Measured by ``benchmarks/rare_columns.py``: the less, the better for a rarely seen column of ten components (1.22, 1.29
 and 1.53 times the error of the variational fit at 0.0005, 0.002 and 0.01); held-out entries of small tables move by at

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..linalg import Array
-from .choose import HIDDEN_RUN, HIDDEN_SHIFT, MIN_STRETCH, forecast_sizes
+from .choose import HIDDEN_RUN, HIDDEN_SHIFT, MIN_STRETCH, PARTS, USUAL, WIDE, forecast_sizes
 from .drift import with_drift
 from .em import LEARNED, DynamicsSpec
 from .fit import Kind, fit
@@ -96,7 +96,7 @@ def ranked_stretch(size: Array, noise: NoiseSpec) -> float:
     """As `stretch`, by `ranked` quantiles, and not drawn towards 1: that there are few errors is no reason to trust."""
     if not len(size):
         return 1.0
-    wide, usual = (ranked(size, held) / float(ndtri((1.0 + held) / 2.0)) for held in (0.95, 0.8))
+    wide, usual = (ranked(size, held) / float(ndtri((1.0 + held) / 2.0)) for held in (WIDE, USUAL))
     return max(noise.width(wide, usual), MIN_STRETCH)
 
 
@@ -118,7 +118,7 @@ def stretches(
     """
     gaps = gap_sizes(Y, r, kind, answers=answers, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps)
     factor = ranked_stretch(gaps, noise)
-    begun = Y[: 2 * len(Y) // 3]
+    begun = Y[: (PARTS - 1) * len(Y) // PARTS]
     if not np.isfinite(begun).any():
         return factor, max(factor, 1.0)
     shift, scale = standards(begun, noise)

@@ -17,7 +17,8 @@ LEAST_SPREAD = 1e-12
 """Spread, relative to the size of the values, below which it is rounding."""
 
 LEAST_SCALE = float(np.finfo(np.float64).tiny) ** 0.25
-"""Least spread in the data's units: its fourth power is still a number. Derived."""
+"""The smallest spread that a feature may have, in the data's units. Derived: the fourth power of a smaller one would
+round to zero."""
 
 
 def standards(Y: Array, noise: NoiseSpec = GaussianSpec()) -> tuple[Array, Array]:  # noqa: B008  an immutable tuple
