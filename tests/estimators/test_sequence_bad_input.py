@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from factorstream import SequenceFilter
-from sequence_problems import GOOD
+from sequence_problems import GOOD, uncalibrated
 
 
 def with_value(value):
@@ -95,21 +95,21 @@ def test_bad_questions():
         {"lag": 3},
         {"smooth": False},
         {"alarm_rate": 1e-3},
-        {"calibrate": False},
+        {"calibrate": True},
         {"max_iter": 3},
         {"tol": 0.0},
     ],
 )
 @pytest.mark.parametrize("began", ["fit", "partial_fit"])
 def test_a_stream_goes_on_as_it_began(other, began):
-    model = getattr(SequenceFilter(2), began)(GOOD)
+    model = getattr(uncalibrated(2), began)(GOOD)
     state = model.state_
     with pytest.raises(
         ValueError, match=f"cannot go on with {next(iter(other))}=.* the stream began with .*; set it back"
     ):
         model.set_params(**other).partial_fit(GOOD)
     assert model.state_ is state
-    before = SequenceFilter(2, verbose=1).get_params()
+    before = uncalibrated(2, verbose=1).get_params()
     assert model.set_params(**before).partial_fit(GOOD).n_samples_seen_ == 80
 
 
