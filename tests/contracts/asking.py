@@ -77,9 +77,9 @@ def _original(case, parts, how):
 def learned(case, *parts, how="fit"):
     """The estimator after ``how`` of the first part and ``partial_fit`` of the others. Parts are plain arrays.
 
-    Many checks begin with the same rows: these are learned from once, and every call returns its own copy. The copy must
-    be to the last bit what the original was right after learning, so that a copy that loses something is noticed here,
-    and so is a check that changes more than its copy. A check of learning itself uses ``new``.
+    Many checks begin with the same rows: these are learned from once, and every call returns its own copy. To the last
+    bit it must be what the original was right after learning: a copy that loses something is noticed here, and so is a
+    check that changes more than its copy. A check of learning itself uses ``new``.
     """
     model, before = _original(case, parts, how)
     again = copy.deepcopy(model)
