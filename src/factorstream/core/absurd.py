@@ -141,27 +141,45 @@ def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
     Two passes over X, where no value lies outside the range of its feature, and a third for features with few values.
     Otherwise the columns that may hold something absurd, or in which the unit may change, are taken value by value.
     """
-    if seen.quiet and _inside(seen, X):
+    least, greatest = (X[0], X[0]) if not is_sparse(X) and len(X) == 1 else extremes(X)
+    outside = (least < seen.low) | (greatest > seen.high)
+    if not seen.quiet:
+        outside |= (least <= greatest) & ((seen.known < ENOUGH) | (seen.strikes > 0))
+    if not np.count_nonzero(outside):
         return seen, NO_ENTRIES
-    low, high = extremes(X)
-    present = low <= high
-    lower, upper = limits(seen.low, seen.high, seen.known)
-    inside = (low >= seen.low) & (high <= seen.high)
-    steady = (seen.known >= ENOUGH) & _varies(seen.low, seen.high)
-    fine = (seen.strikes == 0) & (inside | (steady & (low >= lower) & (high <= upper)))
-    low, high = np.minimum(seen.low, low), np.maximum(seen.high, high)
-    count, strikes, last = seen.known.copy(), seen.strikes.copy(), seen.last.copy()
+    some = np.flatnonzero(outside)  # in all other columns nothing changes
+    part = Seen(*(field[some] for field in seen[:-1]), quiet=False)
+    least, greatest = least[some].astype(np.float64), greatest[some].astype(np.float64)
+    fine = _keep_to_limits(part, least, greatest)
+    low, high = np.minimum(part.low, least), np.maximum(part.high, greatest)
+    count, strikes, last = part.known, part.strikes, part.last
     if (fine & (count < ENOUGH)).any():
-        count = np.where(fine, np.minimum(count + _counts(X), ENOUGH), count).astype(np.int16)
+        count = np.where(fine, np.minimum(count + _counts(X)[some], ENOUGH), count).astype(np.int16)
     by_column = Columns(X)
     found: list[Entries] = []
-    for j in np.flatnonzero(~fine & present).tolist():
-        rows, values = by_column(j)
-        column = _Column(float(seen.low[j]), float(seen.high[j]), int(count[j]), int(strikes[j]), float(last[j]))
-        (low[j], high[j], count[j], strikes[j], last[j]), absurd = _judge_column(values, column)
+    for i in np.flatnonzero(~fine).tolist():
+        rows, values = by_column(j := int(some[i]))
+        column = _Column(float(part.low[i]), float(part.high[i]), int(count[i]), int(strikes[i]), float(last[i]))
+        (low[i], high[i], count[i], strikes[i], last[i]), absurd = _judge_column(values, column)
         found.append(Entries(rows[absurd], np.full(len(absurd), j), values[absurd]))
-    quiet = bool(count.min(initial=ENOUGH) == ENOUGH and not strikes.any())
-    return Seen(low, high, count, strikes, last, quiet), together(found)
+    return _with(seen, some, (low, high, count, strikes, last)), together(found)
+
+
+def _keep_to_limits(seen: Seen, least: Array, greatest: Array) -> Array:
+    """Features whose values, between these extremes, cannot be absurd in any order (boolean)."""
+    lower, upper = limits(seen.low, seen.high, seen.known)
+    inside = (least >= seen.low) & (greatest <= seen.high)
+    steady = (seen.known >= ENOUGH) & _varies(seen.low, seen.high)
+    return np.asarray((seen.strikes == 0) & (inside | (steady & (least >= lower) & (greatest <= upper))))
+
+
+def _with(seen: Seen, some: Array, new: tuple[Array, ...]) -> Seen:
+    """What is seen, with other fields for ``some`` of the features."""
+    fields = [field.copy() for field in seen[:-1]]
+    for field, values in zip(fields, new, strict=True):
+        field[some] = values
+    count, strikes = fields[2], fields[3]
+    return Seen(*fields, quiet=bool(count.min(initial=ENOUGH) == ENOUGH and not strikes.any()))
 
 
 def _varies(low: Any, high: Any) -> Any:
@@ -169,18 +187,6 @@ def _varies(low: Any, high: Any) -> Any:
     values that keep to them now keep to all that follow."""
     with np.errstate(over="ignore", invalid="ignore"):
         return high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high))
-
-
-def _inside(seen: Seen, X: Rows) -> bool:
-    """Whether no value lies outside the range of its feature."""
-    if is_sparse(X):
-        out = (X.data < seen.low[X.indices]) | (X.data > seen.high[X.indices])
-    elif len(X) == 1:
-        out = (seen.low > X) | (seen.high < X)
-    else:
-        low, high = extremes(X)
-        out = (low < seen.low) | (high > seen.high)
-    return not out.any()
 
 
 class _Column(NamedTuple):

@@ -29,6 +29,8 @@ def next_rows(seen: Seen, X: Rows, dtype: np.dtype[Any], first: int = 0, tell: b
     of the first of these rows in what the caller was given; without ``tell`` the warning was given already.
     """
     after, entries = judged(seen, X, dtype)
+    if not len(entries.row):
+        return after, X
     if tell:
         warn_of(entries._replace(row=entries.row + first))
     return after, without(X, entries)

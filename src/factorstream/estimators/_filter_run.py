@@ -205,10 +205,9 @@ def _warm_up(
 
 def _filtered(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
     """The run after one pass over X; a call without any data leaves no record."""
-    n = len(rows_with_data(X))
-    if n:
-        run, _ = _pass(run, X, None, tell)
-    return run._replace(n_samples=run.n_samples + n)
+    state, info = filter_rows(run.filter, run.settings.model, X, run.settings.block_size)
+    n = len(info.innovation)  # rows with data
+    return _recorded(run, state, info, tell, n) if n else run
 
 
 def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> FilterState:
@@ -225,19 +224,24 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
     )
 
 
-def _pass(run: FilterRun, X: Rows, order: Array | None, tell: Tell) -> tuple[FilterRun, float]:
+def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell) -> tuple[FilterRun, float]:
     """One pass over X in the given order; returns the dictionary's mean share of the variance (∞: no posterior)."""
     model, size, state = run.settings.model, run.settings.block_size, run.filter
-    at_once = X.shape[0] if order is None else GATHERED if is_sparse(X) else 4 * size
+    at_once = GATHERED if is_sparse(X) else 4 * size
     infos = []
     for first in range(0, X.shape[0], at_once):
-        rows = X if order is None else X[order[first : first + at_once]]
-        state, info = filter_rows(state, model, rows, size, part_of=X.shape[0])
+        state, info = filter_rows(state, model, X[order[first : first + at_once]], size, part_of=X.shape[0])
         infos.append(info)
-    record = _record(state, model, FilterRecord.join(infos))
+    run = _recorded(run, state, FilterRecord.join(infos), tell)
+    return run, run.history[-1].get("dictionary_share", np.inf)
+
+
+def _recorded(run: FilterRun, state: FilterState, info: FilterRecord, tell: Tell, n_new: int = 0) -> FilterRun:
+    """The run with the filter as it is now and a record of how it came there, ``n_new`` rows further on."""
+    record = _record(state, run.settings.model, info)
     tell(record)
-    run = run._replace(filter=state, history=(*run.history[-HISTORY + 1 :], record))
-    return run, record.get("dictionary_share", np.inf)
+    history = run.history[-HISTORY + 1 :] + (record,)  # noqa: RUF005, twice as fast as (*…, record)
+    return run._replace(filter=state, history=history, n_samples=run.n_samples + n_new)
 
 
 def _record(state: FilterState, model: FilterModel, info: FilterRecord) -> Record:
@@ -245,12 +249,12 @@ def _record(state: FilterState, model: FilterModel, info: FilterRecord) -> Recor
     small = state.small
     facts = {
         "n_samples": float(len(info.innovation)),
-        "innovation": float(info.innovation.sum() / info.n_observed.sum()),
+        "innovation": float(np.add.reduce(info.innovation) / np.add.reduce(info.n_observed)),
         "noise": float(small.noise),
     }
     if model.gain.facts.posterior:
         facts["trace"] = float(square_sum(small.S) * small.noise / small.lam)
-        facts["dictionary_share"] = float(info.dictionary_share.sum() / len(info.dictionary_share))
+        facts["dictionary_share"] = float(np.add.reduce(info.dictionary_share)) / len(info.dictionary_share)
     return facts
 
 

@@ -68,7 +68,7 @@ class Coefficients(NamedTuple):
     def root(self) -> Array:
         """F (r × r) with Σ = FFᵀ."""
         F: Array = sqrt(self.scale) * triangular_inverse(self.L).T
-        return F if self.B is None else self.B @ F
+        return F if self.B is None else self.B.dot(F)
 
 
 CompiledStep = Literal["least_squares", "ridge"]
@@ -119,7 +119,7 @@ def from_learned_prior(sample: Sample, belief: Belief) -> Coefficients:
     L = cholesky(M, 0.0)
     if L is None:
         L = lifted_cholesky(M, r)
-    x = belief.mean + B @ cholesky_solve(L, B.T @ (sample.b - sample.G @ belief.mean))
+    x = belief.mean + B.dot(cholesky_solve(L, B.T.dot(sample.b - sample.G.dot(belief.mean))))
     inverse = triangular_inverse(L).ravel(order="K")
     fitted = r - belief.noise * float(inverse.dot(inverse))
     return Coefficients(x, L, belief.noise, B, fitted, True)
