@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .fill_values import is_fill, is_huge_fill
-from .linalg import Array, Rows, is_sparse
+from .linalg import Array, Rows, is_sparse, over_rows
 
 FAR = 1e4
 """Units outside the range from which on a value is absurd. Not tuned: one 10⁶ deviations away has to be, where the
@@ -108,7 +108,7 @@ def extremes(X: Rows) -> tuple[Array, Array]:
         np.fmin.at(low, X.indices, X.data)
         np.fmax.at(high, X.indices, X.data)
         return low, high
-    low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)
+    low, high = over_rows(np.fmin, X, np.inf), over_rows(np.fmax, X, -np.inf)
     return low.astype(np.float64), high.astype(np.float64)
 
 
@@ -148,7 +148,7 @@ def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
     if not np.count_nonzero(outside):
         return seen, NO_ENTRIES
     some = np.flatnonzero(outside)  # in all other columns nothing changes
-    part = Seen(*(field[some] for field in seen[:-1]), quiet=False)
+    part = Seen(seen.low[some], seen.high[some], seen.known[some], seen.strikes[some], seen.last[some], False)
     least, greatest = least[some].astype(np.float64), greatest[some].astype(np.float64)
     fine = _keep_to_limits(part, least, greatest)
     low, high = np.minimum(part.low, least), np.maximum(part.high, greatest)
@@ -162,7 +162,7 @@ def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
         column = _Column(float(part.low[i]), float(part.high[i]), int(count[i]), int(strikes[i]), float(last[i]))
         (low[i], high[i], count[i], strikes[i], last[i]), absurd = _judge_column(values, column)
         found.append(Entries(rows[absurd], np.full(len(absurd), j), values[absurd]))
-    return _with(seen, some, (low, high, count, strikes, last)), together(found)
+    return _with(seen, some, Seen(low, high, count, strikes, last, False)), together(found)
 
 
 def _keep_to_limits(seen: Seen, least: Array, greatest: Array) -> Array:
@@ -173,13 +173,11 @@ def _keep_to_limits(seen: Seen, least: Array, greatest: Array) -> Array:
     return np.asarray((seen.strikes == 0) & (inside | (steady & (least >= lower) & (greatest <= upper))))
 
 
-def _with(seen: Seen, some: Array, new: tuple[Array, ...]) -> Seen:
-    """What is seen, with other fields for ``some`` of the features."""
-    fields = [field.copy() for field in seen[:-1]]
-    for field, values in zip(fields, new, strict=True):
-        field[some] = values
-    count, strikes = fields[2], fields[3]
-    return Seen(*fields, quiet=bool(count.min(initial=ENOUGH) == ENOUGH and not strikes.any()))
+def _with(seen: Seen, some: Array, new: Seen) -> Seen:
+    """What is seen, where ``some`` of the features have the ``new`` fields."""
+    low, high, known, strikes, last = (field.copy() for field in seen[:5])
+    low[some], high[some], known[some], strikes[some], last[some] = new[:5]
+    return Seen(low, high, known, strikes, last, bool(known.min(initial=ENOUGH) == ENOUGH and not strikes.any()))
 
 
 def _varies(low: Any, high: Any) -> Any:

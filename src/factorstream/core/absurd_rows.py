@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .absurd import EVENTS, FAR, NEW, NO_ENTRIES, Columns, Entries, limits, together
+from .absurd import EVENTS, FAR, NEW, NO_ENTRIES, Columns, Entries, extremes, limits, together
 from .fill_values import is_fill, is_huge_fill
 from .linalg import Array, Rows, is_sparse
 
@@ -68,7 +68,7 @@ def _doubtful(X: Rows) -> Array:
     if is_sparse(X):
         stored = X.tocsc()
         return _far_apart(*_of_stored(stored.data, stored.indptr))
-    low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)
+    low, high = extremes(X)
     few, out = X[:: max(1, X.shape[0] // SAMPLED)], np.empty(X.shape[1], dtype=bool)
     for first in range(0, X.shape[1], AT_ONCE):
         some = slice(first, first + AT_ONCE)
@@ -82,7 +82,7 @@ def _far_apart(low: Array, high: Array, few: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         middle = np.take_along_axis(np.sort(few, axis=0), half, axis=0)  # NaN comes last
         usual = np.take_along_axis(np.sort(np.abs(few - middle), axis=0), half, axis=0)[0]
-        return np.asarray((low < high) & ~(high.astype(np.float64) - low <= FAR * usual))
+        return np.asarray((low < high) & ~(high - low <= FAR * usual))
 
 
 def _of_stored(data: Array, starts: Array) -> tuple[Array, Array, Array]:

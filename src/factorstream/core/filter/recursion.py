@@ -116,9 +116,9 @@ def learn(state: SmallState, model: FilterModel, found: Coefficients, n: int, du
         if model.has_mean:  # without a mean in the model x is spread around zero
             xbar += weight * d
             rank_one(T, d, d, weight)
-            np.multiply(T, 1.0 - weight, out=T)
+            T *= 1.0 - weight
         else:
-            np.multiply(T, 1.0 - weight, out=T)
+            T *= 1.0 - weight
             rank_one(T, d, d, weight)
         if found.from_prior:  # a shrunken x alone would make the prior shrink further each time
             F = found.root()
