@@ -19,6 +19,9 @@ In a stream (:func:`judge`)
 In rows that come together (``absurd_rows``)
     The others are the values nearer to the median, at least half of all. Values further out are believed if they are
     EVENTS different numbers, and as many as one in NEW + 1 of all.
+In rows that a model is asked about (``absurd_rows``)
+    The others are all values that it has learned from. Each is judged on its own: a question changes nothing, and so
+    nothing is believed for coming again.
 
 Normal values would have to be 30,000 deviations away. Those of a law as wild as Cauchy's are absurd with a probability
 of less than 1/FAR for each time that the number of values doubles.

@@ -16,8 +16,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..core.absurd import Seen, seen_in, without
-from ..core.absurd_rows import absurd_entries
 from ..core.linalg import Array, is_sparse
 from ..tall.products import square_sum
 from ..tall.rows import Rows, ever_observed
@@ -160,24 +158,6 @@ def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
     if values.size and not bound < float(np.finfo(dtype).max) ** 0.5:
         largest = np.fmax.reduce([np.fmax.reduce(np.abs(some), axis=None, initial=0.0) for some in _parts(values)])
         check_range(float(largest), dtype, smallest=0.0)
-
-
-def check_answers_fit(state: Any, dtype: np.dtype[Any]) -> None:
-    """Refuse rows of a type that cannot hold what a model knows, and so not its answers either."""
-    if dtype != np.float32:
-        return
-    seen: Seen | None = getattr(state, "seen", None)
-    if seen is None:  # a stream that is starting keeps its rows, absurd values included
-        rows = getattr(state, "pending", None)
-        rows = getattr(state, "warm_rows", None) if rows is None else rows
-        if rows is None:
-            return
-        seen = seen_in(without(rows, absurd_entries(rows)))
-    largest = float(np.maximum(-seen.low, seen.high)[seen.known > 0].max(initial=0.0))
-    if largest >= float(np.finfo(dtype).max) ** 0.5:
-        raise ValueError(
-            f"The model has learned from values of size {largest:.3g}, too large for float32; pass float64."
-        )
 
 
 def narrowed(coefficients: Array, dtype: np.dtype[Any]) -> Array:
