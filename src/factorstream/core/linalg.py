@@ -52,7 +52,7 @@ def over_rows(function: np.ufunc, X: Array, initial: float) -> Array:
     Short rows are taken several at a time, as one long row: NumPy is five times as fast at those.
     """
     n, m = X.shape
-    at_once = min(LONG // max(m, 1), n)
+    at_once = min(LONG // m, n) if m else 1
     if at_once > 1 and X.flags.c_contiguous:
         whole = n - n % at_once
         X = np.concatenate([function.reduce(X[:whole].reshape(-1, at_once * m)).reshape(-1, m), X[whole:]])
