@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import wraps
 from math import isfinite
 from numbers import Integral
@@ -41,30 +41,21 @@ Answered = TypeVar("Answered")
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-def unchanged_on_error(estimator: Any) -> AbstractContextManager[None]:
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
     """Give the estimator its attributes back if anything goes wrong, so a failed call changes nothing.
 
     An error of linear algebra, which says nothing to a caller, becomes a sentence about what leads to it.
     """
-    return _Unchanged(estimator)
-
-
-class _Unchanged:
-    """A class and no generator: entering and leaving one takes a microsecond more, and a row is a matter of some."""
-
-    def __init__(self, estimator: Any) -> None:
-        self.attributes = vars(estimator)
-        self.before = self.attributes.copy()
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if problem is not None:
-            self.attributes.clear()
-            self.attributes.update(self.before)
-            if isinstance(problem, np.linalg.LinAlgError):
-                raise ValueError(TOO_FAR_APART) from problem
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException as problem:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        if isinstance(problem, np.linalg.LinAlgError):
+            raise ValueError(TOO_FAR_APART) from problem
+        raise
 
 
 def question(method: Callable[Asked, Answered]) -> Callable[Asked, Answered]:
