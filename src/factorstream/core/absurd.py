@@ -155,6 +155,8 @@ def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
     fine = _keep_to_limits(part, least, greatest)
     low, high = np.minimum(part.low, least), np.maximum(part.high, greatest)
     count, strikes, last = part.known, part.strikes, part.last
+    if fine.all() and (count == ENOUGH).all():  # a few ranges have grown, and that is all
+        return _grown(seen, some, low, high), NO_ENTRIES
     if (fine & (count < ENOUGH)).any():
         count = np.where(fine, np.minimum(count + _counts(X)[some], ENOUGH), count).astype(np.int16)
     by_column = Columns(X)
@@ -173,6 +175,13 @@ def _keep_to_limits(seen: Seen, least: Array, greatest: Array) -> Array:
     inside = (least >= seen.low) & (greatest <= seen.high)
     steady = (seen.known >= ENOUGH) & _varies(seen.low, seen.high)
     return np.asarray((seen.strikes == 0) & (inside | (steady & (least >= lower) & (greatest <= upper))))
+
+
+def _grown(seen: Seen, some: Array, low: Array, high: Array) -> Seen:
+    """What is seen, where ``some`` of the features have other ranges."""
+    lows, highs = seen.low.copy(), seen.high.copy()
+    lows[some], highs[some] = low, high
+    return seen._replace(low=lows, high=highs)
 
 
 def _with(seen: Seen, some: Array, new: Seen) -> Seen:

@@ -78,9 +78,8 @@ def judged(seen: Seen, X: Rows, dtype: np.dtype[Any]) -> tuple[Seen, Entries]:
 
 def check_size(seen: Seen, dtype: np.dtype[Any]) -> None:
     """Refuse values that cannot be squared in this ``dtype``."""
-    some = seen.known > 0
-    largest = np.maximum(np.abs(seen.low), np.abs(seen.high))[some].max(initial=0.0)
-    check_range(float(largest), dtype, smallest=0.0)
+    largest = max(-float(seen.low.min(initial=0.0)), float(seen.high.max(initial=0.0)))  # ∓∞ without any value
+    check_range(largest, dtype, smallest=0.0)
 
 
 class FirstRows(NamedTuple):
