@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -161,7 +162,9 @@ def _by_blocks(
     parts = []
     for first in range(0, len(X), size):
         progress(what, start + 0.1 * first / len(X))
-        parts.append(answer(X[first : first + size]))
+        with warnings.catch_warnings():  # the fit has named them, by the numbers of their rows in the file
+            warnings.filterwarnings("ignore", "X has an absurd value")
+            parts.append(answer(X[first : first + size]))
     return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
 
 

@@ -18,10 +18,13 @@ from contracts.asking import (
     learned,
     learned_answers,
     new,
+    those,
 )
 from contracts.estimators import as_sparse, rows
 
 REMOVED = (..., slice(None, None, 3))
+QUESTIONS = ("transform", "impute", "predict_interval", "sample_imputations", "denoise")
+"""Those that fill or explain rows; ``score_samples`` and ``alarms`` look for odd values, and are shown them."""
 
 
 def error_after(model, how, X, truth):
@@ -138,6 +141,77 @@ def test_a_feature_that_has_changed_is_followed(case):
     seen = model.state_.seen
     assert seen is None or seen.high[2] > 1e6  # None: the stream is still starting
     assert all(np.isfinite(value).all() for value in answers(model, rows(20)).values())
+
+
+def asked(model, X):
+    """The answers to all of QUESTIONS that the model has, by name."""
+    given = {"sample_imputations": {"random_state": 0}}
+    return {
+        name: np.asarray(getattr(model, name)(X, **given.get(name, {}))) for name in QUESTIONS if hasattr(model, name)
+    }
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_questions_take_an_absurd_entry_as_missing(case):
+    X = rows(60)
+    model = new(case).fit(X)
+    before, expected = fingerprint(model), asked(model, spoiled(X, 3, np.nan))
+    for name in expected:
+        with pytest.warns(
+            UserWarning, match=r"absurd value at row 3, column 2, which is taken as missing: 1e\+09"
+        ) as told:
+            found = np.asarray(
+                getattr(model, name)(spoiled(X, 3, 1e9), **({"random_state": 0} if "sample" in name else {}))
+            )
+        assert len(told) == 1
+        np.testing.assert_array_equal(found, expected[name], err_msg=name)
+    assert fingerprint(model) == before
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_questions_take_as_missing_what_fit_did(case):
+    X = rows(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model, expected = new(case).fit(spoiled(X, 3)), new(case).fit(spoiled(X, 3, np.nan))
+        assert_same(asked(model, spoiled(X, 3)), asked(expected, spoiled(X, 3, np.nan)))
+
+
+@pytest.mark.filterwarnings("ignore:The dictionary and mean")  # are learned from few rows
+@pytest.mark.parametrize("case", STREAMS)
+@pytest.mark.parametrize("n", [2, 7, 60])
+def test_questions_to_a_stream_take_a_fill_value_as_missing(case, n):
+    X = rows(n, missing=0.0)
+    model = new(case).partial_fit(X)
+    with pytest.warns(UserWarning, match="it is .*fill value"):
+        found = asked(model, spoiled(X, 1, 9.96921e36))
+    assert_same(found, asked(model, spoiled(X, 1, np.nan)))
+
+
+@pytest.mark.parametrize("case", SPARSE_STREAMS)
+def test_questions_with_sparse_rows_take_absurd_entries_as_missing(case):
+    X = rows(60)
+    model = new(case).fit(X)
+    with pytest.warns(UserWarning, match="absurd value at row 3, column 2"):
+        found = asked(model, as_sparse(spoiled(X, 3, 1e9)))
+    assert_same(found, asked(model, as_sparse(spoiled(X, 3, np.nan))))
+
+
+@pytest.mark.parametrize("case", STREAMS)
+@pytest.mark.parametrize("how", ["partial_fit", "transform"])
+def test_a_warning_about_one_row_names_its_column_alone(case, how):
+    """The number of a row within a call of one row would say nothing."""
+    X = rows(60)
+    model = new(case).partial_fit(X)
+    with pytest.warns(UserWarning, match="X has an absurd value in column 2, which is taken as missing: 1e"):
+        getattr(model, how)(spoiled(X[:1], 0, 1e9))
+
+
+@pytest.mark.parametrize("case", those(lambda case: hasattr(case.estimator, "score_samples")))
+def test_odd_rows_are_found_by_their_absurd_entries(case):
+    X = rows(60)
+    model = new(case).fit(X)
+    assert model.score_samples(spoiled(X, 3, 1e9)).argmin() == 3
 
 
 def grown(model):

@@ -19,6 +19,7 @@ from ..core.dynamics.stream import in_units
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
 from ..tall.threads import limited
+from ._absurd import asked
 from ._gaps import warn_of_gaps
 from ._sequence_attributes import SequenceAttributes
 from ._stored_times import restore_table
@@ -213,25 +214,31 @@ class SequenceAnswers(SequenceAttributes):
         warn_of_gaps(table, len(values))
         return values, table
 
-    def _standardised(self, X: TableLike) -> tuple[Array, Table, Array]:
+    def _given(self, X: TableLike) -> tuple[Array, Table]:
         check_is_fitted(self)
-        values, table = self._read(X, reset=False)
+        return self._read(X, reset=False)
+
+    def _standardised(self, values: Array) -> Array:
         stream = self.state_.stream
         with np.errstate(over="ignore"):
             Z = (values - stream.shift) / stream.scale
         check_size_of(Z, np.dtype(np.float64))
-        return values, table, Z
+        return np.asarray(Z)
 
     def _ask(self, X: TableLike) -> tuple[Array, Table, Answer]:
-        """X, what it was besides its numbers, and what the model says about its entries, in standardised units."""
-        values, table, Z = self._standardised(X)
+        """X without absurd values, what it was besides its numbers, and what the model says about its entries, in
+        standardised units."""
+        values, table = self._given(X)
         state = self.state_
+        values = asked(state, values)
+        Z = self._standardised(values)
         with unchanged_on_error(self), limited():
             return values, table, (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
 
     def _innovations(self, X: TableLike) -> tuple[Table, list[Innovation]]:
         """The facts about every row of X as the filter takes it, in the data's units."""
-        _, table, Z = self._standardised(X)
+        values, table = self._given(X)
+        Z = self._standardised(values)
         with unchanged_on_error(self), limited():
             passed = steps(self.state_.model, Z)
             return table, [in_units(innovation, self.state_.stream) for _, _, innovation in passed]

@@ -104,14 +104,14 @@ def take_rows(state: SequenceState, Y: Array) -> SequenceState:
             state = state._replace(alarm=alarm)
             if fired:
                 state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
-    _warn_once(together(absurd))
+    _warn_once(together(absurd), len(Y))
     return state
 
 
-def _warn_once(entries: Entries) -> None:
-    """One warning for all absurd entries of a call; those of rows before it have negative numbers."""
+def _warn_once(entries: Entries, n_rows: int) -> None:
+    """One warning for all absurd entries of a call of ``n_rows``; those of rows before it have negative numbers."""
     now = entries.row >= 0
-    warn_of(Entries(*(part[now] for part in entries)), earlier=int(np.count_nonzero(~now)))
+    warn_of(Entries(*(part[now] for part in entries)), n_rows, earlier=int(np.count_nonzero(~now)))
 
 
 def _beliefs_after(state: SequenceState, event: Event) -> tuple[Belief, ...]:

@@ -15,12 +15,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, MissingValues, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from ..core.absurd import seen_in
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
 from ..tall.rows import with_data
 from ..tall.threads import limited
 from . import _bayesian_run
-from ._absurd import without_absurd
+from ._absurd import asked, without_absurd
 from ._bayesian_run import BayesianRun
 from ._columns import marked, means_nan, moments, robust_moments
 from ._factorizer import read_only
@@ -163,7 +164,9 @@ class LowRankImputer(TransformerMixin, Stateful):
             if empty.all() and not self.keep_empty_features:
                 raise ValueError("X has no observed entry: every value is missing; pass data with some numbers in it.")
             indicated = np.flatnonzero(np.isnan(values).any(axis=0)) if self.add_indicator else None
-            state = ImputerState(current_parameters(self), n_observed, statistics, scale, None, indicated)
+            state = ImputerState(
+                current_parameters(self), n_observed, statistics, scale, seen_in(values), None, indicated
+            )
             if state.varies.any():
                 state = state._replace(factorization=self._factorize(state.standardised(values)))
             self.state_ = state
@@ -301,7 +304,8 @@ class LowRankImputer(TransformerMixin, Stateful):
 
     def _ask(self, X: MatrixLike) -> tuple[Array, ImputerState]:
         check_is_fitted(self)
-        return self._check(X, self.state_.parameters["missing_values"], reset=False), self.state_
+        values = self._check(X, self.state_.parameters["missing_values"], reset=False)
+        return asked(self.state_, values), self.state_
 
     def _check(self, X: MatrixLike, missing_values: Any, *, reset: bool) -> Array:
         """X as floats, with NaN where a value is missing."""

@@ -48,8 +48,9 @@ def filtering_belief(state: SmallState, model: FilterModel) -> Belief:
     The learned σ² would be high at the start, when nothing is known of C; x would then be small, C would learn nothing
     from it, and σ² would stay as it is.
     """
-    known = belief(state, model)
-    return known._replace(noise=state.lam, dictionary_scale=1.0) if model.step.doubts else known
+    if not model.step.doubts:
+        return belief(state, model)
+    return Belief(state.lam, state.xbar, state.T, state.S, 1.0, model.min_observed, model.rcond)
 
 
 def normal_equations(model: FilterModel, G: Array, b: Array, yy: float, n: int) -> Sample:
@@ -85,15 +86,16 @@ def absorb(state: SmallState, model: FilterModel, G: Array, b: Array, yy: float,
     x = with_mean(model, found.x)
     h = b - G.dot(x)
     ee = max(yy - float(x.dot(b + h)), 0.0)
-    lam = state.lam
+    noisy, weight = state, 1.0
     if model.step.doubts:
         f = x.dot(state.S)
-        lam = sample_noise(lam, found.fitted, n, float(f.dot(f)))
-    g, xVx = model.gain(state._replace(lam=lam), x)
+        noisy = state._replace(lam=sample_noise(state.lam, found.fitted, n, float(f.dot(f))))
+        weight = state.lam / noisy.lam
+    g, xVx = model.gain(noisy, x)
     u = h + (0.5 * ee) * g
     rank_one(state.G, u, g)
     rank_one(state.G, g, u)
-    absorbed = Absorbed(x, g, ee, xVx / (state.lam + xVx), state.lam / lam)
+    absorbed = Absorbed(x, g, ee, xVx / (state.lam + xVx), weight)
     return learn(state, model, found, n, ee / (1.0 + xVx / state.lam)), absorbed
 
 
@@ -114,13 +116,13 @@ def learn(state: SmallState, model: FilterModel, found: Coefficients, n: int, du
         if model.has_mean:  # without a mean in the model x is spread around zero
             xbar += weight * d
             rank_one(T, d, d, weight)
-            np.multiply(T, 1.0 - weight, out=T)
+            T *= 1.0 - weight
         else:
-            np.multiply(T, 1.0 - weight, out=T)
+            T *= 1.0 - weight
             rank_one(T, d, d, weight)
         if found.from_prior:  # a shrunken x alone would make the prior shrink further each time
             F = found.root()
-            T += weight * (F @ F.T)
+            T += weight * F.dot(F.T)
     lam = max(noise_sum / noise_dof, EPS * state.lam) if model.track_noise else state.lam
     return SmallState(state.G, state.S, state.T, state.xbar, lam, noise_sum, noise_dof, state.k + 1, state.age + 1)
 

@@ -138,10 +138,11 @@ def _samples(
     mu_mu = 0.0 if C_mu is None else float(state.G[r, r])  # ‖μ‖²
     doubted = m if model.step.doubts else 0
     V_mean = M[:q, r] @ M[:q] if doubted and C_mu is not None else None  # V's last column
+    root, shares, squared = M[:q], [], []
     while at < len(KN) and grown < GROWTH:
         rows = 2 * q + at
         live, x, g = M[:rows], done.x[at], done.g[at]
-        x_free, g_free = x[:r], g[:r]
+        x_free, g_free = (x, g) if C_mu is None else (x[:r], g[:r])
         b = KN[at, : q + at].dot(live[q:])  # C̃ᵀy
         ee, b_mean, b_free = squares[at], 0.0, b
         if C_mu is not None:
@@ -154,19 +155,24 @@ def _samples(
         u = live.dot(x)  # Sᵀx, Ax, Dx
         f = u[:q]
         xVx = float(f.dot(f))
+        shares.append(xVx / (lam + xVx))
         if doubted:
             lam = sample_noise(lam, r, m, xVx)
         s = lam + xVx
-        f.dot(M[:q], out=g)
+        f.dot(root, out=g)
         g *= 1.0 / s  # g = Vx / s
         f *= s / (s + sqrt(lam) * sqrt(s))
         dger(-1.0, g, u, 1, 1, live.T, 0, 0, 1)
         M[rows] = g
-        along = doubted * s  # C̃ᵀe = along · g
-        ee = max(ee - along * float(x_free.dot(g_free)), 0.0)
 
         p = P.dot(g_free)
-        more = ee + along
+        if not doubted:
+            ee = more = max(ee, 0.0)
+        else:
+            along = doubted * s  # C̃ᵀe = along · g
+            ee = max(ee - along * float(x_free.dot(g_free)), 0.0)
+            more = ee + along
+            done.weight[at], done.growth[at] = noise.lam / lam, more + along
         dger(-more / (1.0 + more * float(p.dot(g_free))), p, p, 1, 1, P.T, 0, 0, 1)
         grown += more * float(g_free.dot(g_free))
         if V_mean is not None:
@@ -176,10 +182,12 @@ def _samples(
             C_mu += (mu_e + more * g_mean) * g_free
             mu_mu += (2.0 * mu_e + ee * g_mean) * g_mean
 
-        done.ee[at], done.share[at] = ee, xVx / (noise.lam + xVx)
-        done.weight[at], done.growth[at] = noise.lam / lam, ee + 2.0 * along
+        squared.append(ee)
         noise.update(ee, xVx)
         at += 1
+    done.ee[first:at], done.share[first:at] = squared, shares
+    if not doubted:
+        done.weight[first:at], done.growth[first:at] = 1.0, squared
     if C_mu is not None:
         state.G[r, r] = mu_mu
     return noise.written_to(state), at
