@@ -130,14 +130,20 @@ def _samples(
 
     P ← P − ‖e‖² (Pg)(Pg)ᵀ / (1 + ‖e‖² gᵀPg) is the inverse of C̃ᵀC̃ ← C̃ᵀC̃ + ‖e‖² g gᵀ. Potter's update of
     S (see ``covariance``) subtracts from Sᵀ a multiple of f gᵀ, so Sᵀ, A and D change in one rank-one update.
+
+    Where C is doubted, V = [[Ṽ, v], [vᵀ, v₀]], and C̃ᵀμ and mv are needed as their sum alone: C_mu is that sum in the
+    loop, and what each would give by itself follows from Vx = s g, whose last entry says that vᵀx̃ = s g₀ − v₀.
     """
     r, q = model.r, model.q
     noise = _Noise(state, model, m)
     squares = KN[:, q:].diagonal().tolist()  # ‖y‖²
     P, grown, at = np.eye(r), 0.0, first
     mu_mu = 0.0 if C_mu is None else float(state.G[r, r])  # ‖μ‖²
-    doubted = m if model.step.doubts else 0
-    V_mean = M[:q, r] @ M[:q] if doubted and C_mu is not None else None  # V's last column
+    doubted, v_mean = m if model.step.doubts else 0, 0.0
+    if doubted and C_mu is not None:
+        V_mean = M[:q, r] @ M[:q]  # v and v₀
+        C_mu += doubted * V_mean[:r]
+        v_mean = float(V_mean[r])
     while at < len(KN) and grown < GROWTH:
         rows = 2 * q + at
         live, x, g = M[:rows], done.x[at], done.g[at]
@@ -147,7 +153,7 @@ def _samples(
         if C_mu is not None:
             b_mean, b_free = float(b[r]), b[:r] - C_mu
             ee += mu_mu - 2.0 * b_mean  # ‖y − μ‖²
-        P.dot(b_free if V_mean is None else b_free - doubted * V_mean[:r], out=x_free)
+        P.dot(b_free, out=x_free)
         ee -= float(x_free.dot(b_free))
 
         lam = noise.lam
@@ -163,18 +169,18 @@ def _samples(
         dger(-1.0, g, u, 1, 1, live.T, 0, 0, 1)
         M[rows] = g
         along = doubted * s  # C̃ᵀe = along · g
-        ee = max(ee - along * float(x_free.dot(g_free)), 0.0)
+        ee = max(ee - doubted * (xVx - v_mean), 0.0)
 
         p = P.dot(g_free)
         more = ee + along
         dger(-more / (1.0 + more * float(p.dot(g_free))), p, p, 1, 1, P.T, 0, 0, 1)
         grown += more * float(g_free.dot(g_free))
-        if V_mean is not None:
-            V_mean -= (s * float(g[r])) * g
         if C_mu is not None:
-            g_mean, mu_e = float(g[r]), b_mean - mu_mu - float(C_mu.dot(x_free))  # μᵀe
-            C_mu += (mu_e + more * g_mean) * g_free
+            g_mean = float(g[r])
+            mu_e = b_mean - mu_mu - (float(C_mu.dot(x_free)) - (along * g_mean - doubted * v_mean))  # μᵀe
+            C_mu += (mu_e + ee * g_mean) * g_free
             mu_mu += (2.0 * mu_e + ee * g_mean) * g_mean
+            v_mean -= s * g_mean * g_mean
 
         done.ee[at], done.share[at] = ee, xVx / (noise.lam + xVx)
         done.weight[at], done.growth[at] = noise.lam / lam, ee + 2.0 * along
@@ -182,6 +188,8 @@ def _samples(
         at += 1
     if C_mu is not None:
         state.G[r, r] = mu_mu
+        if doubted:
+            C_mu -= doubted * (M[:q, r] @ M[:q, :r])
     return noise.written_to(state), at
 
 
