@@ -17,7 +17,7 @@ from ..core.linalg import Array, gram, is_sparse
 from ..core.place import Place, Tall
 from . import projecting_products as products
 from . import sparse_products
-from .counted_products import group_sizes, taken
+from .counted_products import group_sizes, sizes_among, taken
 from .places import place_of
 from .products import NONE_MISSING, count_missing, cross
 from .rows import Rows
@@ -41,7 +41,8 @@ class Doubt(NamedTuple):
         group, gaps = self.group, missing_idx
         if observed is not None:
             group, gaps = self.place.each(taken, group, observed), NONE_MISSING
-        counts = self.place.total(group_sizes, group, gaps, len(self.roots))
+        counts = self.place.total(group_sizes, group, len(self.roots))
+        counts -= self.place.total(sizes_among, group, gaps, len(self.roots))
         return self.prior._replace(S=mean_root(self.roots, counts)) if counts.any() else self.prior
 
     def spread(self, found: Coefficients) -> tuple[Array, Array]:

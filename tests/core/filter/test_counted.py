@@ -7,7 +7,7 @@ import pytest
 
 from counted_problems import begin_counted, counted_model, feature_covariances, problem
 from factorstream.core.filter import groups as grouping
-from factorstream.core.filter.counted import drifted, find, gram_change, learned
+from factorstream.core.filter.counted import drifted, find, learned
 from factorstream.core.filter.groups import covariances, stack
 from factorstream.tall.filtering import filter_rows
 from filter_problems import begin, close, paper_model, random_spd
@@ -87,21 +87,6 @@ def in_the_middle(rng, r=2, m=9, n=60):
     model = counted_model(r, r + 1, learn_noise=True)
     state, _ = filter_rows(begin_counted(C, V0, LAM, r), model, Y, 8)
     return state, model
-
-
-def test_the_change_of_the_gram_matrix(rng):
-    state, model = in_the_middle(rng)
-    C, group = fetched(state.C), fetched(state.groups.group)
-    K = len(state.groups.shares) + 1
-    y = rng.standard_normal(len(C))
-    counts = np.bincount(group, minlength=K).astype(float)
-    step = find(state.small, state.groups, model, C.T @ C, C.T @ y, float(y @ y), counts)
-    e = y - C @ step.z
-    many = np.flatnonzero(np.bincount(group, minlength=K))
-    H = np.array([C[group == k].T @ e[group == k] for k in many])
-    ee = np.array([e[group == k] @ e[group == k] for k in range(K)])
-    moved = C + e[:, None] * step.gains[group]
-    close(C.T @ C + gram_change(step, H, ee, many), moved.T @ moved, 1e-10)
 
 
 def test_only_groups_that_were_seen_or_are_levels_learn(rng):

@@ -11,6 +11,7 @@ where λ_k takes the place of λ in the update of V_i too, and ``fitted`` are th
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -67,16 +68,8 @@ def find(
     xVx = np.einsum("kj,kj->k", f, f)
     doubt = weighted_median(xVx, counts)
     lam = sample_noise(small.lam, found.fitted, n, doubt)
-    gains = np.einsum("kij,kj->ki", roots, f) / (lam + xVx)[:, None]
+    gains = (f[:, None, :] @ roots.transpose(0, 2, 1))[:, 0] / (lam + xVx)[:, None]
     return CountedStep(found, z, roots, f, xVx, gains, lam, counts, doubt)
-
-
-def gram_change(step: CountedStep, H: Array, ee: Array, many: Array) -> Array:
-    """By how much CᵀC changes when features move by their groups' gains: H = Σ c_i e_i of the groups ``many``, which
-    have many features, ee = Σ e_i² of every group. What Σ c_i e_i gᵀ of the other groups adds is left out."""
-    half = H.T @ step.gains[many]
-    change: Array = half + half.T + (step.gains.T * ee) @ step.gains
-    return change
 
 
 def learned(
@@ -87,14 +80,17 @@ def learned(
     A level is conditioned on every sample with its share as weight, a feature of its own where it was seen (Potter's
     form, see ``covariance``). ``ee`` is Σ e_i² per group.
     """
-    share = np.concatenate([[1.0], np.where(groups.shares > 0, groups.shares, step.counts[1:] > 0)])
-    noise = step.lam / np.where(share > 0, share, 1.0)
-    s = noise + step.xVx
-    part = np.where(share > 0, (step.lam + step.xVx) / (s + np.sqrt(noise) * np.sqrt(s)), 0.0)
+    share = np.ones(len(step.counts))
+    share[1:] = groups.shares
+    alone = groups.n_levels + 1
+    share[alone:] = step.counts[alone:] > 0
+    s = step.lam + share * step.xVx  # conditioned with the noise λ_k/ρ, and all of it times ρ, which may be zero
+    part = share * (step.lam + step.xVx) / (s + sqrt(step.lam) * np.sqrt(s))
     roots = step.roots
-    roots -= (part[:, None] * step.gains)[:, :, None] * step.f[:, None, :]
+    columns = roots.transpose(0, 2, 1)  # as they are in memory: see ``stack``
+    columns -= step.f[:, :, None] * (part[:, None] * step.gains)[:, None, :]
     weight = small.lam / step.lam
     n = int(step.counts.sum())
-    small = small._replace(S=np.asfortranarray(roots[0]))
+    small = small._replace(S=np.array(roots[0], order="F"))
     small = learn(small, model, step.found, n, float(np.sum(ee / (1.0 + step.xVx / small.lam))))
     return small, groups._replace(roots=roots[1:], n=groups.n + weight), weight

@@ -90,11 +90,16 @@ def absorb(state: SmallState, model: FilterModel, G: Array, b: Array, yy: float,
         f = x.dot(state.S)
         lam = sample_noise(lam, found.fitted, n, float(f.dot(f)))
     g, xVx = model.gain(state._replace(lam=lam), x)
-    u = h + (0.5 * ee) * g
-    rank_one(state.G, u, g)
-    rank_one(state.G, g, u)
+    move_gram(state.G, h, ee, g)
     absorbed = Absorbed(x, g, ee, xVx / (state.lam + xVx), state.lam / lam)
     return learn(state, model, found, n, ee / (1.0 + xVx / state.lam)), absorbed
+
+
+def move_gram(G: Array, h: Array, ee: float, g: Array) -> None:
+    """G = CᵀC in place, as it is after C ← C + e gᵀ with h = Cᵀe and ee = ‖e‖²."""
+    u = h + (0.5 * ee) * g
+    rank_one(G, u, g)
+    rank_one(G, g, u)
 
 
 def learn(state: SmallState, model: FilterModel, found: Coefficients, n: int, due_to_noise: float) -> SmallState:
