@@ -26,7 +26,7 @@ from scipy.linalg.blas import dger
 
 from ..linalg import Array, cholesky, triangular_solve
 from .model import FilterModel
-from .state import EPS, SmallState, sample_noise, sample_weight
+from .state import EPS, SmallState, noise_information, sample_noise, sample_weight
 
 GROWTH = 1e3
 """Trace of C̃ᵀC̃ − I at which a run ends.
@@ -104,15 +104,17 @@ class _Noise:
 
     def __init__(self, state: SmallState, model: FilterModel, m: int) -> None:
         self.lam, self.total, self.dof, self.k = state.lam, state.noise_sum, state.noise_dof, state.k
-        self.free = m - model.r
+        self.free, self.doubts = m - model.r, model.step.doubts
         self.learned, self.tracked = model.learn_noise and self.free > 0, model.track_noise
 
     def update(self, ee: float, xVx: float) -> None:
         """Learn from one sample with ‖e‖² = ee."""
         if self.learned:
             weight = sample_weight(self.k)
-            self.total += weight * (ee / (1.0 + xVx / self.lam) - self.total)
-            self.dof += weight * (self.free - self.dof)
+            doubt = xVx / self.lam
+            says = noise_information(doubt) if self.doubts else 1.0
+            self.total += weight * (says * ee / (1.0 + doubt) - self.total)
+            self.dof += weight * (says * self.free - self.dof)
             if self.tracked:
                 self.lam = max(self.total / self.dof, EPS * self.lam)
         self.k += 1
