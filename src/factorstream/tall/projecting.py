@@ -45,8 +45,8 @@ class Projection(Protocol):
 
 def _projection(state: FilterState, model: FilterModel, X: Rows, block_size: int) -> Projection:
     """The way for these rows."""
-    narrow = not is_sparse(X) and place_of(state.C) is HERE and model.r <= kernel.WIDE
-    way = CompiledProjection if narrow and kernel.applies(model, *X.shape) else NumpyProjection
+    known = not is_sparse(X) and place_of(state.C) is HERE and model.r <= kernel.WIDE and not model.step.doubts
+    way = CompiledProjection if known and kernel.applies(model, *X.shape) else NumpyProjection
     return way(state, model, block_size)
 
 

@@ -269,8 +269,10 @@ COEFFICIENT_STEPS: dict[str, CoefficientStep] = {
         CoefficientStep("least_squares", least_squares, whitened=True, compiled="least_squares"),
         CoefficientStep("map", maximum_a_posteriori, learns_prior=False, compiled="ridge"),
         CoefficientStep("marginal", marginal_likelihood),
-        CoefficientStep("expected_least_squares", expected_least_squares, whitened=True, doubts=True),
-        CoefficientStep("expected_map", expected_maximum_a_posteriori, learns_prior=False, doubts=True),
+        CoefficientStep(
+            "expected_least_squares", expected_least_squares, whitened=True, compiled="least_squares", doubts=True
+        ),
+        CoefficientStep("expected_map", expected_maximum_a_posteriori, False, compiled="ridge", doubts=True),
         CoefficientStep("doubting_marginal", marginal_likelihood, doubts=True),
     )
 }

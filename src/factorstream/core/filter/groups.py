@@ -113,6 +113,17 @@ def chosen_levels(seen: Array, n: float) -> Array:
     return levels
 
 
+def level_bounds(shares: Array) -> tuple[Array, Array]:
+    """Above which share of the samples, and up to which, features belong to the levels of these shares.
+
+    0 stands for a feature of its own: up to the upper one it does not belong to group 0.
+    """
+    half, lowest = 2.0 ** (0.5 / STEPS_PER_HALF), 2.0 ** (-LOWEST / STEPS_PER_HALF)
+    low = np.where(shares > lowest, shares / half, -1.0)
+    high = np.where(shares > 0.0, np.where(shares < 1.0, shares * half, np.inf), 1.0 / half)
+    return low, high
+
+
 def level_root(S: Array, prior: Array, share: float) -> Array:
     """Square root of V_l = (V0⁻¹ + ρ (V⁻¹ − V0⁻¹))⁻¹: what is left of the doubt after a share ρ of the samples.
 
