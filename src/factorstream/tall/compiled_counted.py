@@ -20,8 +20,8 @@ LEVELS, ROOM = 1, 2
 """Why the loops stopped: levels change after the last row; features want room before the next one. 0: NumPy has to do
 the next row, or there is none."""
 
-EVERY_ROW, EVERY = 64, 16
-"""As in ``core.filter.groups``, once more: the cache of compiled code would miss a change (a test compares them)."""
+EVERY_ROW, EVERY, TRUST_POWER = 64, 16, 4.0
+"""As in ``core.filter``, once more: the cache of compiled code would miss a change (a test compares them)."""
 
 
 class Grouped(NamedTuple):
@@ -48,7 +48,7 @@ class Grouped(NamedTuple):
     lines: Array
     """Room for vectors of each group: Sᵀz, its gain, Σ c_i e_i (3 × K + 1 × q)."""
     sums: Array
-    """Room for numbers of each group: observed features, zᵀVz, Σ e_i² (3 × K + 1)."""
+    """Room for numbers of each group: observed features, zᵀVz or what is expected of it, Σ e_i², w (4 × K + 1)."""
     n_own: int
     """How many features have a group of their own."""
     most: int
@@ -112,22 +112,63 @@ def median_doubt(own, n):  # type: ignore[no-untyped-def]
 
 
 @loops
-def doubted(own, seen, n, G, D):  # type: ignore[no-untyped-def]
-    """Observed features by group; D = Σ V_i over them, and G ← G + D."""
-    sums, group, V, q = own.sums, own.group, own.V, len(G)
+def count(own, seen, n):  # type: ignore[no-untyped-def]
+    """Observed features by group."""
+    sums, group = own.sums, own.group
     for k in range(sums.shape[1]):
         sums[0, k] = own.sizes[k] if n == len(group) else 0.0
     if n < len(group):
         for i in range(n):
             sums[0, group[seen[i]]] += 1.0
+
+
+@loops
+def trust(own, n, lam, T, xbar):  # type: ignore[no-untyped-def]
+    """What a value of each group counts in the search for x, as in ``counted.trust``; whether all are 1."""
+    sums, V, r = own.sums, own.V, len(xbar)
+    for k in range(sums.shape[1]):
+        sums[3, k] = 1.0
+    if own.n_own == 0:
+        return True
+    with_mean = V.shape[1] > r
+    for k in range(sums.shape[1]):
+        sums[1, k] = 0.0
+        if sums[0, k] > 0.0:
+            total = V[k, r, r] if with_mean else 0.0
+            for i in range(r):
+                for j in range(r):
+                    total += V[k, i, j] * (T[i, j] + xbar[i] * xbar[j])
+                if with_mean:
+                    total += 2.0 * V[k, i, r] * xbar[i]
+            sums[1, k] = total
+    middle, alike = median_doubt(own, n), True
+    for k in range(sums.shape[1]):
+        if sums[0, k] > 0.0 and own.shares[k] == 0.0 and sums[1, k] > middle:
+            sums[3, k] = ((lam + middle) / (lam + sums[1, k])) ** TRUST_POWER
+            alike = False
+    return alike
+
+
+@loops
+def doubted(own, C, seen, y, n, alike, G, b, D):  # type: ignore[no-untyped-def]
+    """G ← G + D and b ← b − Σ (1 − w_i) c_i y_i over the observed features, D = Σ w_i V_i − Σ (1 − w_i) c_i c_iᵀ."""
+    sums, V, q = own.sums, own.V, len(G)
     first = True
     for k in range(sums.shape[1]):
-        count = sums[0, k]
-        if count > 0.0:
+        heard = sums[0, k] * sums[3, k]
+        if heard > 0.0:
             for i in range(q):
                 for j in range(q):
-                    D[i, j] = count * V[k, i, j] + (0.0 if first else D[i, j])
+                    D[i, j] = heard * V[k, i, j] + (0.0 if first else D[i, j])
             first = False
+    for s in range(0 if alike else n):
+        less = 1.0 - sums[3, own.group[seen[s]]]
+        if less > 0.0:
+            c = C[seen[s]]
+            for i in range(q):
+                b[i] -= less * y[s] * c[i]
+                for j in range(q):
+                    D[i, j] -= less * c[i] * c[j]
     for i in range(q):
         for j in range(q):
             G[i, j] += D[i, j]
@@ -218,27 +259,34 @@ def filter_row(C, seen, y, n, missing_idx, n_missing, matrices, xbar, numbers, r
     if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], G, b, tiles):
         return -1.0, 0.0
     lam = numbers[0]
-    doubted(own, seen, n, G, D)
-    fitted, prior_noise = coefficients(n, matrices, xbar, lam, rules, room, line)
+    for i in range(q):
+        h[i] = b[i]
+    count(own, seen, n)
+    alike = trust(own, n, lam, matrices[2], xbar)
+    doubted(own, C, seen, y, n, alike, G, b, D)
+    sigma2 = max(numbers[1] / numbers[2], EPS * lam)
+    fitted, prior_noise = coefficients(n, matrices, xbar, sigma2, rules, room, line)
     if fitted < 0.0:
         return -1.0, 0.0
     for i in range(q):
-        h[i] = b[i]
         for j in range(q):
             h[i] -= (G[i, j] - D[i, j]) * z[j]
     lam_k, doubt = find_gains(own, z, lam, fitted, n)
     move(C, seen, y, n, z, h, matrices[0], own)
     condition(own, lam_k)
 
-    ee, from_noise = 0.0, 0.0
+    ee, from_noise, known = 0.0, 0.0, 0.0
     for k in range(len(own.sizes)):
         if own.sums[0, k] > 0.0:
+            part = 1.0 + own.sums[1, k] / lam
             ee += own.sums[2, k]
-            from_noise += own.sums[2, k] / (1.0 + own.sums[1, k] / lam)
+            from_noise += own.sums[2, k] / (part * part * part)  # ``state.noise_information`` is the square
+            known += own.sums[0, k] / (part * part)
+    free = (1.0 - fitted / n) * known
     weight = sample_weight(numbers[3])
-    if rules.learn_noise and n - fitted > 0.0:
+    if rules.learn_noise and free > 0.0:
         numbers[1] += weight * (from_noise - numbers[1])
-        numbers[2] += weight * (n - fitted - numbers[2])
+        numbers[2] += weight * (free - numbers[2])
     if rules.learn_prior:
         learn_prior(z, line[4], matrices[2], xbar, weight, q > rules.r, prior_noise, room)
     if rules.track_noise:

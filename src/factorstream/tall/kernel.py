@@ -159,7 +159,7 @@ def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
         roots=roots.transpose(0, 2, 1),
         V=covariances(roots),
         lines=np.zeros((3, n_groups, model.q)),
-        sums=np.zeros((3, n_groups)),
+        sums=np.zeros((4, n_groups)),
         n_own=n_groups - 1 - n_levels,
         most=room(m, model.q),
         young=float(grouping.YOUNG * model.r),
