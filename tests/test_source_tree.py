@@ -78,6 +78,7 @@ TESTED_BY = {
     "report/figures": "experiments/test_restoration_report",
     "report/series": "report/test_document",
     "sources/table": "sources/test_tables",
+    "tall/compiled_counted": "tall/test_counted_compiled",
     "tall/compiled_projecting": "tall/test_compiled",
     "tall/compiled_steps": "tall/test_compiled",
     "tall/loops": "tall/test_compiled",

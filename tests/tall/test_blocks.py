@@ -1,16 +1,17 @@
-"""How a block is cut into runs of complete rows, and how gaps in it are found."""
+"""How a block is cut into runs of complete rows, how gaps in it are found, and what goes through at once."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from counted_problems import begin_counted, counted_model, problem
 from factorstream import DictionaryFilter
 from factorstream.core.place import HERE
-from factorstream.tall.blocks import runs
+from factorstream.tall.blocks import in_blocks, runs
 from factorstream.tall.engine import RowBlock
 from factorstream.tall.filtering import filter_rows
-from factorstream.tall.places import using
+from factorstream.tall.places import place_of, using
 from split_place import SPLIT, fetched
 
 
@@ -44,3 +45,14 @@ def test_a_gap_anywhere_in_a_block_is_found(rng, place, gap):
         expected, _ = filter_rows(expected, run.settings.model, row[None], 8)
     np.testing.assert_allclose(fetched(state.C, 0), fetched(expected.C, 0), rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(record.n_observed, (~np.isnan(Y)).sum(axis=1))
+
+
+def test_complete_rows_go_in_blocks_until_a_feature_has_missed_enough(rng):
+    """From the first row on, where every feature has its own doubt."""
+    Y, C, V0 = problem(rng, 12, 6, 2)
+    model, state = counted_model(2, 3), begin_counted(C, V0, 0.2, 2)
+    assert in_blocks(place_of(state.C), state, model)
+    Y[4:, 1] = np.nan
+    for k, alike in enumerate([True] * 4 + [False] * 8):
+        state, _ = filter_rows(state, model, Y[k : k + 1], 4)
+        assert in_blocks(place_of(state.C), state, model) == alike

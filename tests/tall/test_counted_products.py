@@ -25,62 +25,44 @@ def parts(rng, n_levels, dtype=np.float64):
     return C, e, group, rng.standard_normal((n_levels + 3, Q))
 
 
-def residuals(e, group, n_levels):
-    """The fields of ``counted_rows.Residuals``, every group that may have many features included."""
-    many = np.arange(n_levels + 1)
-    return e, group, n_levels, many, products.columns(e, group, many)
-
-
 def test_observed_features_of_each_group(rng, n_levels):
     _, _, group, _ = parts(rng, n_levels)
-    missing = np.array([0, 4, 9])
-    for gaps in (missing, missing[:0]):
-        sizes = products.group_sizes(group, gaps, n_levels + 3)
-        expected = [sum(group[i] == k for i in range(M) if i not in gaps) for k in range(n_levels + 3)]
-        assert sizes.tolist() == expected
-
-
-def test_sums_per_group(rng, n_levels):
-    C, e, group, _ = parts(rng, n_levels)
-    H = products.group_products(C, residuals(e, group, n_levels)[-1])
-    ee = products.group_squares(e, group, n_levels + 3)
-    for k in range(n_levels + 3):
-        mine = [i for i in range(M) if group[i] == k]
-        assert ee[k] == pytest.approx(sum(e[i] ** 2 for i in mine))
-        if k <= n_levels:
-            close(H[k], sum((C[i] * e[i] for i in mine), np.zeros(Q)) + 0.0, 1e-12)
-    assert len(H) == n_levels + 1
-
-
-def test_the_gram_matrix_of_what_has_moved(rng, n_levels):
-    C, e, group, gains = parts(rng, n_levels)
-    H = products.group_products(C, residuals(e, group, n_levels)[-1])
-    ee = products.group_squares(e, group, n_levels + 3)
-    half = H.T @ gains[: n_levels + 1]
-    change = half + half.T + (gains.T * ee) @ gains + products.own_gram_change(C, e, group, n_levels, gains)
-    moved = products.moved(C.copy(), *residuals(e, group, n_levels), gains)
-    close(C.T @ C + change, moved.T @ moved, 1e-12)
+    some = np.array([0, 4, 9])
+    for idx in (some, some[:0]):
+        expected = [sum(group[i] == k for i in idx) for k in range(n_levels + 3)]
+        assert products.sizes_among(group, idx, n_levels + 3).tolist() == expected
+    assert products.group_sizes(group, n_levels + 3).tolist() == [sum(group == k) for k in range(n_levels + 3)]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_every_feature_moves_by_the_gain_of_its_group(rng, n_levels, dtype):
+def test_features_beside_the_largest_group_move_by_the_gains_of_theirs(rng, n_levels, dtype):
     C, e, group, gains = parts(rng, n_levels, dtype)
-    expected = [C[i] + e[i] * gains[group[i]] for i in range(M)]
-    moved = products.moved(C, *residuals(e, group, n_levels), gains)
-    assert moved is C
-    assert moved.dtype == dtype
-    close(moved, np.array(expected), 1e-5 if dtype == np.float32 else 1e-12)
-
-
-def test_rows_that_were_gathered_move_alike(rng, n_levels):
-    C, e, group, gains = parts(rng, n_levels)
-    idx = np.array([1, 4, 8])
-    expected = C.copy()
-    of = residuals(e[idx], products.taken(group, idx), n_levels)
-    expected[idx] = products.moved(C[idx], *of, gains)
-    out = products.scattered(C, idx, C[idx], *of, gains)
+    e[[4, 6]] = 0.0  # no value
+    outside = [i for i in range(M) if group[i] != 0]
+    assert products.outside(group, 0).tolist() == outside
+    idx, *of, rows, moves = products.apart(C, e, group, np.array(outside, dtype=np.intp), gains)
+    assert idx.tolist() == [i for i in outside if e[i] != 0.0]
+    h, half, ee = products.sums_apart(*of, rows, moves, n_levels + 3)
+    rtol = 1e-5 if dtype == np.float32 else 1e-12
+    before = C[outside]
+    close(h, sum((C[i] * e[i] for i in outside), np.zeros(Q)), rtol)
+    np.testing.assert_allclose(
+        ee, [sum(e[i] ** 2 for i in outside if group[i] == k) for k in range(n_levels + 3)], rtol
+    )
+    expected = np.array([C[i] + e[i] * gains[group[i]] * (group[i] != 0) for i in range(M)])
+    out = products.moved_apart(C, idx, rows, moves)
     assert out is C
-    np.testing.assert_array_equal(C, expected)
+    assert out.dtype == dtype
+    close(out, expected, rtol)
+    close(before.T @ before + half + half.T, out[outside].T @ out[outside], rtol)
+
+
+def test_no_feature_is_beside_the_largest_group():
+    C, none = np.ones((M, Q)), np.zeros(0, dtype=np.intp)
+    idx, *of, rows, moves = products.apart(C, np.ones(M), np.zeros(M, dtype=np.intp), none, np.ones((1, Q)))
+    sums = products.sums_apart(*of, rows, moves, 1)
+    assert all(part.dtype == np.float64 and not part.any() for part in sums)
+    np.testing.assert_array_equal(products.moved_apart(C.copy(), idx, rows, moves), C)
 
 
 @pytest.mark.parametrize("share", [1.0, 0.9])

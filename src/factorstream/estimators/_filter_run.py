@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from ..core.absurd import Seen, seen_in
 from ..core.filter.coefficients import COEFFICIENT_STEPS, DOUBTING
@@ -271,7 +271,9 @@ class FilterDictionary(NamedTuple):
         return projecting.predict(*self._asked, X, self.run.settings.block_size)
 
     def half_width(self, level: float) -> float:
-        return float(ndtri(0.5 + 0.5 * level))
+        """A learned noise variance predicts by a Student-t law, a given one by a normal law."""
+        small, upper = self.run.filter.small, 0.5 + 0.5 * level
+        return float(stdtrit(small.noise_freedom, upper) if self.run.settings.model.learn_noise else ndtri(upper))
 
     def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
         return projecting.draw(*self._asked, X, self.run.settings.block_size, n_draws, rng)

@@ -64,11 +64,16 @@ class Blocks(NamedTuple):
 
 
 def in_blocks(place: Place, state: FilterState, model: FilterModel) -> bool:
-    """Whether the block recursion knows the state: all features share one covariance, and go on to do so."""
+    """Whether the block recursion knows the state: all features share one covariance, and go on to do so.
+
+    Before the first sample (n = 0) no feature has missed one.
+    """
     groups = state.groups
     if groups is None:
         return True
-    return groups.alike and model.drift is None and place.total(n_beside, groups.seen, groups.n) == 0
+    if not groups.alike or model.drift is not None:
+        return False
+    return groups.n == 0.0 or place.total(n_beside, groups.seen, groups.n) == 0
 
 
 def runs(place: Place, rows: RowBlock) -> Iterator[tuple[RowBlock, bool]]:

@@ -1,14 +1,11 @@
 """What the filter with one doubt per feature does to arrays with a feature axis: plain functions (see ``products``).
 
-``group`` (m) are the numbers of the features' groups; the first ``n_levels`` + 1 hold many features, the others one.
+``group`` (m) are the numbers of the features' groups; those above ``n_levels`` hold one feature each.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy.linalg import blas
 
 from ..core.filter.groups import chosen_levels, is_young
 from ..core.linalg import Array, SparseRows
@@ -16,31 +13,40 @@ from ..core.linalg import Array, SparseRows
 # ------------------------------------------------------------------ sums over the features
 
 
-def group_sizes(group: Array, missing_idx: Array, n_groups: int) -> Array:
-    """How many observed features each group has."""
-    sizes = np.bincount(group, minlength=n_groups)
-    if len(missing_idx):
-        sizes = sizes - np.bincount(group[missing_idx], minlength=n_groups)
-    return sizes.astype(np.float64)
+def group_sizes(group: Array, n_groups: int) -> Array:
+    """How many features each group has."""
+    return np.bincount(group, minlength=n_groups).astype(np.float64)
 
 
-def group_squares(e: Array, group: Array, n_groups: int) -> Array:
-    """Σ e_i² of every group."""
-    if n_groups == 1:
-        return np.array([e @ e], dtype=np.float64)
-    return np.bincount(group, weights=e * e, minlength=n_groups)
+def sizes_among(group: Array, idx: Array, n_groups: int) -> Array:
+    """How many of the features ``idx`` each group has."""
+    return group_sizes(group[idx], n_groups)
 
 
-def group_products(C: Array, W: Array) -> Array:
-    """Σ c_i e_i of the groups with many features, whose residuals are the columns of W (groups × q)."""
-    return (W.T @ C).astype(np.float64, copy=False)
+def squares(e: Array) -> float:
+    """Σ e_i²."""
+    return float(e.dot(e))
 
 
-def own_gram_change(C: Array, e: Array, group: Array, n_levels: int, gains: Array) -> Array:
-    """By how much the features of their own change CᵀC beyond Σ e_i² g gᵀ: Σ c_i e_i g_iᵀ and its transpose."""
-    alone = np.flatnonzero(group > n_levels)
-    half = (C[alone] * e[alone, None]).T @ gains[group[alone]]
-    return np.asarray(half + half.T, dtype=np.float64)
+def sums_apart(e: Array, group: Array, rows: Array, moves: Array, n_groups: int) -> tuple[Array, Array, Array]:
+    """Of features beside the largest group, as :func:`apart` has them: Σ c_i e_i (q), M (q × q), and Σ e_i² by group.
+
+    CᵀC changes by M + Mᵀ as they move: for C ← C + P it is CᵀP + PᵀC + PᵀP, and M = (C + P/2)ᵀP.
+    """
+    e, rows, moves = (part.astype(np.float64, copy=False) for part in (e, rows, moves))
+    M = (rows + 0.5 * moves).T @ moves
+    squares_of = np.bincount(group, weights=e * e, minlength=n_groups)
+    return e @ rows, M, squares_of.astype(np.float64, copy=False)  # bincount of nothing is a vector of integers
+
+
+def unheard(C: Array, y: Array, group: Array, missing_idx: Array, weights: Array) -> tuple[Array, Array, float]:
+    """What is missing from C_ΩᵀC_Ω, C_Ωᵀy_Ω and ‖y_Ω‖² where the features of each group have weights of at most 1."""
+    less = 1.0 - weights[group]
+    less[missing_idx] = 0.0
+    idx = np.flatnonzero(less)
+    rows, y, less = C[idx].astype(np.float64, copy=False), y[idx].astype(np.float64, copy=False), less[idx]
+    weighted = rows.T * less
+    return weighted @ rows, weighted @ y, float(less @ y**2)
 
 
 def n_beside(seen: Array, n: float) -> int:
@@ -51,23 +57,24 @@ def n_beside(seen: Array, n: float) -> int:
 # ------------------------------------------------------------------ feature by feature
 
 
-def columns(e: Array, group: Array, many: Array) -> Array:
-    """e_i in the column of the feature's group, one column for each of the groups ``many``, zeros elsewhere."""
-    W = np.empty((len(e), len(many)), e.dtype)
-    for column, number in enumerate(many):
-        np.multiply(e, group == number, out=W[:, column])
-    return W
+def outside(group: Array, number: int) -> Array:
+    """The indices of the features that are not in this group."""
+    return np.flatnonzero(group != number)
 
 
-def moved(C: Array, e: Array, group: Array, n_levels: int, many: Array, W: Array, gains: Array) -> Array:
-    """c_i ← c_i + e_i g in place, g the gain of the feature's group; the others as in ``counted_rows.Residuals``."""
-    gains = gains.astype(C.dtype, copy=False)
-    if len(C) and len(many):
-        gemm = blas.sgemm if C.dtype == np.float32 else blas.dgemm
-        gemm(1.0, gains[many].T, W.T, beta=1.0, c=C.T, overwrite_c=1)  # without a temporary of C's size
-    if len(gains) > n_levels + 1:
-        alone = np.flatnonzero(group > n_levels)
-        C[alone] += e[alone, None] * gains[group[alone]]
+def apart(C: Array, e: Array, group: Array, idx: Array, gains: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """Those of the features ``idx`` that have a residual: indices, e_i, groups, rows of C, and by what these move."""
+    some = e[idx]
+    moving = np.flatnonzero(some)
+    idx, some = idx[moving], some[moving]
+    mine = group[idx]
+    moves = some[:, None] * gains.astype(C.dtype, copy=False)[mine]
+    return idx, some, mine, C.take(idx, axis=0), moves
+
+
+def moved_apart(C: Array, idx: Array, rows: Array, moves: Array) -> Array:
+    """The rows ``idx`` of C, which were ``rows``, once they have moved; C changes in place."""
+    C[idx] = rows + moves
     return C
 
 
@@ -108,9 +115,9 @@ def taken(values: Array, idx: Array) -> Array:
     return values[idx]
 
 
-def scattered(C: Array, idx: Array, rows: Array, *how: Any) -> Array:
-    """The rows ``idx`` of C, given as ``rows``, moved as in :func:`moved`; C changes in place."""
-    C[idx] = moved(rows, *how)
+def scattered(C: Array, idx: Array, rows: Array) -> Array:
+    """C with these rows ``idx``, in place."""
+    C[idx] = rows
     return C
 
 

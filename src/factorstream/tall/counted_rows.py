@@ -8,17 +8,21 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.filter import groups as grouping
-from ..core.filter.counted import CountedStep, drifted, find, gram_change, learned
+from ..core.filter.counted import CountedStep, drifted, find, learned, trust
 from ..core.filter.groups import Groups
 from ..core.filter.masked import observed_gram
 from ..core.filter.model import FilterModel
+from ..core.filter.recursion import move_gram
 from ..core.filter.state import FilterRecord, FilterState, SmallState
 from ..core.linalg import Array, matrix_root
 from ..core.place import Place, Tall
 from . import counted_products as products
 from .engine import Filtered, RowBlock, record_of, refreshed, writable
-from .products import residual, row_products
+from .products import add_rank_one, residual, row_products
 from .rows_numpy import ObservedRow, observed_rows
+
+Equations = tuple[Array, Array, float]
+"""The normal equations of a sample: C_ΩᵀC_Ω, C_Ωᵀy_Ω and ‖y_Ω‖²."""
 
 
 class CountedRows(NamedTuple):
@@ -32,15 +36,20 @@ class CountedRows(NamedTuple):
     def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
         state = writable(self.place, state, self.given)
-        m, records = self.place.total(len, state.C), []
+        m, members, records = self.place.total(len, state.C), None, []
         for rows in blocks:
             for row in observed_rows(self.place, rows, m):
-                state, record = self.row(state, row, m)
+                state, members, record = self.row(state, members, row, m)
                 records.append(record)
         return Filtered(state, records)
 
-    def row(self, state: FilterState, row: ObservedRow, m: int) -> tuple[FilterState, FilterRecord]:
-        """One sample of m features; C and the matrices of the state are changed in place."""
+    def row(
+        self, state: FilterState, members: Members | None, row: ObservedRow, m: int
+    ) -> tuple[FilterState, Members, FilterRecord]:
+        """One sample of m features; C and the matrices of the state are changed in place.
+
+        ``members`` are those of the row before, which are looked up again only where the groups have changed.
+        """
         place, model, C = self.place, self.model, state.C
         assert state.groups is not None  # for the type checker: this engine is for nothing else
         y, missing_idx, n = row
@@ -48,56 +57,94 @@ class CountedRows(NamedTuple):
         if n < m and is_time(state.small.k):
             missing = place.each(products.missing_of, groups.seen, missing_idx)
             groups = with_room(place, groups, missing, state.unseen, state.small.S, model)
-        small, groups, share = drifted(refreshed(place, state.small, C), groups, model.drift)
-        n_groups, n_levels = len(groups.shares) + 1, groups.n_levels
-        counts = place.total(products.group_sizes, groups.group, missing_idx, n_groups)
+        if members is None or members.group is not groups.group:
+            members = members_of(place, groups.group, len(groups.shares) + 1)
+        counts = members.sizes
+        if n < m:
+            counts = counts - place.total(products.sizes_among, groups.group, missing_idx, len(counts))
+        small, groups, share = drifted(refreshed(place, state.small, C), groups, model.drift, counts)
         G = observed_gram(place, C, small.G, missing_idx, m - n, m)
         b, yy = place.total(row_products, C, y)
-        step = find(small, groups, model, G, b, yy, counts)
+        step = found(place, small, groups, model, C, y, groups.group, missing_idx, (G, b, yy), counts)
         e = place.each(residual, C, step.z, y, missing_idx)
-        of = by_group(place, e, groups.group, n_levels, counts)
-        small, ee = with_gram(place, small, step, C, of, b - G.dot(step.z))
-        C = place.each(products.moved, C, *of, step.gains)
+        C, ee = moved(place, C, small.G, step, e, b - G.dot(step.z), members)
         record = record_of(float(ee.sum()), n, step.doubt / (small.lam + step.doubt))
         small, groups, weight = learned(small, groups, model, step, ee)
         groups = groups._replace(seen=place.each(products.counted, groups.seen, missing_idx, share, weight))
         groups = regrouped(place, groups, small, model.r)
-        return state._replace(C=C, small=small, groups=groups), record
+        return state._replace(C=C, small=small, groups=groups), members, record
 
 
-class Residuals(NamedTuple):
-    """The residuals of a sample, by the groups of its features."""
+def found(
+    place: Place,
+    small: SmallState,
+    groups: Groups,
+    model: FilterModel,
+    C: Tall,
+    y: Tall,
+    group: Tall,
+    missing_idx: Tall,
+    equations: Equations,
+    counts: Array,
+) -> CountedStep:
+    """``counted.find`` for a sample y, given C, groups and gaps of its features and its normal equations."""
+    roots = grouping.stack(small.S, groups)
+    weights = trust(small, model, roots, counts, groups.n_levels)
+    G, b, yy = heard(place, C, y, group, missing_idx, equations, weights)
+    return find(small, model, roots, G, b, yy, counts, weights)
 
-    e: Tall
-    """e_i = y_i − c_iᵀz, zero where there was no value."""
+
+def heard(
+    place: Place, C: Tall, y: Tall, group: Tall, missing_idx: Tall, equations: Equations, weights: Array
+) -> Equations:
+    """Normal equations in which the features of each group have these weights, given those with weights of 1."""
+    if weights.min() == 1.0:
+        return equations
+    less = place.total(products.unheard, C, y, group, missing_idx, weights)
+    return equations[0] - less[0], equations[1] - less[1], equations[2] - less[2]
+
+
+class Members(NamedTuple):
+    """Which features are in which group."""
+
     group: Tall
     """The numbers of the features' groups."""
-    n_levels: int
-    """Up to which number groups may have many features."""
-    many: Array
-    """Which of these have observed features."""
-    W: Tall
-    """The residuals of each of those in a column of their own, zeros elsewhere."""
+    sizes: Array
+    """How many features each group has."""
+    largest: int
+    """The number of the group that has most."""
+    beside: Tall
+    """The indices of the features of all others."""
 
 
-def by_group(place: Place, e: Tall, group: Tall, n_levels: int, counts: Array) -> Residuals:
-    """Residuals e by group, of which so many features were observed."""
-    many = np.flatnonzero(counts[: n_levels + 1])
-    return Residuals(e, group, n_levels, many, place.each(products.columns, e, group, many))
+def members_of(place: Place, group: Tall, n_groups: int) -> Members:
+    """From the numbers of the features' groups."""
+    sizes = place.total(products.group_sizes, group, n_groups)
+    largest = int(sizes.argmax())
+    return Members(group, sizes, largest, place.each(products.outside, group, largest))
 
 
-def with_gram(
-    place: Place, small: SmallState, step: CountedStep, C: Tall, of: Residuals, h: Array
-) -> tuple[SmallState, Array]:
-    """The state with CᵀC as it is once C has moved for a sample's residuals, and Σ e_i² per group; h = Σ c_i e_i."""
-    n_groups = len(step.gains)
-    ee = place.total(products.group_squares, of.e, of.group, n_groups)
-    own = n_groups > of.n_levels + 1
-    H = place.total(products.group_products, C, of.W) if own or len(of.many) > 1 else h[None]
-    change = gram_change(step, H, ee, of.many)
-    if own:
-        change += place.total(products.own_gram_change, C, of.e, of.group, of.n_levels, step.gains)
-    return small._replace(G=np.asfortranarray(small.G + change)), ee
+def moved(
+    place: Place, C: Tall, G: Array, step: CountedStep, e: Tall, h: Array, members: Members
+) -> tuple[Tall, Array]:
+    """C once every feature has moved by its residual times the gain of its group, and Σ e_i² per group; h = Σ c_i e_i.
+
+    The largest group moves as all features of a shared covariance do, and the others one by one. C and G = CᵀC change
+    in place.
+    """
+    largest, n_groups = members.largest, len(members.sizes)
+    gain, ee, all_squares = step.gains[largest], np.zeros(n_groups), place.total(products.squares, e)
+    if members.sizes[largest] == members.sizes.sum():
+        ee[largest] = all_squares
+        move_gram(G, h, all_squares, gain)
+        return place.each(add_rank_one, C, e, gain), ee
+    idx, *of, rows, moves = place.each(products.apart, C, e, members.group, members.beside, step.gains)
+    h_apart, M, ee = place.total(products.sums_apart, *of, rows, moves, n_groups)
+    ee[largest] = max(all_squares - float(ee.sum()), 0.0)
+    move_gram(G, h - h_apart, ee[largest], gain)
+    G += M + M.T
+    C = place.each(add_rank_one, C, e, gain)  # also the others, whose rows are then set to what they are to be
+    return place.each(products.moved_apart, C, idx, rows, moves), ee
 
 
 def is_time(k: int) -> bool:

@@ -9,6 +9,7 @@
 ``sparse_numpy``       sparse rows in NumPy
 ``sparse_compiled``    sparse rows in compiled loops, for features of this process
 ``counted_rows``       one row after another where every feature has its own doubt
+``counted_compiled``   the same in compiled loops, for features of this process
 ``counted_sparse``     the same for sparse rows
 =====================  ==========================================================================
 

@@ -13,6 +13,7 @@ from ..core.linalg import Array, SparseRows, gram, is_sparse
 from ..core.place import HERE, Place, Tall
 from . import kernel
 from .blocks import Blocks
+from .counted_compiled import CompiledCountedRows
 from .counted_products import first_in_row
 from .counted_rows import CountedRows, with_newcomers
 from .counted_sparse import CountedSparseRows
@@ -112,19 +113,18 @@ def _sparse_block(place: Place, state: FilterState, X: SparseRows) -> Iterator[R
 def _engine(place: Place, C: Tall, model: FilterModel, X: Rows, part_of: int, block_size: int) -> tuple[Engine, int]:
     """The way for the rows X of a call of ``part_of`` rows, and how many of them to hand over at once."""
     n, m = X.shape
-    if model.step.doubts:
-        if is_sparse(X):
-            return CountedSparseRows(place, model), n
-        by_rows = CountedRows(place, model, C)
-        return by_rows if n == 1 else Blocks(place, model, lambda: by_rows), block_size
+    doubts = model.step.doubts
     if is_sparse(X):
+        if doubts:
+            return CountedSparseRows(place, model), n
         by_loops = place is HERE and kernel.applies(model, part_of, X.nnz // n)
         return CompiledSparseRows(model) if by_loops else NumpySparseRows(place, model), n
-    by_numpy = NumpyRows(place, model, C)
+    by_numpy: Engine = CountedRows(place, model, C) if doubts else NumpyRows(place, model, C)
+    compiled: Engine = CompiledCountedRows(model, C) if doubts else CompiledRows(model, C)
     narrow = m * model.q <= ONE_BY_ONE and model.q <= FEW
     if place is HERE and narrow and kernel.applies(model, part_of, m):
-        return CompiledRows(model, C), max(block_size, min(REFRESH, ONE_BY_ONE // m))
+        return compiled, max(block_size, min(REFRESH, ONE_BY_ONE // m))
     if place is not HERE or narrow:
         return by_numpy if n == 1 else Blocks(place, model, lambda: by_numpy), block_size
-    singles = cache(lambda: CompiledRows(model, C) if kernel.applies(model, part_of, m) else by_numpy)
+    singles = cache(lambda: compiled if kernel.applies(model, part_of, m) else by_numpy)
     return Blocks(place, model, singles), block_size

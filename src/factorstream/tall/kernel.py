@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.filter import groups as grouping
+from ..core.filter.groups import Groups, covariances, level_bounds, room, stack
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief
-from ..core.filter.state import FilterRecord, SmallState
+from ..core.filter.state import FilterRecord, FilterState, SmallState
 from ..core.linalg import Array, SparseRows
 
 if TYPE_CHECKING:
+    from .compiled_counted import Grouped
     from .compiled_steps import Rules
 
 CALLS = 500
@@ -55,7 +58,7 @@ def import_failure() -> Exception | None:
     global _failure
     if _failure is None:
         try:
-            from . import compiled, compiled_projecting  # noqa: F401
+            from . import compiled, compiled_counted, compiled_projecting  # noqa: F401
         except Exception as failure:  # a numba that does not know this NumPy, or finds no place for its cache
             _give_up(failure)
     return _failure
@@ -94,21 +97,73 @@ def _call(function: Callable[..., int], *args: Any) -> int:
 
 
 def known(model: FilterModel) -> bool:
-    """Whether the loops have this model's coefficient step and gain."""
-    return model.step.compiled is not None and model.gain.facts.compiled is not None
+    """Whether the loops have this model's coefficient step and gain, and the drift of a filter that doubts."""
+    has_drift = model.drift is not None and model.step.doubts
+    return model.step.compiled is not None and model.gain.facts.compiled is not None and not has_drift
 
 
 Taken = tuple[SmallState, FilterRecord, int]
 """The state, the record, and how many rows were done: where not all, the next one is handed back to NumPy."""
+
+CountedTaken = tuple[FilterState, FilterRecord, int, int]
+"""The same with the whole state, and why the loops stopped where not all were done (``compiled_counted``)."""
 
 
 def filter_rows(state: SmallState, model: FilterModel, C: Array, Y: Array) -> Taken:
     """Filter the rows of Y (NaN = missing); C and the matrices of ``state`` change in place."""
     from . import compiled
 
-    if not (Y.flags.c_contiguous and Y.flags.writeable):
-        Y = Y.copy()  # every other kind of array would be compiled for once more
-    return _filter(state, model, len(Y), compiled.filter_rows, C, Y)
+    return _filter(state, model, len(Y), compiled.filter_rows, C, _plain(Y))
+
+
+def _plain(Y: Array) -> Array:
+    """Y in the one kind of array that the loops are compiled for; every other kind would be compiled for once more."""
+    return Y if Y.flags.c_contiguous and Y.flags.writeable else Y.copy()
+
+
+def filter_counted_rows(state: FilterState, model: FilterModel, Y: Array, looked: bool) -> CountedTaken:
+    """The same where every feature has its own doubt; C, ``groups.seen`` and the matrices of ``state`` change in place.
+
+    ``looked``: row 0 has all the room that it gets (``counted_rows.with_room``).
+    """
+    from . import compiled_counted
+
+    groups = state.groups
+    assert groups is not None  # for the type checker
+    own, why = _grouped(state, groups, model), np.zeros(1, dtype=np.intp)
+    numbers = np.array([*_numbers(state.small), groups.n])
+    given = state.C, _plain(Y), looked, own, why
+    small, record, done = _filter(state.small, model, len(Y), compiled_counted.filter_rows, *given, numbers=numbers)
+    roots = own.roots.transpose(0, 2, 1)
+    small.S[...] = roots[0]
+    groups = groups._replace(roots=roots[1:], n=float(numbers[4]))
+    return state._replace(small=small, groups=groups), record, done, int(why[0])
+
+
+def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
+    """The groups as the compiled loops need them."""
+    from .compiled_counted import Grouped
+
+    m, n_groups, n_levels = len(groups.seen), len(groups.shares) + 1, groups.n_levels
+    roots = stack(state.small.S, groups)
+    shares = np.concatenate([[1.0], groups.shares])
+    low, high = level_bounds(shares)
+    return Grouped(
+        group=groups.group,
+        seen=groups.seen,
+        unseen=np.zeros(m, dtype=bool) if state.unseen is None else state.unseen,
+        sizes=np.bincount(groups.group, minlength=n_groups).astype(np.float64),
+        shares=shares,
+        low=low,
+        high=high,
+        roots=roots.transpose(0, 2, 1),
+        V=covariances(roots),
+        lines=np.zeros((3, n_groups, model.q)),
+        sums=np.zeros((4, n_groups)),
+        n_own=n_groups - 1 - n_levels,
+        most=room(m, model.q),
+        young=float(grouping.YOUNG * model.r),
+    )
 
 
 def filter_sparse_rows(
@@ -161,13 +216,25 @@ def _matrices(state: SmallState, model: FilterModel) -> Array:
     return matrices
 
 
-def _filter(state: SmallState, model: FilterModel, n: int, samples: Callable[..., int], *data: Array) -> Taken:
+def _numbers(state: SmallState) -> Array:
+    return np.array([state.lam, state.noise_sum, state.noise_dof, state.k], dtype=np.float64)
+
+
+def _filter(
+    state: SmallState,
+    model: FilterModel,
+    n: int,
+    samples: Callable[..., int],
+    *data: Any,
+    numbers: Array | None = None,
+) -> Taken:
     r, matrices = model.r, _matrices(state, model)
-    numbers = np.array([state.lam, state.noise_sum, state.noise_dof, state.k], dtype=np.float64)
+    if numbers is None:
+        numbers = _numbers(state)
     innovation, n_observed, share = np.empty(n), np.empty(n), np.empty(n)
     done = _call(samples, *data, matrices, state.xbar, numbers, _rules(model), innovation, n_observed, share)
     state.G[...], state.S[...], state.T[...] = matrices[0], matrices[1].T, matrices[2, :r, :r]
-    lam, noise_sum, noise_dof, k = numbers.tolist()
+    lam, noise_sum, noise_dof, k = numbers[:4].tolist()
     age = state.age + int(k) - state.k
     state = state._replace(lam=lam, noise_sum=noise_sum, noise_dof=noise_dof, k=int(k), age=age)
     taken = np.flatnonzero(n_observed[:done])

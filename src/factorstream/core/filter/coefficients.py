@@ -154,9 +154,13 @@ def expected_least_squares(sample: Sample, belief: Belief) -> Coefficients:
 
 
 def with_doubt(sample: Sample, belief: Belief) -> Sample:
-    """The normal equations of the expected squares E‖y_Ω − C_Ωz‖²."""
+    """The normal equations of the expected squares E‖y_Ω − C_Ωz‖², with V as the recursion carries it.
+
+    That is relative to λ and not to the learned σ², which is too large as long as little is known of C: x would then be
+    too small, C would learn nothing from it, and σ² would stay as it is.
+    """
     r = len(sample.b)
-    D = (sample.n * belief.dictionary_scale) * (belief.S @ belief.S.T)
+    D = sample.n * (belief.S @ belief.S.T)
     b = sample.b - D[:r, r] if len(D) > r else sample.b
     return Sample(sample.G + D[:r, :r], b, sample.yy, sample.n)
 
@@ -269,8 +273,10 @@ COEFFICIENT_STEPS: dict[str, CoefficientStep] = {
         CoefficientStep("least_squares", least_squares, whitened=True, compiled="least_squares"),
         CoefficientStep("map", maximum_a_posteriori, learns_prior=False, compiled="ridge"),
         CoefficientStep("marginal", marginal_likelihood),
-        CoefficientStep("expected_least_squares", expected_least_squares, whitened=True, doubts=True),
-        CoefficientStep("expected_map", expected_maximum_a_posteriori, learns_prior=False, doubts=True),
+        CoefficientStep(
+            "expected_least_squares", expected_least_squares, whitened=True, compiled="least_squares", doubts=True
+        ),
+        CoefficientStep("expected_map", expected_maximum_a_posteriori, False, compiled="ridge", doubts=True),
         CoefficientStep("doubting_marginal", marginal_likelihood, doubts=True),
     )
 }

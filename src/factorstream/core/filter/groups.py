@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..linalg import Array, matrix_root, triangular_solve
+from ..linalg import Array, triangular_solve
 from ..place import Tall
 
 STEPS_PER_HALF = 2
@@ -74,15 +74,26 @@ class Groups(NamedTuple):
 
 
 def stack(S: Array, groups: Groups) -> Array:
-    """The square roots of all groups' covariances, group 0 first (K + 1 × q × q)."""
-    return np.concatenate([S[None], groups.roots])
+    """The square roots of all groups' covariances, group 0 first (K + 1 × q × q), a copy.
+
+    Each has its columns one after another in memory, so that those of all groups are one matrix without a copy.
+    """
+    out = np.empty((len(groups.roots) + 1, *S.shape))
+    out[0], out[1:] = S.T, groups.roots.transpose(0, 2, 1)
+    return out.transpose(0, 2, 1)
 
 
 def mean_root(roots: Array, counts: Array) -> Array:
     """S with SSᵀ the mean covariance of features of which each group has so many (q × columns)."""
-    used = np.flatnonzero(counts)
-    weighted = roots[used] * np.sqrt(counts[used] / counts.sum())[:, None, None]
-    return np.asarray(weighted.transpose(1, 0, 2).reshape(len(roots[0]), -1))
+    columns = roots.transpose(0, 2, 1)
+    used = counts.nonzero()[0]
+    if len(used) == 1:
+        only: Array = roots[used[0]]
+        return only
+    if len(used) < len(counts):
+        columns, counts = columns[used], counts[used]
+    weighted = columns * np.sqrt(counts / counts.sum())[:, None, None]
+    return np.asarray(weighted.reshape(-1, columns.shape[2]).T)
 
 
 def covariances(roots: Array) -> Array:
@@ -97,9 +108,20 @@ def is_young(seen: Array, r: int) -> Array:
 
 def chosen_levels(seen: Array, n: float) -> Array:
     """The level of each feature by the share of samples in which it was seen (m); 0 is "in all"."""
-    share = np.maximum(seen / max(n, np.finfo(float).tiny), 2.0**-LOWEST)
-    levels: Array = np.clip(np.rint(-STEPS_PER_HALF * np.log2(share)), 0, LOWEST).astype(np.intp)
+    share = np.minimum(np.maximum(seen / max(n, np.finfo(float).tiny), 2.0 ** (-LOWEST / STEPS_PER_HALF)), 1.0)
+    levels: Array = np.rint(-STEPS_PER_HALF * np.log2(share)).astype(np.intp)
     return levels
+
+
+def level_bounds(shares: Array) -> tuple[Array, Array]:
+    """Above which share of the samples, and up to which, features belong to the levels of these shares.
+
+    0 stands for a feature of its own: up to the upper one it does not belong to group 0.
+    """
+    half, lowest = 2.0 ** (0.5 / STEPS_PER_HALF), 2.0 ** (-LOWEST / STEPS_PER_HALF)
+    low = np.where(shares > lowest, shares / half, -1.0)
+    high = np.where(shares > 0.0, np.where(shares < 1.0, shares * half, np.inf), 1.0 / half)
+    return low, high
 
 
 def level_root(S: Array, prior: Array, share: float) -> Array:
@@ -119,26 +141,28 @@ def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool
     """Every feature without a group of its own in the level of its share; returns ``group`` and the other fields.
 
     A feature of its own joins group 0 once that is right for it. With ``mature_too``, every one that is no longer
-    young joins a level: others need the room.
+    young joins a level: others need the room. Where nothing changes, both are returned as they were.
     """
     group = np.asarray(groups.group)
     wanted = chosen_levels(seen, groups.n)
-    own = group > groups.n_levels
-    leaves = own & ~is_young(seen, r) & (mature_too | (wanted == 0))
-    stays = own & ~leaves
-    levels = np.unique(wanted[~stays])
-    levels = levels[levels > 0]
-    shares = 2.0 ** (-levels / STEPS_PER_HALF)
-    open_roots = dict(zip(groups.shares[: groups.n_levels].tolist(), groups.roots, strict=False))
-    roots = [
-        open_roots[share] if share in open_roots else level_root(S, groups.prior, share) for share in shares.tolist()
-    ]
-    alone = np.flatnonzero(stays)
-    roots += list(groups.roots[group[alone] - 1])
+    alone, sizes = np.zeros(0, dtype=np.intp), np.bincount(wanted, minlength=LOWEST + 1)
+    if len(groups.shares) > groups.n_levels:
+        alone = np.flatnonzero(group > groups.n_levels)
+        alone = alone[is_young(seen[alone], r) | ((wanted[alone] > 0) & (not mature_too))]
+        sizes -= np.bincount(wanted[alone], minlength=LOWEST + 1)
+    levels = 1 + np.flatnonzero(sizes[1:])
     number = np.zeros(LOWEST + 1, dtype=np.intp)
     number[levels] = np.arange(1, len(levels) + 1)
     new = number[wanted]
     new[alone] = len(levels) + 1 + np.arange(len(alone))
+    shares = 2.0 ** (-levels / STEPS_PER_HALF)
+    if np.array_equal(new, group) and np.array_equal(shares, groups.shares[: groups.n_levels]):
+        return group, groups
+    open_roots = dict(zip(groups.shares[: groups.n_levels].tolist(), groups.roots, strict=False))
+    roots = [
+        open_roots[share] if share in open_roots else level_root(S, groups.prior, share) for share in shares.tolist()
+    ]
+    roots += list(groups.roots[group[alone] - 1])
     return new, groups._replace(
         roots=np.array(roots).reshape(-1, *S.shape), shares=np.concatenate([shares, np.zeros(len(alone))])
     )
@@ -159,11 +183,6 @@ def with_own(group: Array, groups: Groups, features: Array, roots: Array) -> tup
     )
 
 
-def grown(roots: Array, Q: Array) -> Array:
-    """Square roots of V + Q, group by group."""
-    return np.array([matrix_root(R @ R.T + Q) for R in roots])
-
-
 def kept_share(S: Array, Q: Array) -> float:
     """Which share of what is known about C is left after V has grown by Q: tr(V (V + Q)⁻¹) / q."""
     V = S @ S.T
@@ -172,6 +191,6 @@ def kept_share(S: Array, Q: Array) -> float:
 
 def weighted_median(values: Array, counts: Array) -> float:
     """The median of ``values``, each taken ``counts`` times."""
-    order = np.argsort(values)
-    below = np.cumsum(counts[order])
-    return float(values[order[np.searchsorted(below, 0.5 * below[-1])]])
+    order = values.argsort()
+    below = counts[order].cumsum()
+    return float(values[order[below.searchsorted(0.5 * below[-1])]])

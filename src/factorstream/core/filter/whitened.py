@@ -26,7 +26,7 @@ from scipy.linalg.blas import dger
 
 from ..linalg import Array, cholesky, triangular_solve
 from .model import FilterModel
-from .state import EPS, SmallState, sample_noise, sample_weight
+from .state import EPS, SmallState, noise_information, sample_noise, sample_weight
 
 GROWTH = 1e3
 """Trace of C̃ᵀC̃ − I at which a run ends.
@@ -104,15 +104,17 @@ class _Noise:
 
     def __init__(self, state: SmallState, model: FilterModel, m: int) -> None:
         self.lam, self.total, self.dof, self.k = state.lam, state.noise_sum, state.noise_dof, state.k
-        self.free = m - model.r
+        self.free, self.doubts = m - model.r, model.step.doubts
         self.learned, self.tracked = model.learn_noise and self.free > 0, model.track_noise
 
     def update(self, ee: float, xVx: float) -> None:
         """Learn from one sample with ‖e‖² = ee."""
         if self.learned:
             weight = sample_weight(self.k)
-            self.total += weight * (ee / (1.0 + xVx / self.lam) - self.total)
-            self.dof += weight * (self.free - self.dof)
+            doubt = xVx / self.lam
+            says = noise_information(doubt) if self.doubts else 1.0
+            self.total += weight * (says * ee / (1.0 + doubt) - self.total)
+            self.dof += weight * (says * self.free - self.dof)
             if self.tracked:
                 self.lam = max(self.total / self.dof, EPS * self.lam)
         self.k += 1
@@ -130,14 +132,20 @@ def _samples(
 
     P ← P − ‖e‖² (Pg)(Pg)ᵀ / (1 + ‖e‖² gᵀPg) is the inverse of C̃ᵀC̃ ← C̃ᵀC̃ + ‖e‖² g gᵀ. Potter's update of
     S (see ``covariance``) subtracts from Sᵀ a multiple of f gᵀ, so Sᵀ, A and D change in one rank-one update.
+
+    Where C is doubted, V = [[Ṽ, v], [vᵀ, v₀]], and C̃ᵀμ and mv are needed as their sum alone: C_mu is that sum in the
+    loop, and what each would give by itself follows from Vx = s g, whose last entry says that vᵀx̃ = s g₀ − v₀.
     """
     r, q = model.r, model.q
     noise = _Noise(state, model, m)
     squares = KN[:, q:].diagonal().tolist()  # ‖y‖²
     P, grown, at = np.eye(r), 0.0, first
     mu_mu = 0.0 if C_mu is None else float(state.G[r, r])  # ‖μ‖²
-    doubted = m if model.step.doubts else 0
-    V_mean = M[:q, r] @ M[:q] if doubted and C_mu is not None else None  # V's last column
+    doubted, v_mean, along = m if model.step.doubts else 0, 0.0, 0.0
+    if doubted and C_mu is not None:
+        V_mean = M[:q, r] @ M[:q]  # v and v₀
+        C_mu += doubted * V_mean[:r]
+        v_mean = float(V_mean[r])
     root, shares, squared = M[:q], [], []
     while at < len(KN) and grown < GROWTH:
         rows = 2 * q + at
@@ -148,7 +156,7 @@ def _samples(
         if C_mu is not None:
             b_mean, b_free = float(b[r]), b[:r] - C_mu
             ee += mu_mu - 2.0 * b_mean  # ‖y − μ‖²
-        P.dot(b_free if V_mean is None else b_free - doubted * V_mean[:r], out=x_free)
+        P.dot(b_free, out=x_free)
         ee -= float(x_free.dot(b_free))
 
         lam = noise.lam
@@ -170,16 +178,17 @@ def _samples(
             ee = more = max(ee, 0.0)
         else:
             along = doubted * s  # C̃ᵀe = along · g
-            ee = max(ee - along * float(x_free.dot(g_free)), 0.0)
+            ee = max(ee - doubted * (xVx - v_mean), 0.0)
             more = ee + along
             done.weight[at], done.growth[at] = noise.lam / lam, more + along
         dger(-more / (1.0 + more * float(p.dot(g_free))), p, p, 1, 1, P.T, 0, 0, 1)
         grown += more * float(g_free.dot(g_free))
-        if V_mean is not None:
-            V_mean -= (s * float(g[r])) * g
         if C_mu is not None:
-            g_mean, mu_e = float(g[r]), b_mean - mu_mu - float(C_mu.dot(x_free))  # μᵀe
-            C_mu += (mu_e + more * g_mean) * g_free
+            g_mean, mu_e = float(g[r]), b_mean - mu_mu - float(C_mu.dot(x_free))  # μᵀe, but for what V adds
+            if doubted:
+                mu_e += along * g_mean - doubted * v_mean
+                v_mean -= s * g_mean * g_mean
+            C_mu += (mu_e + ee * g_mean) * g_free
             mu_mu += (2.0 * mu_e + ee * g_mean) * g_mean
 
         squared.append(ee)
@@ -190,6 +199,8 @@ def _samples(
         done.weight[first:at], done.growth[first:at] = 1.0, squared
     if C_mu is not None:
         state.G[r, r] = mu_mu
+        if doubted:
+            C_mu -= doubted * (M[:q, r] @ M[:q, :r])
     return noise.written_to(state), at
 
 
