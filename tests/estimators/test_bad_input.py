@@ -135,3 +135,17 @@ def test_questions_that_linear_algebra_cannot_answer_end_in_a_sentence():
         with pytest.raises(ValueError, match=r"too far apart.*scale the features") as caught:
             getattr(model, name)(X)
         assert not isinstance(caught.value, np.linalg.LinAlgError)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "allowed"),
+    [
+        (DictionaryFilter, r"an int in the range \[1, inf\)"),
+        (BayesianFactorization, r"a str among \{'auto'\} or an int in the range \[1, inf\)"),
+    ],
+)
+def test_true_is_no_number_of_components(estimator, allowed):
+    """The sentence says what this parameter takes, not what any parameter does."""
+    sentence = rf"The 'n_components' parameter of {estimator.__name__} must be {allowed}\. Got True instead\."
+    with pytest.raises(ValueError, match=sentence):
+        estimator(n_components=True).fit(GOOD)
