@@ -1,4 +1,4 @@
-"""How wide answers must be where there are few rows: every observed entry is hidden once.
+"""Which kind of model few rows ask for, and how wide answers must be: every observed entry is hidden once.
 
 A fifth of the entries, which is enough for long sequences (see `choose`), is too few here: its errors would say little
 about intervals of 95%. Nor may what is hidden have a say in the units, as the mean and the spread of a feature are
@@ -7,7 +7,8 @@ themselves uncertain when it has a handful of values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -25,6 +26,9 @@ FEW_ROWS = 200
 """Rows up to which widths are found here. Not tuned: four periods of the hidden runs of longer sequences. It matters:
 at 100, intervals of 150 rows are 15% narrower and hold 93% instead of 96%. What a larger value would do to sequences of
 more than 200 rows is not measured (``benchmarks/sequence_defaults.py``, as all figures of this kind)."""
+FEWEST_ROWS = 2 * HIDDEN_RUN
+"""Rows from which on kinds of models are compared here: two of the longest hidden runs. With fewer, a run that is
+hidden leaves less than half of its feature."""
 FOLDS = 5
 """Parts that the entries are divided into, each hidden once: a fifth is hidden, as in longer sequences. Not tuned: with
 3 or 10, intervals of 80 rows are 1.4% wider and hold up to 0.5 points more, those of 150 rows move by at most 0.4%
@@ -52,7 +56,14 @@ def folds(Y: Array) -> Iterator[Array]:
             yield hide
 
 
-def gap_sizes(
+class Hidden(NamedTuple):
+    """What the observed entries, each hidden once, say about a kind of model."""
+
+    sizes: Array  # errors (see `normal_size`), Student's law included
+    loss: float  # of the errors in the units of Y, by the noise asked for
+
+
+def hidden_once(
     Y: Array,
     r: int,
     kind: Kind,
@@ -62,13 +73,13 @@ def gap_sizes(
     noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
     drift: float | None = None,
     sweeps: int = 8,
-) -> Array:
-    """Errors (see `normal_size`) of every observed entry of Y as the other folds fill it, Student's law included.
+) -> Hidden:
+    """The errors of every observed entry of Y as the other folds fill it.
 
     `answers`: `smoothed` or `filtered`, whichever fills the gaps later. Features that the other folds have no value of
     are left out. FOLDS fits.
     """
-    sizes = [np.zeros(0)]
+    sizes, loss = [np.zeros(0)], 0.0
     for hide in folds(Y):
         Z = np.where(hide, np.nan, Y)
         shift, scale = standards(Z, noise)
@@ -81,7 +92,22 @@ def gap_sizes(
         R = np.broadcast_to(f.model.noise.R, Y.shape)
         size = f.model.noise.normal_size(off[judged], answer.var[judged], R[judged])
         sizes.append(size / np.broadcast_to(student_factor(N), Y.shape)[judged])
-    return np.concatenate(sizes)
+        loss += float(noise.loss((off * scale)[judged]).sum())
+    return Hidden(np.concatenate(sizes), loss)
+
+
+def choose_few(Y: Array, r: int, candidates: Sequence[Kind], **how: Any) -> tuple[Kind, Hidden | None]:
+    """The kind of model whose fills of the hidden entries of Y (T, m) lose less, and what it did; FOLDS fits each.
+
+    The first candidate is compared with the last, which is the most different one. A kind between the two is left out:
+    few rows do not tell it from them, and it would double the cost. `how`: as `hidden_once` takes it. One candidate, or
+    too few rows, need no comparison.
+    """
+    first, last = candidates[0], candidates[-1]
+    if len(Y) < FEWEST_ROWS or first == last:
+        return first, None
+    by_first, by_last = (hidden_once(Y, r, kind, **how) for kind in (first, last))
+    return (last, by_last) if by_last.loss < by_first.loss else (first, by_first)
 
 
 def ranked(size: Array, held: float) -> float:
@@ -110,14 +136,18 @@ def stretches(
     noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
     drift: float | None = None,
     sweeps: int = 8,
+    hidden: Hidden | None = None,
 ) -> tuple[float, float]:
     """The factors on the standard deviations of gaps and of forecasts of Y (T, m). FOLDS + 1 fits.
+
+    `hidden`: what `hidden_once` says of this kind, where it is known already; it saves FOLDS fits.
 
     That of forecasts is at least 1 and that of gaps: a third of few rows holds too few independent errors to say that
     what is not certain between the data is certain beyond them.
     """
-    gaps = gap_sizes(Y, r, kind, answers=answers, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps)
-    factor = ranked_stretch(gaps, noise)
+    if hidden is None:
+        hidden = hidden_once(Y, r, kind, answers=answers, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps)
+    factor = ranked_stretch(hidden.sizes, noise)
     begun = Y[: (PARTS - 1) * len(Y) // PARTS]
     if not np.isfinite(begun).any():
         return factor, max(factor, 1.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..absurd import without
@@ -9,8 +11,9 @@ from ..absurd_rows import absurd_entries
 from ..linalg import Array
 from .choose import HIDDEN_PERIOD, choose
 from .em import maximise
+from .few import choose_few
 from .filter import filter_rows
-from .fit import fit, with_relevance
+from .fit import Kind, fit, smoothed, with_relevance
 from .model import Belief, Emission, Levels, SequenceModel, with_R
 from .moments import Moments, add, forget, recentre
 from .noise import NoiseSpec
@@ -95,20 +98,18 @@ def restart(stream: Stream, opt: StreamOptions) -> Stream:
     Z = (Y - shift) / scale
     if len(Y) >= opt.warmup:
         Z[:, np.isfinite(Z).sum(0) < MIN_SCALE_VALUES] = np.nan  # too few values: unseen until more come
-    kind = opt.candidates[0]
-    if len(Y) > MIN_ROWS_TO_CHOOSE and len(opt.candidates) > 1:
-        kind = choose(
-            Z,
-            opt.r,
-            opt.candidates,
-            dynamics=opt.dynamics,
-            noise=opt.noise,
-            drift=opt.drift,
-            sweeps=opt.sweeps,
-            offline=False,
-        ).kind
-    f = fit(Z, opt.r, kind, dynamics=opt.dynamics, noise=opt.noise, sweeps=opt.sweeps)
+    f = fit(Z, opt.r, _kind(Z, opt), dynamics=opt.dynamics, noise=opt.noise, sweeps=opt.sweeps)
     return resumed(f, shift, scale, Y, opt)
+
+
+def _kind(Z: Array, opt: StreamOptions) -> Kind:
+    """The kind of model that the standardised rows Z of a warm-up ask for, by hidden entries."""
+    how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift, "sweeps": opt.sweeps}
+    if len(opt.candidates) == 1:
+        return opt.candidates[0]
+    if len(Z) <= MIN_ROWS_TO_CHOOSE:
+        return choose_few(Z, opt.r, opt.candidates, answers=smoothed, **how)[0]
+    return choose(Z, opt.r, opt.candidates, offline=False, **how).kind
 
 
 def refresh(stream: Stream, opt: StreamOptions) -> tuple[Stream, LevelChange | None]:
