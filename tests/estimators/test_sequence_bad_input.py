@@ -123,3 +123,21 @@ def test_a_row_or_column_without_its_second_dimension():
         with pytest.raises(ValueError, match=r"pass one row as x\[None, :\]"):
             ask(GOOD[3])
     assert model.partial_fit(X.iloc[[3]]).n_samples_seen_ == 41
+
+
+@pytest.mark.parametrize("method", ["impute", "denoise", "predict_interval"])
+def test_answers_that_float32_cannot_hold_are_refused_in_one_sentence(method):
+    """What was learned in float64 is asked for with float32 rows; the suite makes an error of every warning."""
+    X = 1e60 * np.abs(GOOD)
+    model = SequenceFilter(2).fit(X)
+    with pytest.raises(ValueError, match=r"X has .* of size .*e\+6\d, too large for float32; pass float64"):
+        getattr(model, method)(np.full((3, 6), np.nan, dtype=np.float32))
+    assert np.isfinite(getattr(model, method)(np.full((3, 6), np.nan))).all()
+
+
+def test_rows_of_states_that_float32_cannot_hold_are_refused_in_one_sentence():
+    model = SequenceFilter(2, drift="none").fit(1e60 * GOOD)
+    states = np.ones((3, model.n_components_))
+    with pytest.raises(ValueError, match=r"X has rows of size .*e\+6\d, too large for float32; pass float64"):
+        model.inverse_transform(states.astype(np.float32))
+    assert model.inverse_transform(states).dtype == np.float64

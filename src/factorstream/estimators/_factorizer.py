@@ -82,7 +82,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
                 "pass what transform returned."
             )
         check_size_of(x, x.dtype)
-        rows: Array = x.astype(components.dtype, copy=False) @ components + self.mean_
+        rows: Array = x @ components + self.mean_  # in the wider of the two types
         return rows
 
     @question

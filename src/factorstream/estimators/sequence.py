@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.absurd import nothing_seen, seen_in
 from ..core.dynamics.alarm import threshold
 from ..core.dynamics.fit import fit
-from ..core.dynamics.scale import standards
+from ..core.dynamics.scale import LEAST_KNOWN, standards
 from ..core.dynamics.stream import followed, new_stream, resumed
 from ..core.linalg import Array
 from ..tall.threads import limited
@@ -126,8 +126,9 @@ class SequenceFilter(SequenceAnswers):
 
     Standard deviations and intervals of a feature with N values are as wide as Student's with N - 1 degrees of freedom:
     6.5 times the model's own with two values, 1.6 times with four, 1.01 times with 100. Intervals at other levels
-    than 95% are Student's at that level; standard deviations are such that 1.96 of them hold 95%. A feature
-    with one value counts as one with two, and for one without any value nothing is promised. On rows that the model
+    than 95% are Student's at that level; standard deviations are such that 1.96 of them hold 95%. Where a feature has
+    one value or none, nothing says how far others lie: its bounds and standard deviations are infinite, and ``fit``
+    warns of it; it is filled by its one value, or by the usual mean of the others, as its states say. On rows that the model
     itself draws, 40, 80 or 160 of them with 30 to 90% missing at random, calibrated intervals of 95% hold 92 to 98% of
     gaps and 93 to 99.5% of forecasts up to ten steps, the most where a few rows are given levels that they do not have;
     without ``calibrate``, of 40 or 80 rows, 84 to 93% of gaps (``benchmarks/sequence_coverage.py``).
@@ -251,7 +252,7 @@ class SequenceFilter(SequenceAnswers):
             self.state_ = _with_times(state, table)._replace(beliefs=(state.fitted.belief,))
             if self.verbose:
                 print(f"[SequenceFilter] {state.n_iter} sweeps, bound {found.history[-1]:.6g}, kind: {kind}")
-            _warn_of_unseen(Y, getattr(self, "feature_names_in_", None))
+            _warn_of_unknown(state.counts, getattr(self, "feature_names_in_", None))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -281,10 +282,10 @@ def _with_times(state: SequenceState, table: Table) -> SequenceState:
     return state._replace(table=store_table(last_rows(table, max(KEPT_TIMES, 1 + state.lag))))
 
 
-def _warn_of_unseen(Y: Array, names: Array | None) -> None:
-    unseen = np.asarray(np.isnan(Y).all(axis=0))
-    if unseen.any():
+def _warn_of_unknown(counts: Array, names: Array | None) -> None:
+    unknown = np.asarray(counts < LEAST_KNOWN)
+    if unknown.any():
         warn_caller(
-            "Features without any observed value keep the prior's interval, "
-            f"the usual mean and spread of the others: {marked(unseen, names)}."
+            "Bounds are infinite where one value of a feature is known, or none, which does not say how far others "
+            f"lie: {marked(unknown, names)}."
         )

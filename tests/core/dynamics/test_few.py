@@ -33,8 +33,11 @@ def test_runs_are_as_long_as_the_gaps():
     assert usual_gap(Y) == 4
     Y[::2, 0] = np.nan
     assert usual_gap(Y) == 1
-    Y[1:, 0] = np.nan
+    Y[:, 0] = np.nan
+    Y[:2, 0] = 0.0
     assert usual_gap(Y) == HIDDEN_RUN
+    Y[1, 0] = np.nan  # of one value nothing can be hidden: only the other feature counts
+    assert usual_gap(Y) == 5
 
 
 def test_nothing_is_hidden_where_nothing_would_be_left():

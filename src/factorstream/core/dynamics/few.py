@@ -20,7 +20,7 @@ from .em import LEARNED, DynamicsSpec
 from .fit import Kind, fit
 from .model import Answer, SequenceModel
 from .noise import GaussianSpec, NoiseSpec
-from .scale import standards, student_factor
+from .scale import LEAST_KNOWN, standards, student_factor
 
 FEW_ROWS = 200
 """Rows up to which widths are found here. Not tuned: four periods of the hidden runs of longer sequences. It matters:
@@ -36,8 +36,11 @@ FOLDS = 5
 
 
 def usual_gap(Y: Array) -> int:
-    """The mean length of the gaps of the features of Y (T, m), at most HIDDEN_RUN; that where there are none."""
-    missing = np.pad(np.isnan(Y), ((1, 1), (0, 0)))
+    """The mean length of the gaps of the features of Y (T, m), at most HIDDEN_RUN; that where there are none.
+
+    Features with fewer than LEAST_KNOWN values are one gap, in which nothing can be hidden, and do not count.
+    """
+    missing = np.pad(np.isnan(Y[:, np.isfinite(Y).sum(0) >= LEAST_KNOWN]), ((1, 1), (0, 0)))
     begins = (missing[1:] & ~missing[:-1]).sum()
     return int(np.clip(round(missing.sum() / begins), 1, HIDDEN_RUN)) if begins else HIDDEN_RUN
 
@@ -76,8 +79,8 @@ def hidden_once(
 ) -> Hidden:
     """The errors of every observed entry of Y as the other folds fill it.
 
-    `answers`: `smoothed` or `filtered`, whichever fills the gaps later. Features that the other folds have no value of
-    are left out. FOLDS fits.
+    `answers`: `smoothed` or `filtered`, whichever fills the gaps later. Features that the other folds have fewer than
+    LEAST_KNOWN values of are left out. FOLDS fits.
     """
     sizes, loss = [np.zeros(0)], 0.0
     for hide in folds(Y):
@@ -87,7 +90,7 @@ def hidden_once(
         f = fit(Z, r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
         answer = answers(with_drift(f.model, drift), Z)
         N = np.isfinite(Z).sum(0)
-        judged = hide & (N > 0)
+        judged = hide & (N >= LEAST_KNOWN)
         off = np.abs(answer.signal - (Y - shift) / scale)
         R = np.broadcast_to(f.model.noise.R, Y.shape)
         size = f.model.noise.normal_size(off[judged], answer.var[judged], R[judged])
