@@ -171,9 +171,7 @@ def cell_lines(results: Sequence[Result]) -> str:
         "|---|" + "---|" * 7,
     ]
     for name, (n, m, r, missing, _), coverage, warned, refused in results:
-        lines.append(
-            f"| `{name}` | {n} | {m} | {r} | {missing:.0%} | {coverage:.3f} | {warned:.0%} | {refused:.0%} |"
-        )
+        lines.append(f"| `{name}` | {n} | {m} | {r} | {missing:.0%} | {coverage:.3f} | {warned:.0%} | {refused:.0%} |")
     return "\n".join(lines)
 
 

@@ -53,8 +53,8 @@ def main(folder="."):
         lower, upper = model.predict_interval(X, LEVEL)
         inside = (lower <= Y) & (upper >= Y)
         print(f"\n{name}: the {LEVEL:.0%} intervals hold {inside[removed].mean():.1%}, "
-              f"RMSE {rmse(Y, filled, where=removed):.2f}, filled values are {(filled - Y)[removed].mean():+.2f} off on "
-              f"average.")  # fmt: skip
+              f"RMSE {rmse(Y, filled, where=removed):.2f}, "
+              f"filled values are {(filled - Y)[removed].mean():+.2f} off on average.")  # fmt: skip
         print(f"missingness: {missingness(X)}")
         results[name] = (removed, filled, lower, upper, inside)
     path = Path(folder) / "missing_not_at_random.png"

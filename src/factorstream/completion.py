@@ -48,7 +48,7 @@ class Suspect(NamedTuple):
 
     column: str
     value: float
-    count: int
+    times: int
     """How often the column has it."""
 
 
@@ -189,7 +189,7 @@ def _by_blocks(
 
 
 def _suspects(table: Table) -> Iterator[Suspect]:
-    """Well-known fill values, each with its column, that lie outside the column's other values by FAR of their range."""
+    """Well-known fill values, by columns, that lie outside their column's other values by FAR of their range."""
     for position, values in zip(table.numeric, table.numbers.T, strict=True):
         known = values[~np.isnan(values)].astype(np.float64)
         fill = is_fill(known)

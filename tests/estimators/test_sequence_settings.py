@@ -82,7 +82,9 @@ def test_a_feature_with_one_value_or_none_has_infinite_bounds(known, T):
     without = SequenceFilter(2).fit(np.delete(X, 5, axis=1))
     X[known:, 5] = np.nan
     X[:known, 5] = 7.0
-    with pytest.warns(UserWarning, match=r"Bounds are infinite where one value of a feature is known, or none, .*: 5\."):
+    with pytest.warns(
+        UserWarning, match=r"Bounds are infinite where one value of a feature is known, or none, .*: 5\."
+    ):
         model = SequenceFilter(2).fit(X)
     gaps = np.isnan(X)
     filled, std = model.impute(X, return_std=True)

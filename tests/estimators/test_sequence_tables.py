@@ -230,7 +230,9 @@ def test_time_stamps_as_text_get_a_sentence_that_says_what_to_do(library):
     days = [f"2024-01-{k + 1:02d}" for k in range(30)]
     X = frames.DataFrame({"when": days, "a": panel(T=30)[:, 0]})
     convert = r"pandas\.to_datetime\(X\['when'\]\)" if library == "pandas" else r"X\['when'\]\.str\.to_datetime\(\)"
-    with pytest.raises(ValueError, match=f"Column 'when' of X holds text, .* turn it into datetimes, as {convert} does"):
+    with pytest.raises(
+        ValueError, match=f"Column 'when' of X holds text, .* turn it into datetimes, as {convert} does"
+    ):
         SequenceFilter(1).fit(X)
     if library == "pandas":
         X["when"] = frames.to_datetime(X["when"])
@@ -245,7 +247,9 @@ def test_time_stamps_as_text_get_a_sentence_that_says_what_to_do(library):
 def test_an_index_of_dates_as_text_is_pointed_out():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(panel(T=30), index=[f"2024-01-{k + 1:02d}" for k in range(30)])
-    with pytest.warns(UserWarning, match=r"index of X is text, .* pass X\.set_index\(pandas\.to_datetime\(X\.index\)\)"):
+    with pytest.warns(
+        UserWarning, match=r"index of X is text, .* pass X\.set_index\(pandas\.to_datetime\(X\.index\)\)"
+    ):
         SequenceFilter(1).fit(X)
     model = SequenceFilter(1).fit(X.set_index(pandas.to_datetime(X.index)))
     assert model.forecast(2).index[1] == pandas.Timestamp("2024-02-01")

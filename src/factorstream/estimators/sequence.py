@@ -68,7 +68,8 @@ class SequenceFilter(SequenceAnswers):
 
         - "level": each feature has a slow level of its own.
         - "none", or 0: nothing.
-        - "auto": what fills some hidden observed runs best, "level" or "none" ("level" for 100 rows or fewer).
+        - "auto": what fills hidden observed entries best, "level" or "none" ("level" for fewer than 20 rows). Up to 100
+          rows every entry is hidden once, in five fits of each; in longer sequences some runs are, in one.
         - A positive number: the dictionary, which is followed row by row by the filter, without levels; it is Q_V, the
           variance that each loading of a standardised feature gains per time step.
 
@@ -128,10 +129,11 @@ class SequenceFilter(SequenceAnswers):
     6.5 times the model's own with two values, 1.6 times with four, 1.01 times with 100. Intervals at other levels
     than 95% are Student's at that level; standard deviations are such that 1.96 of them hold 95%. Where a feature has
     one value or none, nothing says how far others lie: its bounds and standard deviations are infinite, and ``fit``
-    warns of it; it is filled by its one value, or by the usual mean of the others, as its states say. On rows that the model
-    itself draws, 40, 80 or 160 of them with 30 to 90% missing at random, calibrated intervals of 95% hold 92 to 98% of
-    gaps and 93 to 99.5% of forecasts up to ten steps, the most where a few rows are given levels that they do not have;
-    without ``calibrate``, of 40 or 80 rows, 84 to 93% of gaps (``benchmarks/sequence_coverage.py``).
+    warns of it.
+
+    On rows that the model itself draws, 40 or 80 of them with 30 to 90% missing at random, calibrated intervals of 95%
+    hold 94 to 97% of gaps and 93 to 99% of forecasts up to ten steps (160 rows: 92 to 98% and 93 to 99.5%); without
+    ``calibrate``, of 40 or 80 rows, PLAIN of gaps (``benchmarks/sequence_coverage.py``).
 
     ``partial_fit`` fits rows 1 to 256 anew at every power of two and then learns every 128 rows, with a memory of about
     1300 rows; its result depends on the rows alone, not on their division into calls.

@@ -136,7 +136,9 @@ def parse_delimited(
     for cells, end in _split(text, delimiter):
         lines.append(cells)
         ends.append(end)
-    return _TextTable(raw, lines, _Layout(ends, delimiter, header, mark, GAPS.union(text.strip().lower() for text in missing)))
+    return _TextTable(
+        raw, lines, _Layout(ends, delimiter, header, mark, GAPS.union(text.strip().lower() for text in missing))
+    )
 
 
 def _split(text: str, delimiter: str) -> Iterator[tuple[list[str], str]]:

@@ -58,8 +58,8 @@ class Stray(NamedTuple):
 
     column: str
     text: str
-    count: int
-    """Cells that say it."""
+    n_cells: int
+    """How many say it."""
     line: int
     """Of the first of them in the file, counted from 1."""
 

@@ -34,9 +34,7 @@ def format_of(path: Path) -> Format:
     return next((known for known in FORMATS if ending in known.endings), TEXT)
 
 
-def read_table(
-    path: Path, delimiter: str | None = None, header: bool = True, missing: tuple[str, ...] = ()
-) -> Table:
+def read_table(path: Path, delimiter: str | None = None, header: bool = True, missing: tuple[str, ...] = ()) -> Table:
     """Read a file; a `TableError` says in one sentence why it cannot be read.
 
     ``delimiter`` and ``header`` are for text. Without a delimiter it is a tab in ``.tsv`` and ``.tab``, and
@@ -69,9 +67,9 @@ def _take_out(table: Table, missing: tuple[str, ...]) -> None:
     kind = known.dtype.type if known.dtype.kind == "f" else np.float64
     gaps = np.isin(known, np.array(marks, dtype=kind))  # float32 values equal marks that are rounded like them
     numbers = np.where(gaps, np.nan, known)
-    some = ~np.isnan(numbers).all(axis=0)
+    some = np.asarray(~np.isnan(numbers).all(axis=0))
     table.numbers = numbers[:, some]
-    table.numeric = [position for position, kept in zip(table.numeric, some, strict=True) if kept]
+    table.numeric = [position for position, kept in zip(table.numeric, some.tolist(), strict=True) if kept]
 
 
 def _as_number(text: str) -> float | None:

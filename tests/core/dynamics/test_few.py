@@ -7,7 +7,17 @@ import pytest
 
 from dynamics_problems import draw, make, standardised
 from factorstream.core.dynamics.choose import HIDDEN_RUN, MIN_STRETCH
-from factorstream.core.dynamics.few import FEWEST_ROWS, FOLDS, choose_few, folds, hidden_once, ranked, ranked_stretch, stretches, usual_gap
+from factorstream.core.dynamics.few import (
+    FEWEST_ROWS,
+    FOLDS,
+    choose_few,
+    folds,
+    hidden_once,
+    ranked,
+    ranked_stretch,
+    stretches,
+    usual_gap,
+)
 from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, filtered, fit, smoothed
 from factorstream.core.dynamics.noise import GaussianSpec
 
