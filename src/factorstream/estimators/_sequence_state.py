@@ -86,7 +86,7 @@ def take_rows(state: SequenceState, Y: Array) -> SequenceState:
     for k, y in enumerate(Y):
         seen, entries = judged(state.seen, y[None], FLOAT)
         row = without(y[None], entries)
-        stream, event = advance(state.stream, row[0], state.options)
+        stream, event = advance(state.stream, row[0], state.options, calibrate=bool(state.parameters["calibrate"]))
         absurd += [entries._replace(row=entries.row + k)] if len(entries.row) else []
         if isinstance(event, Restart) and len((late := absurd_entries(event.rows)).row):  # judged together
             absurd.append(late._replace(row=late.row + k + 1 - len(event.rows)))
@@ -98,7 +98,8 @@ def take_rows(state: SequenceState, Y: Array) -> SequenceState:
         state = state._replace(beliefs=_beliefs_after(state, event)[-keep:])
         if isinstance(event, Restart):  # widths that were found for the model before
             counts = np.isfinite(event.rows).sum(0, dtype=np.float64)
-            state = state._replace(interval_scale=1.0, forecast_scale=1.0, counts=counts)
+            gaps, forecasts = event.widths
+            state = state._replace(interval_scale=gaps, forecast_scale=forecasts, counts=counts)
         if isinstance(event, Refresh):
             counts = state.counts + np.isfinite(since).sum(0)
             state = state._replace(counts=np.where(counts < LEAST_KNOWN, counts, np.inf))  # `widened`

@@ -80,7 +80,7 @@ class SequenceFilter(SequenceAnswers):
         Whether ``fit`` sets the width of the intervals by the errors made on hidden observed runs, and that of
         forecasts by those made in the last third: parameters that were learned from few rows are less certain than the
         model knows. Up to 200 rows every observed entry is hidden once, in five fits; in longer sequences a fifth of
-        them, in one. ``partial_fit`` alone does not calibrate.
+        them, in one. A stream is calibrated in the same way at rows 32 and 64, and not from row 128 on.
     alarm_rate : float, default=1e-4
         False alarms per row that the alarm rule is set for; see ``alarms``.
     max_iter : int, default=30
@@ -133,7 +133,7 @@ class SequenceFilter(SequenceAnswers):
 
     On rows that the model itself draws, 40 or 80 of them with 30 to 90% missing at random, calibrated intervals of 95%
     hold 94 to 97% of gaps and 93 to 99% of forecasts up to ten steps (160 rows: 92 to 98% and 93 to 99.5%); without
-    ``calibrate``, of 40 or 80 rows, PLAIN of gaps (``benchmarks/sequence_coverage.py``).
+    ``calibrate``, of 40 or 80 rows, 90 to 93% of gaps (``benchmarks/sequence_coverage.py``).
 
     ``partial_fit`` fits rows 1 to 256 anew at every power of two and then learns every 128 rows, with a memory of about
     1300 rows; its result depends on the rows alone, not on their division into calls.
