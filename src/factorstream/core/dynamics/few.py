@@ -28,10 +28,9 @@ at 100, intervals of 150 rows are 15% narrower and hold 93% instead of 96%. What
 more than 200 rows is not measured (``benchmarks/sequence_defaults.py``, as all figures of this kind)."""
 FEWEST_ROWS = 2 * HIDDEN_RUN
 """Rows from which on kinds of models are compared here: two of the longest hidden runs. With fewer, a run that is
-hidden leaves less than half of its feature. Chosen after a look at made-up sequences of
-10, 14 and 20 rows: levels forecast the first two better. At 10, tables of 15 rows have 4% less error in gaps and 1% less
-in forecasts. It matters at 40: those of 30 rows have 29% more in gaps, and intervals 5% wider
-(``benchmarks/sequence_defaults.py``)."""
+hidden leaves less than half of its feature. Chosen after a look at made-up sequences of 10, 14 and 20 rows: levels
+forecast the first two better. At 10, tables of 15 rows have 4% less error in gaps and 1% less in forecasts. It matters
+at 40: those of 30 rows have 29% more in gaps, and intervals 5% wider (``benchmarks/sequence_defaults.py``)."""
 FOLDS = 5
 """Parts that the entries are divided into, each hidden once: a fifth is hidden, as in longer sequences. Not tuned: with
 3, some tables of 80 rows get another kind of model, 1% more error in gaps and 4% in forecasts, with intervals 2% wider;
