@@ -222,3 +222,41 @@ def test_one_row_is_enough_where_the_step_is_known():
         stamp = pandas.DatetimeIndex(["2024-01-01"]) if library == "pandas" else hours(library, 1)
         with pytest.raises(ValueError, match="no step to continue at"):
             uncalibrated(2).partial_fit(table(library, X, stamp)).forecast(1)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_time_stamps_as_text_get_a_sentence_that_says_what_to_do(library):
+    frames = pytest.importorskip(library)
+    days = [f"2024-01-{k + 1:02d}" for k in range(30)]
+    X = frames.DataFrame({"when": days, "a": panel(T=30)[:, 0]})
+    convert = r"pandas\.to_datetime\(X\['when'\]\)" if library == "pandas" else r"X\['when'\]\.str\.to_datetime\(\)"
+    with pytest.raises(
+        ValueError, match=f"Column 'when' of X holds text, .* turn it into datetimes, as {convert} does"
+    ):
+        uncalibrated(1).fit(X)
+    if library == "pandas":
+        X["when"] = frames.to_datetime(X["when"])
+    else:
+        X = X.with_columns(X["when"].str.to_datetime())
+    assert uncalibrated(1).fit(X).forecast(2)["when"][1].day == 1  # of February
+    names = frames.DataFrame({"name": ["Ann"] * 30, "a": panel(T=30)[:, 0]})
+    with pytest.raises(ValueError, match="Column 'name' of X holds values that are no numbers; drop it"):
+        uncalibrated(1).fit(names)
+
+
+def test_an_index_of_dates_as_text_is_pointed_out():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(panel(T=30), index=[f"2024-01-{k + 1:02d}" for k in range(30)])
+    with pytest.warns(
+        UserWarning, match=r"index of X is text, .* pass X\.set_index\(pandas\.to_datetime\(X\.index\)\)"
+    ):
+        uncalibrated(1).fit(X)
+    model = uncalibrated(1).fit(X.set_index(pandas.to_datetime(X.index)))
+    assert model.forecast(2).index[1] == pandas.Timestamp("2024-02-01")
+    uncalibrated(1).fit(X.set_index(pandas.Index([f"row {k}" for k in range(30)])))  # says nothing
+
+
+def test_numbers_as_text_are_numbers():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"a": [str(x) for x in panel(T=30)[:, 0]]})
+    np.testing.assert_array_equal(uncalibrated(1).fit(X).mean_, uncalibrated(1).fit(X.astype(float)).mean_)

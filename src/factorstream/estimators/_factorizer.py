@@ -15,6 +15,7 @@ from ..core.variational.conformal import check_level
 from ..tall.rows import Rows, dense
 from ._absurd import asked, check_answers_fit
 from ._answers import Dictionary, PosteriorDictionary
+from ._columns import like_table
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
 from ._validation import check_count, check_data, check_size_of, narrowed, question
@@ -82,17 +83,17 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
                 "pass what transform returned."
             )
         check_size_of(x, x.dtype)
-        rows: Array = x.astype(components.dtype, copy=False) @ components + self.mean_
+        rows: Array = x @ components + self.mean_  # in the wider of the two types
         return rows
 
     @question
     def impute(self, X: MatrixLike) -> Any:
-        """X with its NaN filled in; observed entries are kept.
+        """X with its NaN filled in; observed entries are kept. A table comes back as a table.
 
         Sparse rows come back dense: pass as many at a time as memory has room for.
         """
         rows = dense(self._rows_to_fill(X))
-        return self._dictionary().fill(rows)
+        return like_table(self._dictionary().fill(rows), X)
 
     def _rows_to_fill(self, X: MatrixLike) -> Rows:
         """The rows of a question with their absurd values missing."""
@@ -136,23 +137,24 @@ class PosteriorFactorizer(Factorizer):
         return read_only(noise) if isinstance(noise, np.ndarray) else noise
 
     @question
-    def impute(self, X: MatrixLike, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """X with its NaN filled in; observed entries are kept.
+    def impute(self, X: MatrixLike, return_std: bool = False) -> Any:
+        """X with its NaN filled in; observed entries are kept. A table comes back as a table.
 
         With ``return_std`` also the predictive standard deviation of every filled entry, noise included; zero where
         X was observed. Sparse rows come back dense: pass as many at a time as memory has room for.
         """
         rows = dense(self._rows_to_fill(X))
         if not return_std:
-            return self._dictionary().fill(rows)
+            return like_table(self._dictionary().fill(rows), X)
         filled, variance = self._dictionary().predict(rows)
-        return filled, np.sqrt(variance).astype(rows.dtype, copy=False)
+        return like_table(filled, X), like_table(np.sqrt(variance).astype(rows.dtype, copy=False), X)
 
     @question
-    def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Array, Array]:
+    def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Any, Any]:
         """Bounds that hold the true value of a missing entry with probability ``level``.
 
-        Where X is observed both are X: set an entry to NaN to get its interval from the rest of its row.
+        Where X is observed both are X: set an entry to NaN to get its interval from the rest of its row. Both are
+        tables where X is one.
         """
         rows = dense(self._rows_to_fill(X))
         check_level(level)
@@ -160,7 +162,7 @@ class PosteriorFactorizer(Factorizer):
         width = dictionary.half_width(level)
         filled, variance = dictionary.predict(rows)
         reach = (width * np.sqrt(variance)).astype(rows.dtype, copy=False)
-        return filled - reach, filled + reach
+        return like_table(filled - reach, X), like_table(filled + reach, X)
 
     @question
     def sample_imputations(self, X: MatrixLike, n_draws: int = 5, random_state: Seed = None) -> Array:

@@ -151,13 +151,16 @@ def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
         check_range(float(largest), dtype, smallest=0.0)
 
 
-def narrowed(coefficients: Array, dtype: np.dtype[Any]) -> Array:
-    """Coefficients in the type of the rows that they were asked for with; refused where it cannot hold them."""
-    if coefficients.dtype != dtype:
-        largest = float(np.abs(coefficients).max(initial=0.0))
+def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") -> Array:
+    """An answer in the type of the rows that it was asked for with; refused where that cannot hold it.
+
+    Infinite bounds are infinite in every type.
+    """
+    if answer.dtype != dtype:
+        largest = float(np.abs(answer, where=np.isfinite(answer), out=np.zeros_like(answer)).max(initial=0.0))
         if largest > float(np.finfo(dtype).max):
-            raise ValueError(f"X has coefficients of size {largest:.3g}, too large for {dtype}; pass float64.")
-    return coefficients.astype(dtype, copy=False)
+            raise ValueError(f"X has {what} of size {largest:.3g}, too large for {dtype}; pass float64.")
+    return answer.astype(dtype, copy=False)
 
 
 def _parts(values: Array) -> Iterator[Array]:

@@ -23,7 +23,7 @@ from ..tall.threads import limited
 from . import _bayesian_run
 from ._absurd import asked, without_absurd
 from ._bayesian_run import BayesianRun
-from ._columns import marked, means_nan, moments, robust_moments
+from ._columns import like_table, marked, means_nan, moments, robust_moments
 from ._factorizer import read_only
 from ._imputer_state import ImputerState
 from ._stateful import Stateful
@@ -255,12 +255,12 @@ class LowRankImputer(TransformerMixin, Stateful):
         indicator = self.indicator_
         return filled if indicator is None else np.hstack([filled, indicator.transform(values)])
 
-    def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Array, Array]:
+    def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Any, Any]:
         """Bounds that hold the true value of a missing entry with probability ``level``.
 
-        Where X is observed both are X. Both have the columns of ``transform`` without the indicators. Where nothing
-        says how far a value may lie they are -inf and inf: in features with one observed value or none, and in those
-        whose observed values are all equal but fewer than level / (1 - level), 19 for 95%.
+        Where X is observed both are X. Both have the columns of ``transform`` without the indicators, and are tables
+        where X is one. Where nothing says how far a value may lie they are -inf and inf: in features with one observed
+        value or none, and in those whose observed values are all equal but fewer than level / (1 - level), 19 for 95%.
         """
         values, state = self._ask(X)
         check_level(level)
@@ -273,8 +273,8 @@ class LowRankImputer(TransformerMixin, Stateful):
             reach = width * np.sqrt(variance)
             lower, upper = mean - reach, mean + reach
         return (
-            state.widened(values, state.filled(values, lower), level, -np.inf),
-            state.widened(values, state.filled(values, upper), level, np.inf),
+            like_table(state.widened(values, state.filled(values, lower), level, -np.inf), X, state.kept),
+            like_table(state.widened(values, state.filled(values, upper), level, np.inf), X, state.kept),
         )
 
     def sample_imputations(self, X: MatrixLike, n_draws: int = 5, random_state: Seed = None) -> Array:
