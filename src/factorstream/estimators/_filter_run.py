@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, stdtrit
 
 from ..core.absurd import Seen, seen_in
 from ..core.filter.coefficients import COEFFICIENT_STEPS, DOUBTING
@@ -15,11 +14,10 @@ from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState
 from ..core.linalg import Array, is_sparse
 from ..core.place import Place
-from ..tall import projecting
 from ..tall.filtering import filter_rows
 from ..tall.places import place_of
-from ..tall.rows import Rows, rows_with_data, stack
-from ..tall.starting import measure, start, warm_up
+from ..tall.rows import Rows, divided, rows_with_data, stack
+from ..tall.starting import in_units, measure, start, warm_up
 from ._absurd import first_rows, next_rows
 from ._records import Lots, Record, Tell, filter_record, latest, with_record
 from ._validation import as_covariance, check_init
@@ -58,11 +56,13 @@ class FilterSettings(NamedTuple):
     """Of the dictionary."""
     block_size: int
     """Rows handled together."""
+    scale: bool
+    """Whether columns are taken in units of their own."""
 
     @property
     def measures(self) -> bool:
         """Whether something follows from the data's scale."""
-        return self.noise_variance is None or self.prior_covariance is None
+        return self.noise_variance is None or self.prior_covariance is None or self.scale
 
 
 def filter_settings(
@@ -80,6 +80,7 @@ def filter_settings(
     prior_covariance: str | ArrayLike = "auto",
     drift: float | ArrayLike = 0.0,
     covariance: str = "shared",
+    scale: bool = False,
 ) -> FilterSettings:
     """An estimator's parameters in the core's words, or one sentence about the one that cannot be used."""
     r = int(n_components)
@@ -100,7 +101,7 @@ def filter_settings(
     )
     start = init if isinstance(init, str) else check_init(init, r, n_features)
     size = min(max(2 * r, SMALLEST_BLOCK), LARGEST_BLOCK) if isinstance(batch_size, str) else int(batch_size)
-    return FilterSettings(model, noise, prior, start, seed, dtype, size)
+    return FilterSettings(model, noise, prior, start, seed, dtype, size, bool(scale))
 
 
 def _drift(drift: float | ArrayLike, r: int, fit_mean: bool) -> Array | None:
@@ -121,6 +122,9 @@ class FilterRun(NamedTuple):
     """The estimator's parameters when the run began."""
     settings: FilterSettings
     filter: FilterState
+    """In units of the columns."""
+    unit: Array | None
+    """The units of the columns (m); None where all share that of the data."""
     warm_rows: Rows | None
     """The first rows of a stream, kept until they are enough to measure the scale; None from then on."""
     seen: Seen | None
@@ -139,8 +143,8 @@ class FilterRun(NamedTuple):
 
 def begin(parameters: dict[str, Any], settings: FilterSettings, X: Rows, tell: Tell) -> FilterRun:
     """A stream after its first rows, X."""
-    state, kept, seen, X = _warm_up(settings, X[:0].copy(), X)
-    return _filtered(FilterRun(parameters, settings, state, kept, seen, 0, 0, ()), X, tell)
+    state, unit, kept, seen, X = _warm_up(settings, X[:0].copy(), X)
+    return _filtered(FilterRun(parameters, settings, state, unit, kept, seen, 0, 0, ()), X, tell)
 
 
 def fit(
@@ -160,7 +164,7 @@ def fit(
         order = rng.permutation(X.shape[0]) if shuffle else np.arange(X.shape[0])
         if run is None:
             first = X if settings.measures else X[order[: warm_up(settings.model.r)]]
-            run = FilterRun(parameters, settings, _start(settings, first), None, seen_in(X), X.shape[0], 0, ())
+            run = FilterRun(parameters, settings, *_start(settings, first), None, seen_in(X), X.shape[0], 0, ())
         run, dictionary_share = _pass(run, X, order, tell)
         run = run._replace(n_passes=run.n_passes + 1)
         if dictionary_share < stop_below:
@@ -176,8 +180,8 @@ def go_on(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
     the division of a stream into calls does not matter.
     """
     if run.warm_rows is not None:
-        state, kept, seen, X = _warm_up(run.settings, run.warm_rows, X, place_of(run.filter.C))
-        return _filtered(run._replace(filter=state, warm_rows=kept, seen=seen), X, tell)
+        state, unit, kept, seen, X = _warm_up(run.settings, run.warm_rows, X, place_of(run.filter.C))
+        return _filtered(run._replace(filter=state, unit=unit, warm_rows=kept, seen=seen), X, tell)
     assert run.seen is not None  # for the type checker: the first rows are over
     seen, X = next_rows(run.seen, X, run.settings.dtype)
     return _filtered(run if seen is run.seen else run._replace(seen=seen), X, tell)
@@ -185,40 +189,49 @@ def go_on(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
 
 def _warm_up(
     settings: FilterSettings, kept: Rows, X: Rows, place: Place | None = None
-) -> tuple[FilterState, Rows | None, Seen | None, Rows]:
-    """The filter after the rows kept so far, its scale measured on X as well; the rows to keep, if any; ``seen``; X."""
+) -> tuple[FilterState, Array | None, Rows | None, Seen | None, Rows]:
+    """The filter after the rows kept so far, its scale measured on X as well; units; what to keep; ``seen``; X."""
     wanted = warm_up(settings.model.r) if settings.model.has_mean or settings.measures else 0
     more = rows_with_data(X)[: max(wanted - kept.shape[0], 0)] if wanted else NO_ROWS
     first = first_rows(kept, X, more, settings.dtype)
-    start = _start(settings, first.clean, place)
-    state, _ = filter_rows(start, settings.model, first.clean[: kept.shape[0]], settings.block_size)
+    start, unit = _start(settings, first.clean, place)
+    state, _ = filter_rows(start, settings.model, divided(first.clean[: kept.shape[0]], unit), settings.block_size)
     if first.kept.shape[0] < wanted:
-        return state, first.kept, None, first.X
+        return state, unit, first.kept, None, first.X
     n = int(more[-1]) + 1 if len(more) else 0
     rest = first.X[n:]
     seen, clean = next_rows(seen_in(first.clean), rest, settings.dtype, first=n)
-    return state, None, seen, first.X if clean is rest else stack(first.X[:n], clean)
+    return state, unit, None, seen, first.X if clean is rest else stack(first.X[:n], clean)
 
 
 def _filtered(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
     """The run after one pass over X; a call without any data leaves no record."""
-    state, info = filter_rows(run.filter, run.settings.model, X, run.settings.block_size)
+    state, info = filter_rows(run.filter, run.settings.model, divided(X, run.unit), run.settings.block_size)
     n = len(info.innovation)  # rows with data
     return _recorded(run, state, info, tell, n) if n else run
 
 
-def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> FilterState:
-    return start(
-        measure(rows, settings.model.has_mean, place),
-        r=settings.model.r,
-        fit_mean=settings.model.has_mean,
+def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> tuple[FilterState, Array | None]:
+    """The filter before its first row, and the units of the columns."""
+    model = settings.model
+    scale, unit = measure(rows, model.has_mean, place), None
+    if settings.scale:
+        scale, unit = in_units(scale, rows, model.has_mean)
+    C0 = settings.init
+    if not isinstance(C0, str):
+        C0 = C0.T if unit is None else C0.T / unit[:, None]
+    state = start(
+        scale,
+        r=model.r,
+        fit_mean=model.has_mean,
         noise_variance=settings.noise_variance,
         V0=settings.prior_covariance,
-        C0=settings.init if isinstance(settings.init, str) else settings.init.T,
+        C0=C0,
         seed=settings.seed,
         dtype=rows.dtype,
-        counted=settings.model.step.doubts,
+        counted=model.step.doubts,
     )
+    return state, unit
 
 
 def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell) -> tuple[FilterRun, float]:
@@ -227,7 +240,8 @@ def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell) -> tuple[FilterRun,
     at_once = GATHERED if is_sparse(X) else 4 * size
     infos = []
     for first in range(0, X.shape[0], at_once):
-        state, info = filter_rows(state, model, X[order[first : first + at_once]], size, part_of=X.shape[0])
+        rows = divided(X[order[first : first + at_once]], run.unit)
+        state, info = filter_rows(state, model, rows, size, part_of=X.shape[0])
         infos.append(info)
     run = _recorded(run, state, FilterRecord.join(infos), tell)
     return run, run.records[-1][-1].get("dictionary_share", np.inf)
@@ -238,49 +252,3 @@ def _recorded(run: FilterRun, state: FilterState, info: FilterRecord, tell: Tell
     record = filter_record(state, run.settings.model, info)
     tell(record)
     return run._replace(filter=state, records=with_record(run.records, record), n_samples=run.n_samples + n_new)
-
-
-class FilterDictionary(NamedTuple):
-    """Answers from the dictionary of a run."""
-
-    run: FilterRun
-
-    @property
-    def components(self) -> Array:
-        return projecting.components(*self._asked)
-
-    @property
-    def mean(self) -> Array:
-        return projecting.mean(*self._asked)
-
-    @property
-    def noise(self) -> float:
-        return self.run.filter.small.noise
-
-    @property
-    def covariance(self) -> Array:
-        return projecting.covariance(*self._asked)
-
-    def coefficients(self, X: Rows) -> Array:
-        return projecting.coefficients(*self._asked, X, self.run.settings.block_size)
-
-    def fill(self, X: Array) -> Array:
-        return projecting.fill(*self._asked, X, self.run.settings.block_size)
-
-    def predict(self, X: Array) -> tuple[Array, Array]:
-        return projecting.predict(*self._asked, X, self.run.settings.block_size)
-
-    def half_width(self, level: float) -> float:
-        """A learned noise variance predicts by a Student-t law, a given one by a normal law."""
-        small, upper = self.run.filter.small, 0.5 + 0.5 * level
-        return float(stdtrit(small.noise_freedom, upper) if self.run.settings.model.learn_noise else ndtri(upper))
-
-    def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
-        return projecting.draw(*self._asked, X, self.run.settings.block_size, n_draws, rng)
-
-    def log_density(self, X: Rows) -> Array:
-        return projecting.log_density(*self._asked, X, self.run.settings.block_size)
-
-    @property
-    def _asked(self) -> tuple[FilterState, FilterModel]:
-        return self.run.filter, self.run.settings.model

@@ -25,7 +25,8 @@ from ..tall.threads import limited
 from . import _filter_run
 from ._absurd import without_absurd
 from ._factorizer import Factorizer
-from ._filter_run import FilterDictionary, FilterRun, FilterSettings
+from ._filter_answers import FilterDictionary
+from ._filter_run import FilterRun, FilterSettings
 from ._types import MatrixLike, Seed
 from ._validation import (
     check_data,

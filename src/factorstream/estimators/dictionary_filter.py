@@ -28,20 +28,26 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         Number of components. May reach or exceed the number of features (or of observed entries of a row): the
         coefficients are then found under a prior, see ``coefficients``.
     noise_variance : "auto" or float, default="auto"
-        λ. "auto" learns it from the innovations while the stream runs.
+        λ, in the units of the columns, squared (see ``scale``). "auto" learns it from the innovations while the stream
+        runs.
     prior_covariance : "auto", float, array (n_components,) or (n_components, n_components), default="auto"
-        V0, the prior covariance between components, the same for every feature; a vector is its
-        diagonal. "auto" is the data's variance divided by ``n_components``.
+        V0, the prior covariance between components, the same for every feature, in the units of the columns; a vector
+        is its diagonal. "auto" is the data's variance divided by ``n_components``.
     drift : float, array (n_components,) or (n_components, n_components), default=0.0
         Q_V, added to the covariance before every row: a dictionary that drifts (the paper's Kalman variant). A number
-        also lets the mean drift. In the data's units, squared.
-    covariance : {"shared", "counted"}, default="shared"
-        How uncertain the loadings of each feature are. "shared": the paper's single V, which shrinks with every row,
-        whether a feature was seen in it or not; right for complete rows. "counted": every feature has its own V, from
-        the rows in which it was seen: exact for features that are rarely seen, while there is room, and from the
-        share of rows in which they were seen for the others. A column that is rarely seen, starts late or falls silent
-        is then learned quickly, and its intervals allow for what is not known of it. Rows are also weighted by how well
-        the dictionary was known when they came, and coefficients allow for what is not known of it.
+        also lets the mean drift. In the units of the columns, squared. With ``covariance="counted"`` it is that of
+        loadings whose coefficients have unit variance, so that it does not depend on how these happen to be scaled.
+    covariance : {"counted", "shared"}, default="counted"
+        How uncertain the loadings of each feature are. "counted": every feature has its own V, from the rows in which
+        it was seen: exact for features that are rarely seen, while there is room, and from the share of rows in which
+        they were seen for the others. A column that is rarely seen, starts late or falls silent is then learned
+        quickly, and its intervals allow for what is not known of it. Rows are weighted by how well the dictionary was
+        known when they came, and coefficients allow for what is not known of it. "shared": the paper's single V, which
+        shrinks with every row, whether a feature was seen in it or not.
+    scale : bool, default=True
+        Whether every column is taken in a unit of its own, learned from the spread of its values as far as the columns
+        differ by more than columns of one unit do: kilometres beside grams then count alike, and the pixels of an image
+        stay as they are. Results are in the data's units. ``covariance="shared", scale=False`` is the paper's filter.
     coefficients : {"least_squares", "map", "marginal"}, default="least_squares"
         How a row gets its coefficients: the paper's least squares; maximum a posteriori under
         x ~ N(0, I); or the maximum of the marginal likelihood p(y_k | y_1, ..., y_{k-1}, x), the
@@ -74,13 +80,13 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     ----------
     components_ : array (n_components, n_features)
     n_components_ : int
-    covariance_ : array (n_components, n_components), or (n_features, n_components, n_components)
-        V, the posterior covariance between the components, the same for every feature: exact for complete data, an
-        approximation under missing data. It never grows without drift, except that a noise variance being
-        learned scales it. With ``covariance="counted"``, one for every feature.
+    covariance_ : array (n_features, n_components, n_components)
+        V, the posterior covariance between the components, one for every feature. It never grows without drift, except
+        that a noise variance being learned scales it. One for all, (n_components, n_components), with
+        ``covariance="shared"`` where columns have no units of their own.
     mean_ : array (n_features,)
         What is predicted of a row before any of it is seen; coefficients are counted from there.
-    noise_variance_ : float
+    noise_variance_ : float, or array (n_features,) where columns have units of their own
     n_samples_seen_ : int
         Rows taken in; rows without any observed entry change nothing and are not counted.
     n_passes_ : int
@@ -88,7 +94,8 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     n_features_in_ : int
     history_ : list of dict
         One record per pass or ``partial_fit`` call (the last 1000): mean squared innovation, noise
-        variance, trace of V, and the share of the predictive variance that comes from not knowing the dictionary.
+        variance, trace of V, and the share of the predictive variance that comes from not knowing the dictionary; in
+        the units of the columns.
     state_ : FilterRun
         Everything that an answer or the next row depends on.
 
@@ -126,6 +133,7 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         "prior_covariance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), "array-like"],
         "drift": [Interval(Real, 0, None, closed="left"), "array-like"],
         "covariance": [StrOptions({"shared", "counted"})],
+        "scale": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
@@ -136,7 +144,8 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         noise_variance: str | float = "auto",
         prior_covariance: str | ArrayLike = "auto",
         drift: float | ArrayLike = 0.0,
-        covariance: str = "shared",
+        covariance: str = "counted",
+        scale: bool = True,
         coefficients: str = "least_squares",
         fit_mean: bool = True,
         init: str | ArrayLike = "random",
@@ -152,6 +161,7 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         self.prior_covariance = prior_covariance
         self.drift = drift
         self.covariance = covariance
+        self.scale = scale
         self.coefficients = coefficients
         self.fit_mean = fit_mean
         self.init = init
@@ -173,4 +183,5 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
             prior_covariance=self.prior_covariance,
             drift=self.drift,
             covariance=self.covariance,
+            scale=self.scale,
         )

@@ -11,7 +11,7 @@ from ..core.linalg import Array, Rows, is_sparse, over_rows
 from .products import square_sum
 from .threads import limited
 
-__all__ = ["Rows", "dense", "ever_observed", "observed_by_feature", "rows_with_data", "stack", "with_data"]
+__all__ = ["Rows", "dense", "divided", "ever_observed", "observed_by_feature", "rows_with_data", "stack", "with_data"]
 
 FEW_FEATURES = 8
 """Features that tell rows without data from others; not tuned, it decides about speed only."""
@@ -51,6 +51,17 @@ def _stored(X: Array, kind: type) -> Rows:
     seen = ~np.isnan(X)
     ends = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
     return kind((X[seen], np.nonzero(seen)[1], ends), shape=X.shape)
+
+
+def divided(X: Rows, unit: Array | None) -> Rows:
+    """The rows with every column in its unit (m), a copy; X itself where there are none."""
+    if unit is None:
+        return X
+    if not is_sparse(X):
+        return X / unit
+    out = X.copy()
+    out.data /= unit[out.indices]
+    return out
 
 
 def dense(X: Rows) -> Array:

@@ -13,12 +13,22 @@ import numpy as np
 
 from ..core.filter.groups import Groups
 from ..core.filter.state import FilterState, SmallState
+from ..core.filter.units import units
 from ..core.linalg import Array, gram, matrix_root
 from ..core.place import Place, Tall
 from .places import place_to_start
 from .products import square_sum, still_unseen
 from .rows import Rows
-from .starting_products import Sums, added, converted, is_positive, means, squares_between, values_and_gaps
+from .starting_products import (
+    Sums,
+    added,
+    added_squares,
+    converted,
+    is_positive,
+    means,
+    squares_between,
+    values_and_gaps,
+)
 
 NOISE_SHARE = 0.1
 """λ of the recursion as a share of the data's variance; σ² itself is learned.
@@ -102,6 +112,24 @@ def measure(rows: Rows, fit_mean: bool, place: Place | None = None) -> Scale:
     choices = (within / free if free > 0 else 0.0, around / n, square)  # one row, or constant features
     variance = next((v for v in choices if v > rounding), 1.0)
     return Scale(place, origin, variance, n / m, place.each(is_positive, count))
+
+
+def in_units(scale: Scale, rows: Rows, fit_mean: bool) -> tuple[Scale, Array | None]:
+    """The scale of the same rows with every column in its own unit, and the units (m); None where all share one."""
+    place = scale.place
+    zeros = place.put(np.zeros(rows.shape[1]), 0)
+    count, squares = zeros, zeros
+    for values, missing in _blocks(place, rows, scale.origin):
+        count, squares = place.each(added_squares, count, squares, values, missing)
+    freedom = np.maximum(place.get(count, 0) - bool(fit_mean), 0.0)
+    squares, origin = place.get(squares, 0), place.get(scale.origin, 0)
+    variances = squares / np.maximum(freedom, 1.0)
+    rounding = (ROUNDING * float(np.finfo(rows.dtype).eps)) ** 2 * (origin**2 + variances)
+    unit = units(np.where(variances > rounding, variances, 0.0), freedom)
+    if unit is None:
+        return scale, None
+    variance = float(np.sum(squares / unit**2) / freedom.sum())
+    return scale._replace(origin=place.put(origin / unit, 0), variance=variance), unit.astype(rows.dtype)
 
 
 def _blocks(place: Place, rows: Rows, origin: Tall) -> Iterator[tuple[Tall, Tall]]:

@@ -34,6 +34,11 @@ def added(sums: Sums, values: Array, missing: Array) -> Sums:
     return Sums(sums.count + (len(values) - missing.sum(axis=0)), total, np.maximum(sums.largest, size))
 
 
+def added_squares(count: Array, squares: Array, values: Array, missing: Array) -> tuple[Array, Array]:
+    """The number of values of every feature and the sum of their squares, with some more rows."""
+    return count + (len(values) - missing.sum(axis=0)), squares + np.einsum("ij,ij->j", values, values)
+
+
 def means(sums: Sums, overall: float) -> Array:
     """The mean of every feature; ``overall`` for those without a value."""
     return np.where(sums.count > 0, sums.total / np.maximum(sums.count, 1.0), overall)
