@@ -14,7 +14,7 @@ from factorstream.tall.filtering import filter_rows
 from filter_problems import close
 
 pytest.importorskip("numba")
-from factorstream.tall import compiled_counted
+from factorstream.tall import compiled_groups
 
 pytestmark = pytest.mark.here(reason="compiled loops need the features in one array")
 
@@ -116,9 +116,9 @@ def test_what_the_loops_know(monkeypatch):
 
 
 def test_rules_are_those_of_the_core():
-    assert (compiled_counted.EVERY_ROW, compiled_counted.EVERY) == (grouping.EVERY_ROW, grouping.EVERY)
+    assert (compiled_groups.EVERY_ROW, compiled_groups.EVERY) == (grouping.EVERY_ROW, grouping.EVERY)
     for k in range(200):
-        assert compiled_counted.is_time(float(k)) == counted_rows.is_time(k)
+        assert compiled_groups.is_time(float(k)) == counted_rows.is_time(k)
     seen = np.linspace(0.0, 100.0, 777)
     levels = grouping.chosen_levels(seen, 100.0)
     low, high = grouping.level_bounds(2.0 ** (-levels / 2))

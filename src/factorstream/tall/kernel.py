@@ -22,7 +22,7 @@ from ..core.filter.state import FilterRecord, FilterState, SmallState
 from ..core.linalg import Array, SparseRows
 
 if TYPE_CHECKING:
-    from .compiled_counted import Grouped
+    from .compiled_groups import Grouped
     from .compiled_steps import Rules
 
 CALLS = 500
@@ -142,24 +142,22 @@ def filter_counted_rows(state: FilterState, model: FilterModel, Y: Array, looked
 
 def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
     """The groups as the compiled loops need them."""
-    from .compiled_counted import Grouped
+    from .compiled_groups import Grouped
 
     m, n_groups, n_levels = len(groups.seen), len(groups.shares) + 1, groups.n_levels
     roots = stack(state.small.S, groups)
-    shares = np.concatenate([[1.0], groups.shares])
-    low, high = level_bounds(shares)
+    facts = np.zeros((7, n_groups))  # see ``compiled_groups``
+    facts[0] = np.bincount(groups.group, minlength=n_groups)
+    facts[1, 0], facts[1, 1:] = 1.0, groups.shares
+    facts[2], facts[3] = level_bounds(facts[1])
     return Grouped(
         group=groups.group,
-        seen=groups.seen,
+        counts=groups.seen,
         unseen=np.zeros(m, dtype=bool) if state.unseen is None else state.unseen,
-        sizes=np.bincount(groups.group, minlength=n_groups).astype(np.float64),
-        shares=shares,
-        low=low,
-        high=high,
+        facts=facts,
         roots=roots.transpose(0, 2, 1),
         V=covariances(roots),
         lines=np.zeros((3, n_groups, model.q)),
-        sums=np.zeros((3, n_groups)),
         n_own=n_groups - 1 - n_levels,
         most=room(m, model.q),
         young=float(grouping.YOUNG * model.r),
