@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 CALLS = 500
 """Features that NumPy could work on in the time that its calls take per sample: fifty microseconds, at a
 tenth of a microsecond per feature. Measured on one machine; speed only."""
+CALLS_WITH_DOUBT = 1200
+"""The same where every feature has its own doubt: 2.4 times as long (2000 rows of 20 features, one tenth missing)."""
 WORTH_LOADING = 4_000_000
 """Rows times (features + CALLS) of a call from which on NumPy takes longer than loading compiled code does.
 
@@ -47,7 +49,8 @@ def applies(model: FilterModel, n: int, m: int) -> bool:
     if wanted == "0" or not known(model) or (by_prior and model.r > 2 * WIDE):
         return False
     if wanted == "auto":
-        return n * (m + CALLS) >= WORTH_LOADING and import_failure() is None
+        calls = CALLS_WITH_DOUBT if model.step.doubts else CALLS
+        return n * (m + calls) >= WORTH_LOADING and import_failure() is None
     if (failure := import_failure()) is not None:
         raise ImportError(f"FACTORSTREAM_COMPILED=1, but {_reason(failure)}") from failure
     return True
@@ -117,7 +120,7 @@ def filter_rows(state: SmallState, model: FilterModel, C: Array, Y: Array) -> Ta
 
 
 def _plain(Y: Array) -> Array:
-    """Y in the one kind of array that the loops are compiled for; every other kind would be compiled for once more."""
+    """The array as the loops are compiled for it: they would be compiled once more for every other kind."""
     return Y if Y.flags.c_contiguous and Y.flags.writeable else Y.copy()
 
 
@@ -151,9 +154,9 @@ def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
     facts[1, 0], facts[1, 1:] = 1.0, groups.shares
     facts[2], facts[3] = level_bounds(facts[1])
     return Grouped(
-        group=groups.group,
+        group=_plain(groups.group),
         counts=groups.seen,
-        unseen=np.zeros(m, dtype=bool) if state.unseen is None else state.unseen,
+        unseen=np.zeros(m, dtype=bool) if state.unseen is None else _plain(state.unseen),
         facts=facts,
         roots=roots.transpose(0, 2, 1),
         V=covariances(roots),
