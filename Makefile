@@ -12,13 +12,15 @@ export FACTORSTREAM_DATA ?= $(abspath ../shared/data)
 endif
 
 # Tests that hold the filter to naive loops and to its contracts, and those of the variational fit. Both are repeated
-# below without what is long and says nothing new there: tests marked `once`, and estimators that no filter runs in.
+# below without what says nothing new there: long tests marked `once`, estimators that no filter runs in, and in compiled
+# code those that it does not know, which tests/contracts/asking.py marks `uncompiled`.
 OF_THE_FILTER := tests/core/filter tests/tall \
 	$(addprefix tests/estimators/test_, dictionary_filter.py properties.py failed_calls.py bad_input.py) tests/contracts
 OF_THE_FACTORIZATION := tests/core/variational tests/estimators/test_bayesian_factorization.py
-AGAIN := $(BIN)/python -m pytest -n 2 -m "not once"
+# Neighbours among the tests run in the same process, which keeps what they share.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test lint types contract unit compiled split bench format clean
+.PHONY: help demo test lint types contract recompiled unit compiled split bench format clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -45,15 +47,18 @@ types: $(READY) ## strict types on src/ and benchmarks/
 contract: $(READY) ## the layers import one way
 	$(BIN)/lint-imports
 
-unit: $(READY) ## tests and docstring examples
-	$(BIN)/python -m pytest -n 2
-
-compiled: $(READY) ## the tests of the filter once more, all rows through compiled code
+recompiled: # numba sees changes of a function, and not those of the functions that it calls; once per `make`
 	rm -f src/factorstream/tall/__pycache__/*.nb?
-	FACTORSTREAM_COMPILED=1 $(AGAIN) $(OF_THE_FILTER) -k "not Bayesian and not Imputer and not Sequence and not NMF"
+
+unit: $(READY) recompiled ## tests and docstring examples
+	$(PYTEST)
+
+compiled: $(READY) recompiled ## the tests of the filter once more, all rows through compiled code
+	FACTORSTREAM_COMPILED=1 $(PYTEST) -m "not once and not uncompiled" $(OF_THE_FILTER) \
+		-k "not Bayesian and not Imputer and not Sequence and not NMF"
 
 split: $(READY) ## the tests of filter and factorisation once more, the features in two arrays
-	$(AGAIN) $(OF_THE_FILTER) $(OF_THE_FACTORIZATION) --place split -k "not Sequence and not NMF"
+	$(PYTEST) -m "not once" $(OF_THE_FILTER) $(OF_THE_FACTORIZATION) --place split -k "not Sequence and not NMF"
 
 bench: $(READY) ## time us beside the peers
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench

@@ -80,6 +80,7 @@ class Held(NamedTuple):
     held: int  # missing entries that their interval holds
     entries: int  # missing entries
     warned: int  # fits with a warning, or without an answer
+    refused: int = 0  # fits without an answer: too few entries could be hidden to calibrate this level
 
 
 def draw(cell: Cell, seed: int) -> tuple[Array, Array]:
@@ -103,7 +104,7 @@ def measure(name: str, cell: Cell, seed: int) -> Held:
         try:
             lower, upper = model.predict_interval(gappy, LEVEL)
         except CalibrationError:  # said to be impossible: neither right nor wrong
-            return Held(0, 0, 1)
+            return Held(0, 0, 1, 1)
     gaps = np.isnan(gappy)
     return Held(int(np.sum((lower <= Y)[gaps] & (upper >= Y)[gaps])), int(gaps.sum()), int(bool(told)))
 
@@ -119,6 +120,7 @@ class Result(NamedTuple):
     cell: Cell
     coverage: float
     warned: float  # share of the fits with a warning, or without an answer
+    refused: float  # share of the fits without an answer
 
 
 def run(names: Sequence[str], cells: Sequence[Cell], seeds: int, jobs: int) -> list[Result]:
@@ -132,12 +134,16 @@ def run(names: Sequence[str], cells: Sequence[Cell], seeds: int, jobs: int) -> l
     results = []
     for at, (name, cell) in enumerate(product(names, cells)):
         total = np.sum(found[at * seeds : (at + 1) * seeds], axis=0)
-        results.append(Result(name, cell, float(total[0] / total[1]) if total[1] else np.nan, float(total[2] / seeds)))
+        coverage = float(total[0] / total[1]) if total[1] else np.nan
+        results.append(Result(name, cell, coverage, float(total[2] / seeds), float(total[3] / seeds)))
     return results
 
 
 def table(results: Sequence[Result]) -> str:
-    """One line per estimator: coverage by the number of rows, the cells below the bar, and how many of these warned."""
+    """One line per estimator: coverage by the number of rows, the cells below the bar, and how many of these warned.
+
+    Where fits with that many rows were refused, their share, over all cells, is said.
+    """
     rows = sorted({result.cell.n for result in results})
     lines = [
         "| estimator | " + " | ".join(f"{n} rows" for n in rows) + f" | cells below {BAR} | of these with a warning |",
@@ -149,7 +155,9 @@ def table(results: Sequence[Result]) -> str:
         for n in rows:
             values = [result.coverage for result in mine if result.cell.n == n]
             values = [value for value in values if not np.isnan(value)]
-            spans.append(f"{min(values):.3f} to {max(values):.3f}" if values else "refused")
+            refused = float(np.mean([result.refused for result in mine if result.cell.n == n]))
+            said = f", {refused:.0%} refused" if refused else ""
+            spans.append(f"{min(values):.3f} to {max(values):.3f}{said}" if values else "all refused")
         below = [result for result in mine if result.coverage < BAR]
         warned = sum(result.warned > 0.5 for result in below)
         lines.append(f"| `{name}` | " + " | ".join(spans) + f" | {len(below)} of {len(mine)} | {warned} |")
@@ -159,13 +167,11 @@ def table(results: Sequence[Result]) -> str:
 def cell_lines(results: Sequence[Result]) -> str:
     """One line per cell."""
     lines = [
-        "| estimator | rows | features | components | missing | coverage | fits that warned |",
-        "|---|" + "---|" * 6,
+        "| estimator | rows | features | components | missing | coverage | fits that warned | that were refused |",
+        "|---|" + "---|" * 7,
     ]
-    for name, cell, coverage, warned in results:
-        lines.append(
-            f"| `{name}` | {cell.n} | {cell.m} | {cell.r} | {cell.missing:.0%} | {coverage:.3f} | {warned:.0%} |"
-        )
+    for name, (n, m, r, missing, _), coverage, warned, refused in results:
+        lines.append(f"| `{name}` | {n} | {m} | {r} | {missing:.0%} | {coverage:.3f} | {warned:.0%} | {refused:.0%} |")
     return "\n".join(lines)
 
 

@@ -106,6 +106,15 @@ GROUPS = {
         + other("FEW_ROWS", 100, 400, module="few")
         + other("FOLDS", 3, 10, module="few"),
     ),
+    "shortest": Group(
+        ERRORS,
+        {
+            "15 rows": lambda seed: fitted(sequence(seed, 15 + AHEAD * ORIGINS)),
+            "30 rows": lambda seed: fitted(sequence(seed, 30 + AHEAD * ORIGINS)),
+        },
+        other("FEWEST_ROWS", 10, 40, module="few"),
+        seeds=12,  # few rows, few errors each
+    ),
     "long": Group(
         ERRORS,
         {"levels": lambda seed: fitted(sequence(seed, runs.SIZES.long, m=4, step=0.15))},

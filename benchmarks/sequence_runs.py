@@ -52,10 +52,13 @@ class Judged:
         self.found: dict[str, list[Array]] = {"gaps": [], "forecasts": []}
 
     def add(self, kind: str, truth: Array, answer: tuple[Array, Array], where: Marks) -> None:
-        """Judge the entries that `where` marks; an answer is a mean and a standard deviation."""
+        """Judge the entries that `where` marks; an answer is a mean and a standard deviation.
+
+        Entries of features with one value or none, whose standard deviations are infinite, are left out.
+        """
         mean, std = answer
         pair = np.array([(mean - truth) / self.unit, std / self.unit])
-        self.found[kind].append(pair[:, where & np.isfinite(truth)])
+        self.found[kind].append(pair[:, where & np.isfinite(truth) & np.isfinite(std)])
 
     def numbers(self) -> Array:
         """Root mean square errors of gaps and forecasts; coverage and mean width of the 95% intervals of both."""

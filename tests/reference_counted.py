@@ -69,19 +69,21 @@ class CountedFilter:
         y = y - self.origin
         if len(observed) < self.m and self.is_time():
             self.give_own(set(range(self.m)) - set(observed))
-        kept = self.drift()
+        kept = self.drift(observed)
         V = self.V
-        mean_V = sum(V[i] for i in observed) / len(observed)
-        x, fitted, spread = self.find(self.C[observed], y[observed], mean_V)
+        w = self.trust(observed)
+        x, fitted, spread = self.find(self.C[observed], y[observed], [V[i] for i in observed], w)
         z = np.append(x, np.ones(self.q - self.r))
         doubt = {i: z @ V[i] @ z for i in observed}
         middle = sorted(doubt[i] for i in observed)[math.ceil(len(observed) / 2) - 1]
         lam_k = self.lam * (1 + fitted / len(observed)) + middle
-        from_noise = 0.0
+        from_noise = known = 0.0
         for i in observed:
             e = y[i] - self.C[i] @ z
             self.C[i] = self.C[i] + e * (V[i] @ z) / (lam_k + doubt[i])
-            from_noise += e**2 / (1 + doubt[i] / self.lam)
+            share = 1 / (1 + doubt[i] / self.lam)  # of the innovation's variance, what is noise
+            from_noise += share**3 * e**2
+            known += share**2 / len(observed)
         for level in self.levels:
             self.levels[level] = conditioned(self.levels[level], z, lam_k, 2.0 ** (-level / 2))
         for i in set(self.own) & set(observed):
@@ -89,7 +91,7 @@ class CountedFilter:
         self.n = kept * self.n + self.lam / lam_k
         self.seen = kept * self.seen
         self.seen[observed] += self.lam / lam_k
-        self.learn(x, spread, len(observed) - fitted, from_noise)
+        self.learn(x, spread, known * (len(observed) - fitted), from_noise)
         self.x_of_row.append(z)
         self.lam_of_row.append(lam_k)
         self.k += 1
@@ -97,25 +99,38 @@ class CountedFilter:
             self.relevel()
         self.places_used |= set(self.place)
 
-    def find(self, C, y, V):
+    def trust(self, observed):
+        """What each value counts: features of their own that are known less than the median one count less."""
+        V, moment = self.V, np.ones((self.q, self.q))
+        moment[: self.r, : self.r] = self.T + np.outer(self.xbar, self.xbar)
+        if self.q > self.r:
+            moment[-1, :-1] = moment[:-1, -1] = self.xbar
+        expected = {i: np.trace(V[i] @ moment) for i in observed}
+        middle = sorted(expected.values())[math.ceil(len(observed) / 2) - 1]
+        counts = {i: ((self.lam + middle) / (self.lam + max(expected[i], middle))) ** 4 for i in observed}
+        return np.array([counts[i] if self.place[i] == "own" else 1.0 for i in observed])
+
+    def find(self, C, y, Vs, w):
         """x, the degrees of freedom it took, and its covariance where a prior was needed."""
         r, n = self.r, len(y)
-        A, t = C[:, :r], y - C[:, r:].sum(axis=1)
+        V = sum(weight * each for weight, each in zip(w, Vs, strict=True)) / n
+        A, t, W = C[:, :r], y - C[:, r:].sum(axis=1), np.diag(w)
         D, v = n * V[:r, :r], n * V[:r, r:].sum(axis=1)
         enough = n >= self.min_observed
         if self.step == "marginal" and enough:
-            x = marginal_step(self.lam)(A, t, V)
+            A, t, V = np.sqrt(W) @ A, np.sqrt(W) @ t, V * self.noise / self.lam
+            x = marginal_step(self.noise)(A, t, V)
             z = np.append(x, np.ones(self.q - r))
-            alpha = n - np.sum((t - A @ x) ** 2) / (self.lam + z @ V @ z)
+            alpha = n - np.sum((t - A @ x) ** 2) / (self.noise + z @ V @ z)
             return x, np.trace(np.linalg.solve(A.T @ A + max(alpha, 0.0) * V[:r, :r], A.T @ A)), np.zeros((r, r))
         if self.step == "least_squares" and enough:
-            return np.linalg.solve(A.T @ A + D, A.T @ t - v), r, np.zeros((r, r))
+            return np.linalg.solve(A.T @ W @ A + D, A.T @ W @ t - v), r, np.zeros((r, r))
         center, T = (np.zeros(r), np.eye(r)) if self.step == "map" else (self.xbar, self.T)
         if self.step == "marginal":
             D, v = 0.0 * D, 0.0 * v
-        G, b = A.T @ A + D, A.T @ t - v
-        spread = np.linalg.inv(G / self.lam + np.linalg.inv(T))
-        return center + spread @ (b - G @ center) / self.lam, np.trace(spread @ G) / self.lam, spread
+        G, b = A.T @ W @ A + D, A.T @ W @ t - v
+        spread = np.linalg.inv(G / self.noise + np.linalg.inv(T))
+        return center + spread @ (b - G @ center) / self.noise, np.trace(spread @ G) / self.noise, spread
 
     def learn(self, x, spread, free, from_noise):
         """Moments in which row j has the weight j + 1 and the start the weight 1."""
@@ -132,14 +147,17 @@ class CountedFilter:
         if self.follow:
             self.lam = self.noise
 
-    def drift(self):
-        """The share of all counts that is left."""
+    def drift(self, observed):
+        """The share of all counts that is left. Q is for coefficients of unit variance, here they have T."""
         if self.Q is None:
             return 1.0
-        Q = self.Q * self.lam / self.noise
+        unit = np.eye(self.q)
+        unit[: self.r, : self.r] = np.linalg.inv(np.linalg.cholesky(self.T))
+        Q = unit.T @ self.Q @ unit * self.lam / self.noise
         before = self.levels[0]
         self.levels = {level: V + Q for level, V in self.levels.items()}
-        self.own = {i: V + Q for i, V in self.own.items()}
+        silent = 1 + self.r / len(observed)
+        self.own = {i: V + (Q if i in observed else silent * Q) for i, V in self.own.items()}
         return np.trace(before @ np.linalg.inv(before + Q)) / self.q
 
     # ---------------------------------------------------------------- who is where

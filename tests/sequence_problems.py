@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import reference_sequences as ref
+from factorstream import SequenceFilter
 from factorstream.masks import segment_mask
 
 
@@ -25,6 +26,11 @@ def gappy(Y, fraction=0.2, seed=0, length=10):
 
 
 GOOD = panel(T=40)
+
+
+def uncalibrated(n_components, **settings):
+    """For tests of anything but widths: calibrating those of a short sequence takes ten times as long as the rest."""
+    return SequenceFilter(n_components, calibrate=False, **settings)
 
 
 def hours(library, n, start=0):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 
@@ -36,6 +38,22 @@ def test_blocks_do_not_matter(path, monkeypatch):
     parts = complete_file(path, Settings(level=0.9))
     one, other = (np.frombuffer(found.content[-150 * 12 * 8 :]) for found in (whole, parts))
     np.testing.assert_allclose(one, other, rtol=1e-10)
+
+
+def test_an_absurd_value_is_warned_of_once_and_stays_in_the_file(path, monkeypatch):
+    X = np.load(path)
+    X[140, 2] = np.nan
+    np.save(path, X)
+    expected = np.load(io.BytesIO(complete_file(path, Settings()).content))
+    monkeypatch.setattr(completion, "CELLS_AT_ONCE", 4 * 7)
+    X[140, 2] = 1e12
+    np.save(path, X)
+    with pytest.warns(UserWarning, match="absurd value at row 140, column 2") as told:
+        found = np.load(io.BytesIO(complete_file(path, Settings()).content))
+    assert len(told) == 1
+    assert found[140, 2] == 1e12
+    expected[140, 2] = 1e12
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
 def test_progress_never_goes_back(path):

@@ -104,3 +104,27 @@ def test_masked_arrays():
     X = np.random.default_rng(0).normal(size=(100, 2))
     gaps = np.stack([X[:, 1] > 0.5, np.zeros(100, dtype=bool)], axis=1)
     assert missingness(np.ma.MaskedArray(X, gaps)).depends.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([[1.0, np.inf], [np.nan, 2.0]], "infinity at row 0, column 1; replace it by NaN"),
+        (np.array([["1", "a"], ["2", "3"]]), "Column 1 of X has 'a' in row 0, which is no number; drop the column"),
+        ([[1.0, "x"], [2.0, 3.0]], "Column 1 of X has 'x' in row 0"),
+        ([[1.0, 2.0], [3.0]], "all rows of one length"),
+    ],
+)
+def test_what_is_no_number_is_refused_in_one_sentence(X, message):
+    with pytest.raises(ValueError, match=message):
+        missingness(X)
+
+
+def test_text_in_a_table_is_refused_by_the_name_of_its_column():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"height": [1.5, np.nan, 1.7], "name": ["Ann", "Bob", "Eve"]})
+    with pytest.raises(ValueError, match="Column 'name' of X has 'Ann' in row 0, which is no number; drop the column"):
+        missingness(table)
+    times = pandas.DataFrame({"height": [1.5, np.nan], "time": pandas.date_range("2024", periods=2)})
+    with pytest.raises(ValueError, match="Column 'time' of X has '2024-01-01 00:00:00' in row 0"):
+        missingness(times)

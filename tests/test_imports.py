@@ -34,7 +34,7 @@ def test_nothing_heavy_is_imported():
 def test_import_adds_little_time():
     code = "import time, sklearn.decomposition; a = time.process_time()\n"
     code += "from factorstream import *\nprint(time.process_time() - a)"
-    assert min(float(run(code)[0]) for _ in range(5)) < 0.3
+    assert any(float(run(code)[0]) < 0.3 for _ in range(5))
 
 
 def test_every_public_name_is_there():

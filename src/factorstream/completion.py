@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from .core.fill_values import is_fill
 from .core.variational.conformal import CalibrationError
 from .estimators.low_rank_imputer import LowRankImputer
-from .sources.table import Array
+from .sources.table import Array, Stray
 from .sources.tables import Bounds, Table, TableError, encode, read_table
 
-__all__ = ["Completion", "Settings", "complete_file"]
+__all__ = ["Completion", "Settings", "Suspect", "complete_file"]
 
 CELLS_AT_ONCE = 1_000_000
 """Entries filled between two reports of progress: 8 MB of float64. Not tuned; the numbers do not depend on it."""
+
+FAR = 3.0
+"""Ranges of a column's other values by which a fill value must lie outside them to be pointed out. Not tuned; it shapes
+a hint and no number: the -9999 of a thermometer is hundreds of ranges off, the 999 of an age of people nine."""
 
 Progress = Callable[[str, float], None]
 """Called with the name of the present step and the share of the work that is done."""
@@ -34,6 +40,17 @@ class Settings(NamedTuple):
     """Between the cells of a text; None: found from its first lines."""
     header: bool = True
     """Whether the first line of a text holds the names of the columns."""
+    missing: tuple[str, ...] = ()
+    """Texts and numbers that mark a gap besides those that always do."""
+
+
+class Suspect(NamedTuple):
+    """A number that probably stands for a missing value."""
+
+    column: str
+    value: float
+    times: int
+    """How often the column has it."""
 
 
 class Completion(NamedTuple):
@@ -57,6 +74,10 @@ class Completion(NamedTuple):
     """Columns whose bounds are empty because one value of them is known."""
     few_equal_values: list[str]
     """Columns whose bounds are empty because their known values are all equal, and too few for the level."""
+    suspects: list[Suspect]
+    """Fill values that were taken as data though they are far from the rest of their columns."""
+    strays: Sequence[Stray]
+    """Texts without which another column would have been taken as numbers."""
 
 
 class _UnfitError(ValueError):
@@ -80,9 +101,10 @@ def complete_file(path: Path, settings: Settings, progress: Progress = lambda wh
         When the file cannot be read or filled; the message says why in one sentence.
     """
     progress("reading", 0.0)
-    table = read_table(path, settings.delimiter, settings.header)
+    table = read_table(path, settings.delimiter, settings.header, settings.missing)
     if not table.numeric:
-        raise TableError(f"{path} cannot be used: it has no column of numbers.")
+        why = "".join(f" (line {one.line} of column {one.column} has {one.text!r:.50})" for one in table.strays[:1])
+        raise TableError(f"{path} cannot be used: it has no column of numbers{why}.")
     gaps = np.isnan(table.numbers)
     others = sorted(set(range(len(table.names))) - set(table.numeric))
     found = Completion(
@@ -95,6 +117,8 @@ def complete_file(path: Path, settings: Settings, progress: Progress = lambda wh
         other_gaps=[table.names[j] for j in others if table.gaps(j)],
         one_value=[],
         few_equal_values=[],
+        suspects=list(_suspects(table)),
+        strays=table.strays,
     )
     if not found.n_gaps:
         return found
@@ -161,8 +185,25 @@ def _by_blocks(
     parts = []
     for first in range(0, len(X), size):
         progress(what, start + 0.1 * first / len(X))
-        parts.append(answer(X[first : first + size]))
+        with warnings.catch_warnings():  # the fit has named them, by the numbers of their rows in the file
+            warnings.filterwarnings("ignore", "X has an absurd value")
+            parts.append(answer(X[first : first + size]))
     return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+
+
+def _suspects(table: Table) -> Iterator[Suspect]:
+    """Well-known fill values, by columns, that lie outside their column's other values by FAR of their range."""
+    for position, values in zip(table.numeric, table.numbers.T, strict=True):
+        known = values[~np.isnan(values)].astype(np.float64)
+        fill = is_fill(known)
+        rest = known[~fill]
+        if not fill.any() or len(rest) < 2:
+            continue
+        low, high = float(rest.min()), float(rest.max())
+        far = FAR * (high - low)
+        for value, count in zip(*np.unique(known[fill], return_counts=True), strict=True):
+            if value < low - far or value > high + far:
+                yield Suspect(table.names[position], float(value), int(count))
 
 
 def _check_names(table: Table, gaps: Array) -> None:

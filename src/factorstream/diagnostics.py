@@ -99,9 +99,7 @@ def missingness(X: Any, level: float = 0.05) -> Missingness:
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must lie strictly between 0 and 1; got {level!r}.")
-    values = np.ma.filled(X.astype(float), np.nan) if isinstance(X, np.ma.MaskedArray) else np.asarray(X, dtype=float)
-    if values.ndim != 2 or 0 in values.shape:
-        raise ValueError(f"X must be a table of rows and columns; got shape {values.shape}.")
+    values = _numbers(X)
     columns = tuple(getattr(X, "columns", range(values.shape[1])))
     gaps = np.isnan(values)
     z, tested = _scores(values, gaps)
@@ -117,6 +115,46 @@ def missingness(X: Any, level: float = 0.05) -> Missingness:
         best > 0,
         float(level),
     )
+
+
+def _numbers(X: Any) -> Array:
+    """X as a table of finite numbers and NaN; what is neither is refused, by its row and column."""
+    try:
+        if isinstance(X, np.ma.MaskedArray):
+            values = np.ma.filled(X.astype(float), np.nan)
+        else:
+            values = np.asarray(X, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(_first_text(X)) from None
+    if values.ndim != 2 or 0 in values.shape:
+        raise ValueError(f"X must be a table of rows and columns; got shape {values.shape}.")
+    if np.isinf(values).any():
+        row, column = np.argwhere(np.isinf(values))[0]
+        raise ValueError(
+            f"X contains infinity at row {row}, column {column}; "
+            "replace it by NaN to mark the entry as missing, or by a finite number."
+        )
+    return values
+
+
+def _first_text(X: Any) -> str:
+    """The sentence about the first entry of X that is no number."""
+    try:
+        entries = np.asarray(X, dtype=object)
+    except ValueError:  # NumPy has no array for lists whose parts have shapes that do not fit together
+        entries = np.zeros(0)
+    if entries.ndim != 2:
+        return "X must be a table of rows and columns, all rows of one length."
+    names = list(getattr(X, "columns", range(entries.shape[1])))
+    for (row, column), entry in np.ndenumerate(entries):
+        try:
+            float(entry)
+        except (TypeError, ValueError):
+            return (
+                f"Column {names[column]!r} of X has {str(entry)!r:.50} in row {row}, which is no number; drop the "
+                "column, or put NaN where a value is missing."
+            )
+    return "X must be a table of numbers."
 
 
 def _scores(values: Array, gaps: Array) -> tuple[Array, Array]:

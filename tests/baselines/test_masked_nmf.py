@@ -148,7 +148,8 @@ def test_bad_data_is_named():
 
 
 def test_coefficients_too_large_for_the_rows_are_refused():
-    model = MaskedNMF(1, max_iter=20, random_state=0).fit(1e-120 * np.outer([1.0, 2.0, 3.0], [1.0, 2.0]))
+    X, tiny = np.outer([1.0, 2.0, 3.0], [1.0, 2.0]), np.full((1, 2), 1e-60)
+    model = MaskedNMF(1, max_iter=20, init=tiny, random_state=0).fit(X)
     row = np.array([[1.0, 2.0]])
     np.testing.assert_allclose(model.transform(row) @ model.components_, row)
     with pytest.raises(ValueError, match=r"coefficients of size .* too large for float32; pass float64"):

@@ -21,6 +21,7 @@ from cli_problems import run, table, write
         ("a,b\n1,2\n3\n", "row 3 has 1 cell where the first has 2"),
         ("a,b\nx,y\n", "no column of numbers"),
         ("a,b\nx,\n,\n", "no column of numbers"),
+        ("a\n1\n2\noops\n4\n", "no column of numbers (line 4 of column a has 'oops')"),
         ("a,a_lower\n1,2\n,3\n4,4\n", "There is a column a_lower already"),
     ],
 )

@@ -79,6 +79,9 @@ SPECIAL = {
 AGAIN = [("SequenceFilter", "smooth", Other(False, {"drift": 1e-3}))]
 """Parameters that must act beside another setting too, because answers take another way there."""
 
+QUICK = {"SequenceFilter": {"calibrate": False}}
+"""Other parameters act without what this turns off, which takes ten times as long as the rest of a fit."""
+
 
 def other(estimator: Any, parameter: str) -> Other:
     """Another value of an estimator's parameter; a new parameter needs a line above."""

@@ -7,10 +7,24 @@ import warnings
 import numpy as np
 import pytest
 
-from contracts.asking import EVERY, SPARSE_STREAMS, STREAMS, answers, assert_same, filled, fingerprint, new
+from contracts.asking import (
+    EVERY,
+    SPARSE_STREAMS,
+    STREAMS,
+    answers,
+    assert_same,
+    filled,
+    fingerprint,
+    learned,
+    learned_answers,
+    new,
+    those,
+)
 from contracts.estimators import as_sparse, rows
 
 REMOVED = (..., slice(None, None, 3))
+QUESTIONS = ("transform", "impute", "predict_interval", "sample_imputations", "denoise")
+"""Those that fill or explain rows; ``score_samples`` and ``alarms`` look for odd values, and are shown them."""
 
 
 def error_after(model, how, X, truth):
@@ -43,11 +57,10 @@ def test_a_stream_forgets_one_absurd_entry(case, row):
 
 @pytest.mark.parametrize("case", EVERY)
 def test_a_fit_takes_one_absurd_entry_as_missing(case):
-    X = rows(120)
-    with pytest.warns(UserWarning, match=r"absurd value at row 60, column 2.*taken as missing"):
-        model = new(case).fit(spoiled(X, 60))
-    expected = new(case).fit(spoiled(X, 60, np.nan))
-    assert_same(answers(model, X), answers(expected, X))
+    X = rows()
+    with pytest.warns(UserWarning, match=r"absurd value at row 30, column 2.*taken as missing"):
+        model = new(case).fit(spoiled(X, 30))
+    assert_same(answers(model, X), learned_answers(case, X, spoiled(X, 30, np.nan)))
 
 
 @pytest.mark.parametrize("case", STREAMS)
@@ -55,18 +68,18 @@ def test_a_fit_takes_one_absurd_entry_as_missing(case):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_fill_value_in_a_stream_is_missing_and_named(case, value, dtype):
     X = rows(60).astype(dtype)
-    model, expected = new(case).partial_fit(X[:40]), new(case).partial_fit(X[:40])
+    model = learned(case, X[:40], how="partial_fit")
     with pytest.warns(UserWarning, match="fill value"):
         model.partial_fit(spoiled(X[40:], 3, value))
-    expected.partial_fit(spoiled(X[40:], 3, np.nan))
-    assert_same(answers(model, X), answers(expected, X))
+    expected = learned_answers(case, X, X[:40], spoiled(X[40:], 3, np.nan), how="partial_fit")
+    assert_same(answers(model, X), expected)
 
 
 @pytest.mark.parametrize("case", STREAMS)
 def test_a_call_warns_of_absurd_values_once(case):
     X = rows(120)
     X[40::3, 2] = 9.96921e36
-    model = new(case).partial_fit(X[:40])
+    model = learned(case, X[:40], how="partial_fit")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.partial_fit(X[40:])
@@ -95,12 +108,12 @@ def test_what_is_absurd_does_not_depend_on_the_split(case, seen, row):
     X = spoiled(rows(60), row, 1e9)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        whole = new(case).partial_fit(X)
+        expected = learned_answers(case, rows(60), X, how="partial_fit")
         model = new(case)
         for part in np.split(X, sorted([seen, seen + 1, 20])) if seen else np.split(X, range(1, 60)):
             if len(part):
                 model.partial_fit(part)
-    found, expected = answers(model, rows(60)), answers(whole, rows(60))
+    found = answers(model, rows(60))
     for name in expected:
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-7, atol=1e-9, err_msg=name)
 
@@ -130,6 +143,77 @@ def test_a_feature_that_has_changed_is_followed(case):
     assert all(np.isfinite(value).all() for value in answers(model, rows(20)).values())
 
 
+def asked(model, X):
+    """The answers to all of QUESTIONS that the model has, by name."""
+    given = {"sample_imputations": {"random_state": 0}}
+    return {
+        name: np.asarray(getattr(model, name)(X, **given.get(name, {}))) for name in QUESTIONS if hasattr(model, name)
+    }
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_questions_take_an_absurd_entry_as_missing(case):
+    X = rows(60)
+    model = new(case).fit(X)
+    before, expected = fingerprint(model), asked(model, spoiled(X, 3, np.nan))
+    for name in expected:
+        with pytest.warns(
+            UserWarning, match=r"absurd value at row 3, column 2, which is taken as missing: 1e\+09"
+        ) as told:
+            found = np.asarray(
+                getattr(model, name)(spoiled(X, 3, 1e9), **({"random_state": 0} if "sample" in name else {}))
+            )
+        assert len(told) == 1
+        np.testing.assert_array_equal(found, expected[name], err_msg=name)
+    assert fingerprint(model) == before
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_questions_take_as_missing_what_fit_did(case):
+    X = rows(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model, expected = new(case).fit(spoiled(X, 3)), new(case).fit(spoiled(X, 3, np.nan))
+        assert_same(asked(model, spoiled(X, 3)), asked(expected, spoiled(X, 3, np.nan)))
+
+
+@pytest.mark.filterwarnings("ignore:The dictionary and mean")  # are learned from few rows
+@pytest.mark.parametrize("case", STREAMS)
+@pytest.mark.parametrize("n", [2, 7, 60])
+def test_questions_to_a_stream_take_a_fill_value_as_missing(case, n):
+    X = rows(n, missing=0.0)
+    model = new(case).partial_fit(X)
+    with pytest.warns(UserWarning, match="it is .*fill value"):
+        found = asked(model, spoiled(X, 1, 9.96921e36))
+    assert_same(found, asked(model, spoiled(X, 1, np.nan)))
+
+
+@pytest.mark.parametrize("case", SPARSE_STREAMS)
+def test_questions_with_sparse_rows_take_absurd_entries_as_missing(case):
+    X = rows(60)
+    model = new(case).fit(X)
+    with pytest.warns(UserWarning, match="absurd value at row 3, column 2"):
+        found = asked(model, as_sparse(spoiled(X, 3, 1e9)))
+    assert_same(found, asked(model, as_sparse(spoiled(X, 3, np.nan))))
+
+
+@pytest.mark.parametrize("case", STREAMS)
+@pytest.mark.parametrize("how", ["partial_fit", "transform"])
+def test_a_warning_about_one_row_names_its_column_alone(case, how):
+    """The number of a row within a call of one row would say nothing."""
+    X = rows(60)
+    model = new(case).partial_fit(X)
+    with pytest.warns(UserWarning, match="X has an absurd value in column 2, which is taken as missing: 1e"):
+        getattr(model, how)(spoiled(X[:1], 0, 1e9))
+
+
+@pytest.mark.parametrize("case", those(lambda case: hasattr(case.estimator, "score_samples")))
+def test_odd_rows_are_found_by_their_absurd_entries(case):
+    X = rows(60)
+    model = new(case).fit(X)
+    assert model.score_samples(spoiled(X, 3, 1e9)).argmin() == 3
+
+
 def grown(model):
     """The stream in ever larger values, until it refuses them; what it was before that."""
     with warnings.catch_warnings():
@@ -145,7 +229,7 @@ def grown(model):
 
 @pytest.mark.parametrize("case", STREAMS)
 def test_growth_beyond_what_can_be_computed_with_is_refused(case):
-    model = new(case).partial_fit(rows(60, missing=0.0))
+    model = learned(case, rows(60, missing=0.0), how="partial_fit")
     before, message = grown(model)
     assert "multiply the data by a constant" in message or "scale the features to similar units" in message
     assert "\n" not in message

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contracts.asking import EVERY, STREAMS, answers, assert_same, attributes, filled, fingerprint, new
+from contracts.asking import EVERY, STREAMS, answers, assert_same, attributes, filled, fingerprint, learned, new
 from contracts.estimators import rows
 
 
@@ -55,7 +55,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_layout_of_the_rows_does_not_matter(case, layout):
     X = rows()
-    model = new(case).fit(X)
+    model = learned(case, X)
     other = new(case).fit(LAYOUTS[layout](X))
     np.testing.assert_allclose(filled(other, LAYOUTS[layout](X)), filled(model, X), rtol=1e-7)
 
@@ -78,7 +78,7 @@ def test_answers_come_in_the_type_of_the_rows(case):
 def test_what_was_learned_cannot_be_written_through(case):
     """An attribute is read-only or a copy; so is every answer."""
     X = rows()
-    model = new(case).fit(X)
+    model = learned(case, X)
     before, expected = fingerprint(model), answers(model, X)
     told = attributes(model)
     assert told

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from contracts.asking import EVERY, STREAMS, answers, assert_same, fingerprint, new
+from contracts.asking import EVERY, STREAMS, answers, assert_same, fingerprint, learned, learned_answers, new
 from contracts.estimators import rows
 from factorstream import load
 
@@ -40,11 +40,12 @@ COPIES = {
 @pytest.mark.parametrize("how", COPIES)
 def test_a_copy_answers_as_the_original(case, how, tmp_path):
     X = rows()
-    for model in (new(case).fit(X), new(case).fit(X.astype(np.float32))):
+    for given in (X, X.astype(np.float32)):
+        model = learned(case, given)
         again = COPIES[how](model, tmp_path)
         assert type(again) is type(model)
         assert fingerprint(again) == fingerprint(model)
-        assert_same(answers(again, X), answers(model, X))
+        assert_same(answers(again, X), learned_answers(case, X, given))
     unfitted = COPIES[how](new(case), tmp_path)
     assert repr(unfitted) == repr(case.estimator)
     assert "state_" not in vars(unfitted)
@@ -56,13 +57,14 @@ def test_a_copy_answers_as_the_original(case, how, tmp_path):
 @pytest.mark.parametrize("seen", [1, 7, 40])
 def test_a_copy_goes_on_bit_for_bit(case, how, seen, tmp_path):
     X = rows(50)
-    model = new(case).partial_fit(X[:seen])
+    parts = X[:seen], *np.split(X[seen:], [1, 4])
+    model = learned(case, parts[0], how="partial_fit")
     again = COPIES[how](model, tmp_path)
-    for part in np.split(X[seen:], [1, 4]):
+    for part in parts[1:]:
         again.partial_fit(part)
         model.partial_fit(part)
         assert fingerprint(again) == fingerprint(model)
-    assert_same(answers(again, X), answers(model, X))
+    assert_same(answers(again, X), learned_answers(case, X, *parts, how="partial_fit"))
 
 
 @of_this_process
@@ -70,13 +72,14 @@ def test_a_copy_goes_on_bit_for_bit(case, how, seen, tmp_path):
 @pytest.mark.parametrize("how", COPIES)
 def test_a_copy_of_a_fit_goes_on_bit_for_bit(case, how, tmp_path):
     X = rows(50)
-    model = new(case).fit(X[:40])
+    parts = X[:40], *np.split(X[40:], [1, 4])
+    model = learned(case, parts[0])
     again = COPIES[how](model, tmp_path)
-    for part in np.split(X[40:], [1, 4]):
+    for part in parts[1:]:
         again.partial_fit(part)
         model.partial_fit(part)
         assert fingerprint(again) == fingerprint(model)
-    assert_same(answers(again, X), answers(model, X))
+    assert_same(answers(again, X), learned_answers(case, X, *parts))
 
 
 @of_this_process
@@ -92,7 +95,7 @@ def test_a_copy_and_its_original_do_not_share_anything(case):
 @pytest.mark.parametrize("case", EVERY)
 def test_a_clone_has_the_parameters_and_nothing_else(case):
     X = rows()
-    model = new(case).fit(X)
+    model = learned(case, X)
     other = clone(model)
     assert fingerprint(other) == fingerprint(new(case))
     assert repr(other.get_params()) == repr(model.get_params())

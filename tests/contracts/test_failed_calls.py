@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from contracts.asking import EVERY, STREAMS, Stop, answers, calls, fingerprint, new, ways
+from contracts.asking import EVERY, STREAMS, Stop, answers, calls, fingerprint, learned, new, ways
 from contracts.estimators import rows
 
 BAD = {
@@ -25,7 +25,7 @@ WITHOUT_DATA = {"all missing": lambda X: np.full_like(X, np.nan)}
 @pytest.mark.parametrize("kind", [*BAD, *WITHOUT_DATA])
 def test_a_failed_fit_changes_nothing(case, kind):
     X = rows()
-    for model in (new(case), new(case).fit(X)):
+    for model in (new(case), learned(case, X)):
         before = fingerprint(model)
         with pytest.raises((ValueError, TypeError)):
             model.fit({**BAD, **WITHOUT_DATA}[kind](X))
@@ -39,7 +39,7 @@ def test_a_failed_fit_changes_nothing(case, kind):
 )
 def test_a_failed_partial_fit_changes_nothing(case, kind, seen):
     X = rows()
-    model = new(case).partial_fit(X[:seen]) if seen else new(case)
+    model = learned(case, X[:seen], how="partial_fit") if seen else new(case)
     before = fingerprint(model)
     with pytest.raises((ValueError, TypeError)):
         model.partial_fit({**BAD, **OF_ANOTHER_WIDTH}[kind](X))
@@ -49,7 +49,7 @@ def test_a_failed_partial_fit_changes_nothing(case, kind, seen):
 @pytest.mark.parametrize("case", EVERY)
 def test_questions_change_nothing_and_bad_ones_are_refused(case):
     X = rows()
-    model = new(case).fit(X)
+    model = learned(case, X)
     before = fingerprint(model)
     answers(model, X)
     for spoil in (*BAD.values(), *OF_ANOTHER_WIDTH.values()):
@@ -84,7 +84,7 @@ def test_a_call_that_is_interrupted_anywhere_changes_nothing(case, how, seen):
     """Calls are counted on twins (the first may fill a cache), then stopped soon, half way and at the very last one."""
     begin = "partial_fit" if hasattr(case.estimator, "partial_fit") else "fit"
     X = rows(30)
-    model, twin, another = (getattr(new(case), begin)(X[:seen]) if seen else new(case) for _ in range(3))
+    model, twin, another = (learned(case, X[:seen], how=begin) if seen else new(case) for _ in range(3))
     before, *counts = fingerprint(model), *(calls(lambda m=m: getattr(m, how)(X)) for m in (twin, another))
     for stop_at in (2, counts[1] // 4, counts[1] // 2, counts[1]):
         with pytest.raises(Stop):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contracts.asking import DRAWS, INTERVALS, filled, new
+from contracts.asking import DRAWS, INTERVALS, filled, learned
 from contracts.estimators import rows
 
 
 @pytest.mark.parametrize("case", INTERVALS)
 def test_an_interval_is_that_of_a_missing_entry(case):
     X = rows()
-    model = new(case).fit(X)
+    model = learned(case, X)
     gaps, fill = np.isnan(X), filled(model, X)[:, : X.shape[1]]  # without indicators
     inner = model.predict_interval(X, level=0.5)
     outer = model.predict_interval(X, level=0.9)
@@ -36,7 +36,7 @@ def test_an_interval_is_that_of_a_missing_entry(case):
 @pytest.mark.parametrize("case", DRAWS)
 def test_draws_keep_what_was_observed(case):
     X = rows()
-    model = new(case).fit(X)
+    model = learned(case, X)
     draws = model.sample_imputations(X, n_draws=4, random_state=0)
     gaps = np.isnan(X)
     assert draws.shape == (4, *X.shape)

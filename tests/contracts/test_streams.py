@@ -15,6 +15,8 @@ from contracts.asking import (
     assert_same,
     filled,
     fingerprint,
+    learned,
+    learned_answers,
     new,
     those,
 )
@@ -28,28 +30,24 @@ from factorstream import BayesianFactorization
 )
 def test_any_split_of_a_stream_gives_the_same(case, cuts):
     X = rows()
-    whole = answers(new(case).partial_fit(X), X)
     model = new(case)
     for part in np.split(X, list(cuts)):
         model.partial_fit(part)
-    if case.exact:
-        assert_same(answers(model, X), whole)
-    else:
-        assert_close(answers(model, X), whole, rtol=1e-9)
+    same(case, answers(model, X), learned_answers(case, X, X, how="partial_fit"))
 
 
 def test_streams_of_several_cases_get_past_their_start():
     """What holds of a stream is said of its start and of what comes after."""
     cases = [case for case in CASES if isinstance(case.estimator, BayesianFactorization)]
-    started = [new(case).partial_fit(rows()).state_.settled is not None for case in cases]
+    started = [learned(case, rows(), how="partial_fit").state_.settled is not None for case in cases]
     assert 1 < sum(started) < len(cases)
 
 
-def same_answers(case, found, expected, X):
+def same(case, found, expected):
     if case.exact:
-        assert_same(answers(found, X), answers(expected, X))
+        assert_same(found, expected)
     else:
-        assert_close(answers(found, X), answers(expected, X), rtol=1e-9)
+        assert_close(found, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("case", SPARSE_STREAMS)
@@ -59,17 +57,17 @@ def test_any_split_of_a_sparse_stream_gives_the_same(case, cuts):
     model = new(case)
     for part in np.split(X, list(cuts)):
         model.partial_fit(as_sparse(part))
-    same_answers(case, model, new(case).partial_fit(as_sparse(X)), X)
+    same(case, answers(model, X), answers(new(case).partial_fit(as_sparse(X)), X))
 
 
 @pytest.mark.parametrize("case", STREAMS)
 @pytest.mark.parametrize("cuts", [range(1, 30), [1, 25]], ids=["singly", "three"])
 def test_any_split_of_a_stream_after_a_fit_gives_the_same(case, cuts):
     X, more = rows(), rows(30, seed=1)
-    model = new(case).fit(X)
+    model = learned(case, X)
     for part in np.split(more, list(cuts)):
         model.partial_fit(part)
-    same_answers(case, model, new(case).fit(X).partial_fit(more), X)
+    same(case, answers(model, X), learned_answers(case, X, X, more))
 
 
 @pytest.mark.parametrize("case", [case for case in STREAMS if not case.values[0].ordered])  # those compute in float64
@@ -77,8 +75,8 @@ def test_any_split_of_a_stream_after_a_fit_gives_the_same(case, cuts):
 @pytest.mark.parametrize("how", ["fit", "partial_fit"])
 def test_a_stream_keeps_the_type_that_it_began_with(case, first, then, how):
     X, more = rows(30).astype(first), rows(30, seed=1).astype(then)
-    model, twin = (getattr(new(case), how)(X) for _ in range(2))
-    same_answers(case, model.partial_fit(more), twin.partial_fit(more.astype(first)), X)
+    model = learned(case, X, how=how).partial_fit(more)
+    same(case, answers(model, X), learned_answers(case, X, X, more.astype(first), how=how))
 
 
 @pytest.mark.parametrize("case", SPARSE_STREAMS)
@@ -100,7 +98,7 @@ def test_sparse_and_dense_rows_can_follow_each_other(case, how, seen):
 @pytest.mark.parametrize("case", those(lambda case: not case.ordered))
 def test_rows_are_answered_one_by_one_as_all_together(case):
     X = rows()
-    model = new(case).fit(X)
+    model = learned(case, X)
     whole = filled(model, X)
     singly = np.concatenate([filled(model, X[k : k + 1]) for k in range(len(X))])
     np.testing.assert_allclose(singly, whole, rtol=1e-9)
@@ -111,20 +109,20 @@ def test_rows_are_answered_one_by_one_as_all_together(case):
 def test_fitting_again_forgets_what_was_before(case):
     X = rows()
     model = new(case).fit(rows(seed=1)).fit(X)
-    assert_same(answers(model, X), answers(new(case).fit(X), X))
+    assert_same(answers(model, X), learned_answers(case, X, X))
 
 
 @pytest.mark.parametrize("case", EVERY)
 def test_the_same_seed_gives_the_same_bits(case):
     X = rows()
-    assert fingerprint(new(case).fit(X)) == fingerprint(new(case).fit(X))
+    assert fingerprint(new(case).fit(X)) == fingerprint(learned(case, X))
 
 
 @pytest.mark.parametrize("case", SPARSE)
 def test_sparse_rows_are_answered_as_dense_ones(case):
     """What is not stored is missing."""
     X = rows(missing=0.6)
-    model = new(case).fit(X)
+    model = learned(case, X)
     assert_close(answers(model, as_sparse(X)), answers(model, X), rtol=1e-9)
 
 

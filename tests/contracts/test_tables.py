@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
-from contracts.asking import EVERY, new
+from contracts.asking import EVERY, learned, new
 from contracts.estimators import rows
 from factorstream import load
 
@@ -22,8 +24,7 @@ def test_tables_and_names(case, library):
     out = model.transform(table)
     assert isinstance(out, frames.DataFrame)
     assert list(out.columns) == list(model.get_feature_names_out())
-    plain = new(case).fit(X)
-    np.testing.assert_allclose(out.to_numpy(), plain.transform(X), rtol=1e-9)
+    np.testing.assert_allclose(out.to_numpy(), learned(case, X).transform(X), rtol=1e-9)
     if type(model).__name__ == "LowRankImputer":
         assert list(out.columns)[: len(names)] == names
     else:
@@ -47,3 +48,44 @@ def test_a_file_keeps_the_names(case, library, tmp_path):
     again = load(tmp_path / "model")
     assert list(again.feature_names_in_) == list("abcdefgh")
     assert list(again.transform(table).columns) == list(model.transform(table).columns)
+
+
+def shaped_like_rows(model, X):
+    """Every answer that has the rows and columns of X, by name; ``transform`` is scikit-learn's ``set_output``."""
+    out = {}
+    if hasattr(model, "impute"):
+        out["impute"] = model.impute(X)
+    if hasattr(model, "predict_interval"):
+        out["lower"], out["upper"] = model.predict_interval(X, level=0.5)
+        if hasattr(model, "impute"):
+            out["filled"], out["std"] = model.impute(X, return_std=True)
+    if hasattr(model, "denoise"):
+        out["denoise"] = model.denoise(X)
+    return out
+
+
+@pytest.mark.parametrize("fitted_to", ["table", "array"])
+@pytest.mark.parametrize("case", EVERY)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_table_is_answered_by_a_table(case, library, fitted_to):
+    """Its rows and columns, whatever ``set_output`` says; an array is answered by an array."""
+    frames = pytest.importorskip(library)
+    X = rows()
+    names = [f"sensor {k}" for k in range(X.shape[1])]
+    if library == "pandas":
+        table = frames.DataFrame(X, columns=names, index=np.arange(len(X)) * 10 + 7)
+    else:
+        table = frames.DataFrame(X, schema=names)
+    model = new(case).fit(table if fitted_to == "table" else X)
+    plain = shaped_like_rows(new(case).fit(X), X)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X (does not )?ha(s|ve) (valid )?feature names")
+        found = shaped_like_rows(model, table)
+    assert found.keys() == plain.keys()
+    for name, answer in found.items():
+        assert isinstance(answer, frames.DataFrame), name
+        assert isinstance(plain[name], np.ndarray), name
+        assert list(answer.columns) == names, name
+        if library == "pandas":
+            assert answer.index.equals(table.index), name
+        np.testing.assert_allclose(answer.to_numpy(), plain[name], rtol=1e-9, err_msg=name)

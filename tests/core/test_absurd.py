@@ -7,12 +7,17 @@ import pytest
 from scipy import sparse
 
 from factorstream.core.absurd import ENOUGH, FAR, judge, nothing_seen, seen_in, without
-from factorstream.core.absurd_rows import absurd_entries
+from factorstream.core.absurd_rows import absurd_beside, absurd_entries
 
 
 def naive(values):
     """The rule for one feature, value by value, as its description says it; the positions of what is absurd."""
-    seen, strikes, last, absurd = [], 0, None, []
+    return judged_in_order([], values)[1]
+
+
+def judged_in_order(seen, values):
+    """The values that are believed, those ``seen`` before first, and the positions of the others."""
+    seen, strikes, last, absurd = list(seen), 0, None, []
     fills = (9.969209968386869e36, 1e20, 9999.0, 1e15)
     for at, value in enumerate(values):
         if np.isnan(value):
@@ -40,7 +45,7 @@ def naive(values):
             strikes = 0
         seen.append(value)
         strikes = max(strikes - 1, 0)
-    return absurd
+    return seen, absurd
 
 
 def strange(seed):
@@ -77,6 +82,29 @@ def test_a_stream_is_judged_as_the_rule_says_however_it_is_divided(seed, contain
             n += len(part)
         assert sorted(found) == sorted(expected)
     assert expected
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("container", [np.asarray, "sparse"])
+def test_a_question_is_judged_value_by_value(seed, dtype, container):
+    """Each value as if it were the next one of a stream, and nothing stays behind."""
+    before, asked = strange(seed)[:60], strange(seed + 100).astype(dtype)
+    seen, _ = judge(nothing_seen(8), before)
+    believed = [judged_in_order([], before[:, j])[0] for j in range(8)]
+    expected = [
+        (i, j) for i in range(120) for j in range(8) if judged_in_order(believed[j], [float(asked[i, j])])[1] == [0]
+    ]
+    rows = asked
+    if container == "sparse":
+        row, column = np.nonzero(~np.isnan(asked))
+        rows = sparse.csr_array((asked[row, column], (row, column)), shape=asked.shape)
+    found = absurd_beside(seen, rows)
+    assert list(zip(found.row.tolist(), found.column.tolist(), strict=True)) == expected
+    np.testing.assert_array_equal(found.value, asked[found.row, found.column])
+    assert expected
+    one = [absurd_beside(seen, row[None]) for row in asked]
+    assert sum(len(entries.row) for entries in one) == len(expected)
 
 
 def test_rows_that_come_together_are_judged_by_their_better_half(rng):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from factorstream.core.linalg import gram, lifted_cholesky
+from factorstream.core.linalg import gram, lifted_cholesky, over_rows
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -33,3 +33,13 @@ def test_every_finite_matrix_can_be_lifted():
     for hopeless in (np.zeros((2, 2)), np.full((2, 2), np.nan)):
         with pytest.raises(np.linalg.LinAlgError, match="zero or not finite"):
             lifted_cholesky(hopeless, 1.0)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 3), (7, 3), (1024, 1), (1025, 1), (700, 3), (5, 2000), (4, 0)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_least_and_greatest_values_over_rows(rng, shape, order):
+    X = np.array(rng.standard_normal(shape), order=order)
+    X[rng.random(shape) < 0.3] = np.nan
+    values = [[value for value in column if not np.isnan(value)] for column in X.T]
+    np.testing.assert_array_equal(over_rows(np.fmin, X, np.inf), [min(column, default=np.inf) for column in values])
+    np.testing.assert_array_equal(over_rows(np.fmax, X, -np.inf), [max(column, default=-np.inf) for column in values])

@@ -135,3 +135,26 @@ def test_questions_that_linear_algebra_cannot_answer_end_in_a_sentence():
         with pytest.raises(ValueError, match=r"too far apart.*scale the features") as caught:
             getattr(model, name)(X)
         assert not isinstance(caught.value, np.linalg.LinAlgError)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "allowed"),
+    [
+        (DictionaryFilter, r"an int in the range \[1, inf\)"),
+        (BayesianFactorization, r"a str among \{'auto'\} or an int in the range \[1, inf\)"),
+    ],
+)
+def test_true_is_no_number_of_components(estimator, allowed):
+    """The sentence says what this parameter takes, not what any parameter does."""
+    sentence = rf"The 'n_components' parameter of {estimator.__name__} must be {allowed}\. Got True instead\."
+    with pytest.raises(ValueError, match=sentence):
+        estimator(n_components=True).fit(GOOD)
+
+
+def test_float64_coefficients_of_a_float32_dictionary_are_answered_in_float64():
+    """They may be larger than any float32."""
+    model = DictionaryFilter(2, random_state=0).fit(GOOD.astype(np.float32))
+    rows = model.inverse_transform(np.full((3, 2), 1e50))
+    assert rows.dtype == np.float64
+    np.testing.assert_allclose(rows / 1e50, np.ones((3, 2)) @ model.components_, rtol=1e-5)
+    assert model.inverse_transform(np.ones((3, 2), dtype=np.float32)).dtype == np.float32

@@ -66,7 +66,9 @@ def test_frames_in_and_out(problem, library):
     assert list(imputer.feature_names_in_) == names
     assert_array_equal(out.to_numpy()[:, :8], LowRankImputer(random_state=0).fit_transform(gappy))
     assert_array_equal(out.to_numpy()[:, 8:], np.isnan(gappy))
-    assert isinstance(imputer.predict_interval(frame)[0], np.ndarray)
+    for bound in imputer.predict_interval(frame):  # a table for a table, without the indicators
+        assert isinstance(bound, frames.DataFrame)
+        assert list(bound.columns) == names
 
 
 def test_frames_of_nullable_integers():

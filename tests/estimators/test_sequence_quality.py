@@ -1,6 +1,11 @@
-"""How well sequences are filled, and whether the intervals hold what they promise."""
+"""How well sequences are filled, and whether the intervals hold what they promise.
+
+Models are calibrated where widths are judged. Elsewhere they are not, which changes no value: the first test says so.
+"""
 
 from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 import pytest
@@ -11,6 +16,20 @@ from factorstream.experiments.sequences import interpolate
 from factorstream.masks import segment_mask
 from factorstream.metrics import coverage, rmse
 from sequence_problems import gappy, panel
+
+
+@pytest.mark.parametrize("settings", [{}, {"drift": "level", "robust": True}, {"drift": 1e-3, "smooth": False}])
+@pytest.mark.parametrize("T", [60, 210])
+def test_calibration_changes_widths_alone(settings, T):
+    """The widths of 60 rows and of 210 are found in different ways."""
+    X, removed = gappy(panel(T=T))
+    wide, plain = (SequenceFilter(2, calibrate=calibrate, max_iter=2, **settings).fit(X) for calibrate in (True, False))
+    np.testing.assert_array_equal(wide.impute(X), plain.impute(X))
+    np.testing.assert_array_equal(wide.denoise(X), plain.denoise(X))
+    np.testing.assert_array_equal(wide.forecast(3), plain.forecast(3))
+    np.testing.assert_array_equal(wide.components_, plain.components_)
+    found, uncalibrated = (model.impute(X, return_std=True)[1][removed] for model in (wide, plain))
+    assert (found != uncalibrated).all()
 
 
 def test_london_air():
@@ -36,7 +55,7 @@ def test_random_walks_are_filled_at_least_as_well_as_by_straight_lines(common):
         Y = np.cumsum(steps, axis=0) * 10.0 ** rng.integers(-3, 4, 8)
         X, removed = gappy(Y, 0.3, seed, length=20)
         size = Y.std(axis=0)
-        filled = SequenceFilter().fit(X).impute(X)
+        filled = SequenceFilter(calibrate=False).fit(X).impute(X)
         ours += rmse(Y / size, filled / size, where=removed) ** 2
         lines += rmse(Y / size, interpolate(X) / size, where=removed) ** 2
     assert np.sqrt(ours / lines) < (0.8 if common else 1.0 + 1e-6)
@@ -81,7 +100,7 @@ def test_outliers_lose_their_weight():
     bad = rng.random(Y.shape) < 0.03
     X = np.where(bad, X + 10 * rng.normal(size=Y.shape), X)
     error = {
-        robust: rmse(Y, SequenceFilter(2, drift="none", robust=robust).fit(X).impute(X), where=removed)
+        robust: rmse(Y, SequenceFilter(2, drift="none", robust=robust, calibrate=False).fit(X).impute(X), where=removed)
         for robust in (False, True, 4.0)
     }
     assert error[True] < 0.9 * error[False]
@@ -95,16 +114,21 @@ def walks_with_spikes(size, seed=0, T=600, m=5):
     return Y, np.where(removed, np.nan, np.where(bad, Y + size * rng.choice([-1.0, 1.0], Y.shape), Y)), removed
 
 
+@cache
+def error_without_spikes():
+    Y, clean, removed = walks_with_spikes(0.0)
+    return rmse(Y, SequenceFilter(3, drift="level", calibrate=False).fit(clean).impute(clean), where=removed)
+
+
 @pytest.mark.parametrize("size", [3.0, 30.0, 1e5])
 def test_outliers_lose_their_weight_where_features_have_levels(size):
     """As good as on clean rows, when filling and when predicting the next row of a stream."""
     Y, X, removed = walks_with_spikes(size)
-    _, clean, _ = walks_with_spikes(0.0)
-    best = rmse(Y, SequenceFilter(3, drift="level").fit(clean).impute(clean), where=removed)
+    best = error_without_spikes()
     filled, std = SequenceFilter(3, robust=True).fit(X).impute(X, return_std=True)
     assert rmse(Y, filled, where=removed) < 1.1 * best
     assert 0.93 < coverage(Y, filled, std, n_std=1.959964, where=removed) < 0.995
-    plain = SequenceFilter(3, drift="level").fit(X).impute(X)
+    plain = SequenceFilter(3, drift="level", calibrate=False).fit(X).impute(X)
     assert rmse(Y, plain, where=removed) > (1.3 if size < 10 else 3.0) * best
 
 
@@ -155,7 +179,7 @@ def test_a_drifting_dictionary_is_followed():
     X, removed = gappy(Y)
     removed[: T // 2] = False
     error = {
-        drift: rmse(Y, SequenceFilter(1, drift=drift, smooth=False).fit(X).impute(X), where=removed)
+        drift: rmse(Y, SequenceFilter(1, drift=drift, smooth=False, calibrate=False).fit(X).impute(X), where=removed)
         for drift in ("none", 1e-3)
     }
     assert error[1e-3] < 0.8 * error["none"]

@@ -70,21 +70,53 @@ def test_constant_features_and_rows_without_data():
     assert (std[10:15] > 0).all()
 
 
-def test_a_feature_never_observed_is_kept_with_the_priors_interval():
-    X = GOOD.copy()
-    X[:, 3] = np.nan
-    with pytest.warns(UserWarning, match=r"without any observed value keep the prior's interval, .*: 3\."):
+@pytest.mark.parametrize("T", [40, 120, 300])
+@pytest.mark.parametrize("known", [0, 1])
+def test_a_feature_with_one_value_or_none_has_infinite_bounds(known, T):
+    """As in the other estimators: the spread of the other features says nothing about it, and theirs stay calibrated.
+
+    The lengths are those at which every entry is hidden once, and at which some runs are.
+    """
+    X = panel(T=T)
+    X[5:9, 0] = np.nan
+    without = SequenceFilter(2).fit(np.delete(X, 5, axis=1))
+    X[known:, 5] = np.nan
+    X[:known, 5] = 7.0
+    with pytest.warns(
+        UserWarning, match=r"Bounds are infinite where one value of a feature is known, or none, .*: 5\."
+    ):
         model = SequenceFilter(2).fit(X)
+    gaps = np.isnan(X)
     filled, std = model.impute(X, return_std=True)
     assert np.isfinite(filled).all()
-    assert (std[:, 3] > 0.7 * np.median(GOOD.std(axis=0))).all()
-    assert np.isfinite(model.forecast(2)).all()
+    np.testing.assert_array_equal(std[gaps[:, 5], 5], np.inf)
+    lower, upper = model.predict_interval(X, level=0.5)
+    np.testing.assert_array_equal(lower[gaps[:, 5], 5], -np.inf)
+    np.testing.assert_array_equal(upper[gaps[:, 5], 5], np.inf)
+    np.testing.assert_array_equal(lower[:known, 5], 7.0)
+    mean, ahead = model.forecast(2, return_std=True)
+    assert np.isfinite(mean).all()
+    np.testing.assert_array_equal(np.isinf(ahead), np.broadcast_to(np.arange(6) == 5, ahead.shape))
+    assert np.isfinite(upper - lower)[gaps & (np.arange(6) != 5)].all()
+    assert model.interval_scale_ == pytest.approx(without.interval_scale_, rel=0.1)
+
+
+def test_a_stream_has_bounds_once_two_values_are_known():
+    """A feature that starts after the warm-up: infinite until it has been learned, finite from then on."""
+    X = panel(T=400)
+    X[:300, 3] = np.nan
+    model = SequenceFilter(2).partial_fit(X[:280])
+    assert np.isinf(model.recent(return_std=True)[1][0, 3])
+    model.partial_fit(X[280:301])
+    assert np.isinf(model.forecast(1, return_std=True)[1][0, 3])
+    model.partial_fit(X[301:])
+    assert np.isfinite(model.forecast(1, return_std=True)[1]).all()
 
 
 def test_a_feature_never_observed_is_named_at_the_callers_line():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(GOOD, columns=["a", "b", "c", "salt", "e", "f"]).assign(salt=np.nan)
-    with pytest.warns(UserWarning, match=r"keep the prior's interval, .*: salt\.") as told:
+    with pytest.warns(UserWarning, match=r"Bounds are infinite .*: salt\.") as told:
         SequenceFilter(2).fit(X)
     assert told[0].filename == __file__
 

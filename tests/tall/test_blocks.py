@@ -1,4 +1,4 @@
-"""How a block is cut into runs of complete rows, and which of them go through the filter at once."""
+"""How a block is cut into runs of complete rows, how gaps in it are found, and what goes through at once."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from counted_problems import begin_counted, counted_model, problem
+from factorstream import DictionaryFilter
 from factorstream.core.place import HERE
 from factorstream.tall.blocks import in_blocks, runs
 from factorstream.tall.engine import RowBlock
 from factorstream.tall.filtering import filter_rows
-from factorstream.tall.places import place_of
+from factorstream.tall.places import place_of, using
 from split_place import SPLIT, fetched
 
 
@@ -26,6 +27,24 @@ def test_runs(rng, place, gappy, expected):
     parts = list(runs(place, RowBlock(place.put(Y, 1), len(Y))))
     assert [(part.n, complete) for part, complete in parts] == expected
     np.testing.assert_array_equal(np.concatenate([fetched(part.Y, 1) for part, _ in parts]), Y)
+
+
+@pytest.mark.parametrize("place", [HERE, SPLIT])
+@pytest.mark.parametrize("gap", [(0, 0), (1, 3), (7, 19), None])
+def test_a_gap_anywhere_in_a_block_is_found(rng, place, gap):
+    """The products of a block tell whether it is complete; rows one at a time look at every entry."""
+    X = rng.standard_normal((40, 20))
+    with using(place):
+        run = DictionaryFilter(3, random_state=0).fit(X).state_
+    Y = rng.standard_normal((8, 20))
+    if gap is not None:
+        Y[gap] = np.nan
+    state, expected = (run.filter, run.filter)
+    state, record = filter_rows(state, run.settings.model, Y, 8)
+    for row in Y:
+        expected, _ = filter_rows(expected, run.settings.model, row[None], 8)
+    np.testing.assert_allclose(fetched(state.C, 0), fetched(expected.C, 0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(record.n_observed, (~np.isnan(Y)).sum(axis=1))
 
 
 def test_complete_rows_go_in_blocks_until_a_feature_has_missed_enough(rng):

@@ -8,6 +8,7 @@ import pytest
 from compiled_problems import assert_same, with_gaps
 from counted_problems import begin_counted, counted_model, feature_covariances, problem
 from factorstream import DictionaryFilter
+from factorstream.core.filter import counted
 from factorstream.core.filter import groups as grouping
 from factorstream.tall import counted_rows, kernel
 from factorstream.tall.filtering import filter_rows
@@ -120,6 +121,7 @@ def test_what_the_loops_know(monkeypatch):
 
 def test_rules_are_those_of_the_core():
     assert (compiled_groups.EVERY_ROW, compiled_groups.EVERY) == (grouping.EVERY_ROW, grouping.EVERY)
+    assert compiled_groups.TRUST_POWER == counted.TRUST_POWER
     for k in range(200):
         assert compiled_groups.is_time(float(k)) == counted_rows.is_time(k)
     seen = np.linspace(0.0, 100.0, 777)

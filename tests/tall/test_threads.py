@@ -58,7 +58,8 @@ def test_the_data_are_checked_within_the_thread_limit(rng, monkeypatch):
         monkeypatch.setattr(module, function, lambda Y, f=original: (seen.append(max(blas_threads())), f(Y))[1])
     with threadpool_limits(2, user_api="blas"):
         model.partial_fit(X).transform(X)
-    assert seen == [1, 1, 1, 1]
+    assert len(seen) >= 2
+    assert set(seen) == {1}
 
 
 THREADS = """

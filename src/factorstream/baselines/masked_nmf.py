@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.absurd import Seen, seen_in
 from ..core.linalg import Array
 from ..estimators._absurd import without_absurd
 from ..estimators._factorizer import Factorizer
@@ -39,6 +40,8 @@ class NMFState(NamedTuple):
     parameters: dict[str, Any]
     """Those of the estimator when it was fitted."""
     components: Array
+    seen: Seen
+    """What tells absurd values."""
     n_iter: int
     history: tuple[dict[str, float], ...]
 
@@ -123,7 +126,7 @@ class MaskedNMF(Factorizer):
         "verbose": ["verbose"],
     }
     _takes_sparse: ClassVar[bool] = False
-    _state_types: ClassVar[tuple[type, ...]] = (NMFState,)
+    _state_types: ClassVar[tuple[type, ...]] = (NMFState, Seen)
     state_: NMFState
 
     def __init__(
@@ -147,14 +150,14 @@ class MaskedNMF(Factorizer):
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn the dictionary from nonnegative data, one sample per row, NaN where missing."""
         with unchanged_on_error(self):
-            Y = without_absurd(self._check_rows(X, reset=True))
+            Y = without_absurd(self._nonnegative(X, reset=True))
             check_size_of(Y, Y.dtype)
             check_every_feature_observed(self, Y)
             self.state_ = self._fit(Y)
         return self
 
     def _fit(self, Y: Array) -> NMFState:
-        observed = ~np.isnan(Y)
+        observed, seen = ~np.isnan(Y), seen_in(Y)
         M = observed.astype(Y.dtype)
         Y = np.where(observed, Y, 0).astype(Y.dtype, copy=False)
         W, H = self._start(Y, M)
@@ -170,7 +173,7 @@ class MaskedNMF(Factorizer):
             if self.verbose:
                 print(f"[MaskedNMF] iteration {n_iter}, objective {objective:.6g}")
             gained = tol == 0 or before - objective > tol * objective
-        return NMFState(current_parameters(self), H, n_iter, tuple(history))
+        return NMFState(current_parameters(self), H, seen, n_iter, tuple(history))
 
     @property
     def reconstruction_err_(self) -> float:
@@ -190,12 +193,12 @@ class MaskedNMF(Factorizer):
         tags.input_tags.positive_only = True
         return tags
 
-    def _check_rows(self, X: MatrixLike, *, reset: bool = False) -> Array:
-        if not reset:
-            check_is_fitted(self)
+    def _given(self, X: MatrixLike) -> Array:
+        check_is_fitted(self)
+        return self._nonnegative(X, reset=False)
+
+    def _nonnegative(self, X: MatrixLike, *, reset: bool) -> Array:
         Y: Array = check_data(self, X, reset=reset)
-        if not reset:
-            check_size_of(Y, Y.dtype)
         if (Y < 0).any():
             row, column = np.argwhere(Y < 0)[0]
             raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,6 +53,14 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="D",
         help="between cells of text: one character, or tab (default: found)",
     )
+    parser.add_argument(
+        "--missing",
+        action="append",
+        default=[],
+        metavar="VALUE",
+        help="a number or text that marks a gap as well, such as -9999; may be given more than once (write "
+        "--missing=-9999 where a minus sign comes first)",
+    )
     parser.add_argument("--no-header", action="store_true", help="the first line of a text is data, not names")
     parser.add_argument("--seed", type=_seed, default=0, metavar="S", help="of the fit (default: %(default)s)")
 
@@ -67,6 +76,7 @@ def _run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         delimiter=arguments.delimiter,
         header=not arguments.no_header,
+        missing=tuple(arguments.missing),
     )
     try:
         _check_output(arguments.input, arguments.output)
@@ -104,6 +114,17 @@ def _notes(completion: Completion, source: Path, target: Path) -> Iterator[str]:
         yield (
             f"Filled {counted(completion.n_gaps, 'gap')} in {counted(completion.n_columns, 'column')} "
             f"({counted(completion.n_components, 'component')}); wrote {target}."
+        )
+    for column, value, times in completion.suspects:
+        yield (
+            f"Column {column} has the value {value:.15g} {counted(times, 'time')}, far from its other values; it is "
+            f"kept as a number, and if it marks a gap, pass --missing={value:.15g}."
+        )
+    for column, text, count, line in completion.strays:
+        where = f"line {line} has" if count == 1 else f"{count} cells, the first in line {line}, have"
+        yield (
+            f"Column {column} was left as it is, because one text in it is no finite number: {where} {text!r:.50}; "
+            f"correct it, or pass --missing={shlex.quote(text)} if it marks a gap."
         )
     if completion.other_gaps:
         yield f"Gaps left as they are in columns that are not finite numbers: {listed(completion.other_gaps)}."

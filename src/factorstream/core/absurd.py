@@ -19,6 +19,9 @@ In a stream (:func:`judge`)
 In rows that come together (``absurd_rows``)
     The others are the values nearer to the median, at least half of all. Values further out are believed if they are
     EVENTS different numbers, and as many as one in NEW + 1 of all.
+In rows that a model is asked about (``absurd_rows``)
+    The others are all values that it has learned from. Each is judged on its own: a question changes nothing, and so
+    nothing is believed for coming again.
 
 Normal values would have to be 30,000 deviations away. Those of a law as wild as Cauchy's are absurd with a probability
 of less than 1/FAR for each time that the number of values doubles.
@@ -31,7 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .fill_values import is_fill, is_huge_fill
-from .linalg import Array, Rows, is_sparse
+from .linalg import Array, Rows, is_sparse, over_rows
 
 FAR = 1e4
 """Units outside the range from which on a value is absurd. Not tuned: one 10⁶ deviations away has to be, where the
@@ -56,7 +59,7 @@ PATIENCE = EVENTS * NEW
 reaches this, an absurd value is taken as data. Derived: EVENTS different ones in sequence reach it."""
 
 COUNTED_AT_ONCE = 256
-"""Rows whose gaps are counted together. Memory only."""
+"""Rows whose values are counted together, at most; the first few are often enough. Memory and speed only."""
 
 
 class Seen(NamedTuple):
@@ -108,7 +111,7 @@ def extremes(X: Rows) -> tuple[Array, Array]:
         np.fmin.at(low, X.indices, X.data)
         np.fmax.at(high, X.indices, X.data)
         return low, high
-    low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)
+    low, high = over_rows(np.fmin, X, np.inf), over_rows(np.fmax, X, -np.inf)
     return low.astype(np.float64), high.astype(np.float64)
 
 
@@ -116,11 +119,10 @@ def _counts(X: Rows) -> Array:
     """Values of every feature that are not zero, as far as ENOUGH asks for."""
     if is_sparse(X):
         return np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
-    count = np.zeros(X.shape[1], np.int64)
-    for first in range(0, X.shape[0], COUNTED_AT_ONCE):
-        count += np.count_nonzero(np.abs(X[first : first + COUNTED_AT_ONCE]) > 0, axis=0)  # NaN is not
-        if count.min(initial=ENOUGH) >= ENOUGH:
-            break
+    count, first, step = np.zeros(X.shape[1], np.int64), 0, 2 * ENOUGH
+    while first < X.shape[0] and (first == 0 or count.min(initial=ENOUGH) < ENOUGH):
+        count += np.count_nonzero(np.abs(X[first : first + step]) > 0, axis=0)  # NaN is not
+        first, step = first + step, min(2 * step, COUNTED_AT_ONCE)
     return count
 
 
@@ -141,27 +143,52 @@ def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
     Two passes over X, where no value lies outside the range of its feature, and a third for features with few values.
     Otherwise the columns that may hold something absurd, or in which the unit may change, are taken value by value.
     """
-    if seen.quiet and _inside(seen, X):
+    least, greatest = (X[0], X[0]) if not is_sparse(X) and len(X) == 1 else extremes(X)
+    outside = (least < seen.low) | (greatest > seen.high)
+    if not seen.quiet:
+        outside |= (least <= greatest) & ((seen.known < ENOUGH) | (seen.strikes > 0))
+    if not np.count_nonzero(outside):
         return seen, NO_ENTRIES
-    low, high = extremes(X)
-    present = low <= high
-    lower, upper = limits(seen.low, seen.high, seen.known)
-    inside = (low >= seen.low) & (high <= seen.high)
-    steady = (seen.known >= ENOUGH) & _varies(seen.low, seen.high)
-    fine = (seen.strikes == 0) & (inside | (steady & (low >= lower) & (high <= upper)))
-    low, high = np.minimum(seen.low, low), np.maximum(seen.high, high)
-    count, strikes, last = seen.known.copy(), seen.strikes.copy(), seen.last.copy()
+    some = np.flatnonzero(outside)  # in all other columns nothing changes
+    part = Seen(seen.low[some], seen.high[some], seen.known[some], seen.strikes[some], seen.last[some], False)
+    least, greatest = least[some].astype(np.float64), greatest[some].astype(np.float64)
+    fine = _keep_to_limits(part, least, greatest)
+    low, high = np.minimum(part.low, least), np.maximum(part.high, greatest)
+    count, strikes, last = part.known, part.strikes, part.last
+    if fine.all() and (count == ENOUGH).all():  # a few ranges have grown, and that is all
+        return _grown(seen, some, low, high), NO_ENTRIES
     if (fine & (count < ENOUGH)).any():
-        count = np.where(fine, np.minimum(count + _counts(X), ENOUGH), count).astype(np.int16)
+        count = np.where(fine, np.minimum(count + _counts(X)[some], ENOUGH), count).astype(np.int16)
     by_column = Columns(X)
     found: list[Entries] = []
-    for j in np.flatnonzero(~fine & present).tolist():
-        rows, values = by_column(j)
-        column = _Column(float(seen.low[j]), float(seen.high[j]), int(count[j]), int(strikes[j]), float(last[j]))
-        (low[j], high[j], count[j], strikes[j], last[j]), absurd = _judge_column(values, column)
+    for i in np.flatnonzero(~fine).tolist():
+        rows, values = by_column(j := int(some[i]))
+        column = _Column(float(part.low[i]), float(part.high[i]), int(count[i]), int(strikes[i]), float(last[i]))
+        (low[i], high[i], count[i], strikes[i], last[i]), absurd = _judge_column(values, column)
         found.append(Entries(rows[absurd], np.full(len(absurd), j), values[absurd]))
-    quiet = bool(count.min(initial=ENOUGH) == ENOUGH and not strikes.any())
-    return Seen(low, high, count, strikes, last, quiet), together(found)
+    return _with(seen, some, Seen(low, high, count, strikes, last, False)), together(found)
+
+
+def _keep_to_limits(seen: Seen, least: Array, greatest: Array) -> Array:
+    """Features whose values, between these extremes, cannot be absurd in any order (boolean)."""
+    lower, upper = limits(seen.low, seen.high, seen.known)
+    inside = (least >= seen.low) & (greatest <= seen.high)
+    steady = (seen.known >= ENOUGH) & _varies(seen.low, seen.high)
+    return np.asarray((seen.strikes == 0) & (inside | (steady & (least >= lower) & (greatest <= upper))))
+
+
+def _grown(seen: Seen, some: Array, low: Array, high: Array) -> Seen:
+    """What is seen, where ``some`` of the features have other ranges."""
+    lows, highs = seen.low.copy(), seen.high.copy()
+    lows[some], highs[some] = low, high
+    return seen._replace(low=lows, high=highs)
+
+
+def _with(seen: Seen, some: Array, new: Seen) -> Seen:
+    """What is seen, where ``some`` of the features have the ``new`` fields."""
+    low, high, known, strikes, last = (field.copy() for field in seen[:5])
+    low[some], high[some], known[some], strikes[some], last[some] = new[:5]
+    return Seen(low, high, known, strikes, last, bool(known.min(initial=ENOUGH) == ENOUGH and not strikes.any()))
 
 
 def _varies(low: Any, high: Any) -> Any:
@@ -169,18 +196,6 @@ def _varies(low: Any, high: Any) -> Any:
     values that keep to them now keep to all that follow."""
     with np.errstate(over="ignore", invalid="ignore"):
         return high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high))
-
-
-def _inside(seen: Seen, X: Rows) -> bool:
-    """Whether no value lies outside the range of its feature."""
-    if is_sparse(X):
-        out = (X.data < seen.low[X.indices]) | (X.data > seen.high[X.indices])
-    elif len(X) == 1:
-        out = (seen.low > X) | (seen.high < X)
-    else:
-        low, high = extremes(X)
-        out = (low < seen.low) | (high > seen.high)
-    return not out.any()
 
 
 class _Column(NamedTuple):

@@ -1,10 +1,11 @@
-"""Absurd values (see ``absurd``) in rows that come together: in a table that is fitted, or at a stream's start."""
+"""Absurd values (see ``absurd``) in rows that come together: in a table that is fitted, at a stream's start, or in rows
+that a model is asked about."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .absurd import EVENTS, FAR, NEW, NO_ENTRIES, Columns, Entries, limits, together
+from .absurd import EVENTS, FAR, NEW, NO_ENTRIES, Columns, Entries, Seen, extremes, limits, together
 from .fill_values import is_fill, is_huge_fill
 from .linalg import Array, Rows, is_sparse
 
@@ -27,6 +28,25 @@ def absurd_entries(X: Rows) -> Entries:
         rows, values = by_column(j)
         absurd = absurd_values(values)
         found.append(Entries(rows[absurd], np.full(len(absurd), j), values[absurd]))
+    return together(found)
+
+
+def absurd_beside(seen: Seen, X: Rows) -> Entries:
+    """The entries of X that are absurd beside what was seen before. Two passes over the numbers, and one more over the
+    columns that have such an entry or are yet unknown."""
+    least, greatest = extremes(X)
+    some = np.flatnonzero((least < seen.low) | (greatest > seen.high))
+    if not len(some):
+        return NO_ENTRIES
+    lower, upper = limits(seen.low[some], seen.high[some], seen.known[some])
+    unknown = np.isinf(upper)
+    by_column = Columns(X)
+    found: list[Entries] = []
+    for i in np.flatnonzero(unknown | (least[some] < lower) | (greatest[some] > upper)).tolist():
+        rows, values = by_column(j := int(some[i]))
+        value = values.astype(np.float64)  # limits may be no numbers of float32
+        absurd = is_huge_fill(value) if unknown[i] else (value < lower[i]) | (value > upper[i])
+        found.append(Entries(rows[absurd], np.full(np.count_nonzero(absurd), j), values[absurd]))
     return together(found)
 
 
@@ -68,7 +88,7 @@ def _doubtful(X: Rows) -> Array:
     if is_sparse(X):
         stored = X.tocsc()
         return _far_apart(*_of_stored(stored.data, stored.indptr))
-    low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)
+    low, high = extremes(X)
     few, out = X[:: max(1, X.shape[0] // SAMPLED)], np.empty(X.shape[1], dtype=bool)
     for first in range(0, X.shape[1], AT_ONCE):
         some = slice(first, first + AT_ONCE)
@@ -82,7 +102,7 @@ def _far_apart(low: Array, high: Array, few: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         middle = np.take_along_axis(np.sort(few, axis=0), half, axis=0)  # NaN comes last
         usual = np.take_along_axis(np.sort(np.abs(few - middle), axis=0), half, axis=0)[0]
-        return np.asarray((low < high) & ~(high.astype(np.float64) - low <= FAR * usual))
+        return np.asarray((low < high) & ~(high - low <= FAR * usual))
 
 
 def _of_stored(data: Array, starts: Array) -> tuple[Array, Array, Array]:

@@ -31,15 +31,32 @@ FEW_ENTRIES, MOST_COLUMNS = 20_000, 128
 """Entries of C below which, and columns above which, tiles are not used. Not tuned; speed and rounding only."""
 
 
+LONG = 1024
+"""Entries that are reduced at once where rows are shorter than that. Not tuned; speed only."""
+
+
 def is_sparse(X: Any) -> bool:
     """Whether X is a scipy.sparse container."""
-    return bool(issparse(X))
+    return type(X) is not np.ndarray and bool(issparse(X))  # the first is quicker, and almost always enough
 
 
 def piece(length: int, work: int) -> int:
     """How much of a dimension of some length, at ``work`` multiplications per step, a product takes at once."""
     steps = SMALL // max(work, 1)
     return steps if 128 <= steps < length else max(length, 1)
+
+
+def over_rows(function: np.ufunc, X: Array, initial: float) -> Array:
+    """Least or greatest values over the rows of X (m), as ``function`` says.
+
+    Short rows are taken several at a time, as one long row: NumPy is five times as fast at those.
+    """
+    n, m = X.shape
+    at_once = min(LONG // m, n) if m else 1
+    if at_once > 1 and X.flags.c_contiguous:
+        whole = n - n % at_once
+        X = np.concatenate([function.reduce(X[:whole].reshape(-1, at_once * m)).reshape(-1, m), X[whole:]])
+    return np.asarray(function.reduce(X, axis=0, initial=initial))
 
 
 def gram(C: Array) -> Array:
@@ -81,8 +98,8 @@ def cholesky(M: Array, rcond: float) -> Array | None:
     if info != 0:
         return None
     d = L.diagonal()
-    trace = float(d @ d)
-    return L if trace < np.inf and d.min() ** 2 > rcond * trace else None
+    trace = float(d.dot(d))
+    return L if trace < np.inf and np.minimum.reduce(d) ** 2 > rcond * trace else None
 
 
 def lifted_cholesky(M: Array, lift: float) -> Array:

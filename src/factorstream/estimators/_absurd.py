@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.absurd import FAR, Entries, Seen, judge, without
-from ..core.absurd_rows import absurd_entries
+from ..core.absurd import FAR, Entries, Seen, judge, seen_in, without
+from ..core.absurd_rows import absurd_beside, absurd_entries
 from ..core.fill_values import meaning
 from ..core.linalg import Rows
 from ..tall.rows import stack
@@ -18,8 +18,40 @@ from ._validation import warn_caller
 def without_absurd(X: Rows) -> Rows:
     """Rows that are fitted together with their absurd values missing; X itself where there are none."""
     entries = absurd_entries(X)
-    warn_of(entries)
+    warn_of(entries, X.shape[0])
     return without(X, entries)
+
+
+def asked(state: Any, X: Rows) -> Rows:
+    """Rows that a model in this ``state`` is asked about with their absurd values missing; X itself without any."""
+    seen = known_to(state)
+    if seen is None:
+        return X
+    entries = absurd_beside(seen, X)
+    warn_of(entries, X.shape[0])
+    return without(X, entries)
+
+
+def known_to(state: Any) -> Seen | None:
+    """What a model knows of its features' values; None where it has no memory of them."""
+    seen: Seen | None = getattr(state, "seen", None)
+    if seen is None:  # a stream that is starting keeps its rows, absurd values included
+        rows = getattr(state, "pending", None)
+        rows = getattr(state, "warm_rows", None) if rows is None else rows
+        seen = None if rows is None else seen_in(without(rows, absurd_entries(rows)))
+    return seen
+
+
+def check_answers_fit(state: Any, dtype: np.dtype[Any]) -> None:
+    """Refuse rows of a type that cannot hold what a model knows, and so not its answers either."""
+    seen = known_to(state) if dtype == np.float32 else None
+    if seen is None:
+        return
+    largest = float(np.maximum(-seen.low, seen.high)[seen.known > 0].max(initial=0.0))
+    if largest >= float(np.finfo(dtype).max) ** 0.5:
+        raise ValueError(
+            f"The model has learned from values of size {largest:.3g}, too large for float32; pass float64."
+        )
 
 
 def next_rows(seen: Seen, X: Rows, dtype: np.dtype[Any], first: int = 0, tell: bool = True) -> tuple[Seen, Rows]:
@@ -29,8 +61,10 @@ def next_rows(seen: Seen, X: Rows, dtype: np.dtype[Any], first: int = 0, tell: b
     of the first of these rows in what the caller was given; without ``tell`` the warning was given already.
     """
     after, entries = judged(seen, X, dtype)
+    if not len(entries.row):
+        return after, X
     if tell:
-        warn_of(entries._replace(row=entries.row + first))
+        warn_of(entries._replace(row=entries.row + first), first + X.shape[0])
     return after, without(X, entries)
 
 
@@ -44,9 +78,8 @@ def judged(seen: Seen, X: Rows, dtype: np.dtype[Any]) -> tuple[Seen, Entries]:
 
 def check_size(seen: Seen, dtype: np.dtype[Any]) -> None:
     """Refuse values that cannot be squared in this ``dtype``."""
-    some = seen.known > 0
-    largest = np.maximum(np.abs(seen.low), np.abs(seen.high))[some].max(initial=0.0)
-    check_range(float(largest), dtype, smallest=0.0)
+    largest = max(-float(seen.low.min(initial=0.0)), float(seen.high.max(initial=0.0)))  # ∓∞ without any value
+    check_range(largest, dtype, smallest=0.0)
 
 
 class FirstRows(NamedTuple):
@@ -70,21 +103,25 @@ def first_rows(before: Rows, X: Rows, more: Any, dtype: np.dtype[Any]) -> FirstR
     n, entries = before.shape[0], absurd_entries(kept)
     is_new = entries.row >= n
     new = Entries(np.asarray(more)[entries.row[is_new] - n], entries.column[is_new], entries.value[is_new])
-    warn_of(new, earlier=int(np.count_nonzero(~is_new)) - len(absurd_entries(before).row))
+    warn_of(new, X.shape[0], earlier=int(np.count_nonzero(~is_new)) - len(absurd_entries(before).row))
     return FirstRows(kept, without(kept, entries), without(X, new))
 
 
-def warn_of(entries: Entries, earlier: int = 0) -> None:
-    """Name the first of the entries, or say that ``earlier`` ones of the stream have been shown to be absurd."""
+def warn_of(entries: Entries, n_rows: int, earlier: int = 0) -> None:
+    """Name the first of the entries, or say that ``earlier`` ones of the stream have been shown to be absurd.
+
+    ``n_rows`` is the number of rows of the call: where it is one, the row's number says nothing.
+    """
     n = len(entries.row)
     if n:
+        where = f"at row {entries.row[0]}, column" if n_rows > 1 else "in column"
         value = float(entries.value[0])
         known = meaning(value)
         hint = f" (it is {known})" if known else ""
         others = f", like {n - 1} more" if n > 1 else ""
         warn_caller(
-            f"X has an absurd value at row {entries.row[0]}, column {entries.column[0]}, which is taken as "
-            f"missing{others}: {value:.6g}{hint} is more than {FAR:.0f} times as far away as the other values of its "
+            f"X has an absurd value {where} {entries.column[0]}, which is taken as missing"
+            f"{others}: {value:.6g}{hint} is more than {FAR:.0f} times as far away as the other values of its "
             "feature are from each other; put NaN there or, if it is real, scale the data to one unit, or take "
             "logarithms."
         )

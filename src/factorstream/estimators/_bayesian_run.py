@@ -14,7 +14,7 @@ from ..core.variational.posterior import STREAM_ARRAYS
 from ..tall.rows import Rows, observed_by_feature, stack
 from ..tall.starting import warm_up
 from ._absurd import first_rows, next_rows
-from ._filter_run import HISTORY
+from ._records import HISTORY
 from ._variational import VariationalState, absorb_rows, check_rows, check_values, fit_rows
 from ._variational_answers import VariationalDictionary
 

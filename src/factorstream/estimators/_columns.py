@@ -51,6 +51,20 @@ def means_nan(value: Any) -> bool:
     return value != value if isinstance(value, Real) else pandas is not None and value is pandas.NA
 
 
+def like_table(values: Array, X: Any, kept: Array | None = None) -> Any:
+    """The values as a table with the rows and columns of X, where X is a table of pandas or polars; else as they are.
+
+    ``kept``: which columns of X they are, where some were dropped (boolean).
+    """
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        return pandas.DataFrame(values, index=X.index, columns=X.columns if kept is None else X.columns[kept])
+    if polars is not None and isinstance(X, polars.DataFrame):
+        names = [name for k, name in enumerate(X.columns) if kept is None or kept[k]]
+        return polars.DataFrame(values, schema=names, orient="row")
+    return values
+
+
 def marked(which: Array, names: Array | None = None) -> str:
     """The first few of the features marked, by name where there are names, for a message."""
     columns = np.flatnonzero(which)

@@ -13,10 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
 from ..tall.rows import Rows, dense
+from ._absurd import asked, check_answers_fit
 from ._answers import Dictionary, PosteriorDictionary
+from ._columns import like_table
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
-from ._validation import check_answers_fit, check_count, check_data, check_size_of, narrowed, question
+from ._validation import check_count, check_data, check_size_of, narrowed, question
 
 
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
@@ -66,7 +68,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     @question
     def transform(self, X: MatrixLike) -> Array:
         """Coefficients of every row under the fitted dictionary (n_samples, n_components_)."""
-        rows = self._check_rows(X)
+        rows = self._rows_to_fill(X)
         return narrowed(self._dictionary().coefficients(rows), rows.dtype)
 
     def inverse_transform(self, X: MatrixLike) -> Array:
@@ -81,21 +83,32 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
                 "pass what transform returned."
             )
         check_size_of(x, x.dtype)
-        rows: Array = x.astype(components.dtype, copy=False) @ components + self.mean_
+        rows: Array = x @ components + self.mean_  # in the wider of the two types
         return rows
 
     @question
     def impute(self, X: MatrixLike) -> Any:
-        """X with its NaN filled in; observed entries are kept.
+        """X with its NaN filled in; observed entries are kept. A table comes back as a table.
 
         Sparse rows come back dense: pass as many at a time as memory has room for.
         """
-        rows = dense(self._check_rows(X))
-        return self._dictionary().fill(rows)
+        rows = dense(self._rows_to_fill(X))
+        return like_table(self._dictionary().fill(rows), X)
 
-    def _check_rows(self, X: MatrixLike) -> Rows:
+    def _rows_to_fill(self, X: MatrixLike) -> Rows:
+        """The rows of a question with their absurd values missing."""
+        rows = self._given(X)
+        return self._check_size(asked(vars(self)["state_"], rows))
+
+    def _rows_to_score(self, X: MatrixLike) -> Rows:
+        """The rows of a question about how odd they are, as they are."""
+        return self._check_size(self._given(X))
+
+    def _given(self, X: MatrixLike) -> Rows:
         check_is_fitted(self)
-        rows = check_data(self, X, reset=False, accept_sparse=self._takes_sparse)
+        return check_data(self, X, reset=False, accept_sparse=self._takes_sparse)
+
+    def _check_size(self, rows: Rows) -> Rows:
         check_size_of(rows, min(self._computes_in(), rows.dtype, key=lambda kind: kind.itemsize))
         check_answers_fit(vars(self)["state_"], rows.dtype)
         return rows
@@ -124,31 +137,32 @@ class PosteriorFactorizer(Factorizer):
         return read_only(noise) if isinstance(noise, np.ndarray) else noise
 
     @question
-    def impute(self, X: MatrixLike, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """X with its NaN filled in; observed entries are kept.
+    def impute(self, X: MatrixLike, return_std: bool = False) -> Any:
+        """X with its NaN filled in; observed entries are kept. A table comes back as a table.
 
         With ``return_std`` also the predictive standard deviation of every filled entry, noise included; zero where
         X was observed. Sparse rows come back dense: pass as many at a time as memory has room for.
         """
-        rows = dense(self._check_rows(X))
+        rows = dense(self._rows_to_fill(X))
         if not return_std:
-            return self._dictionary().fill(rows)
+            return like_table(self._dictionary().fill(rows), X)
         filled, variance = self._dictionary().predict(rows)
-        return filled, np.sqrt(variance).astype(rows.dtype, copy=False)
+        return like_table(filled, X), like_table(np.sqrt(variance).astype(rows.dtype, copy=False), X)
 
     @question
-    def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Array, Array]:
+    def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Any, Any]:
         """Bounds that hold the true value of a missing entry with probability ``level``.
 
-        Where X is observed both are X: set an entry to NaN to get its interval from the rest of its row.
+        Where X is observed both are X: set an entry to NaN to get its interval from the rest of its row. Both are
+        tables where X is one.
         """
-        rows = dense(self._check_rows(X))
+        rows = dense(self._rows_to_fill(X))
         check_level(level)
         dictionary = self._dictionary()
         width = dictionary.half_width(level)
         filled, variance = dictionary.predict(rows)
         reach = (width * np.sqrt(variance)).astype(rows.dtype, copy=False)
-        return filled - reach, filled + reach
+        return like_table(filled - reach, X), like_table(filled + reach, X)
 
     @question
     def sample_imputations(self, X: MatrixLike, n_draws: int = 5, random_state: Seed = None) -> Array:
@@ -157,7 +171,7 @@ class PosteriorFactorizer(Factorizer):
         Within one draw all entries share one dictionary, and the entries of a row one coefficient vector, so that
         what is computed from a draw varies as it should.
         """
-        rows = dense(self._check_rows(X))
+        rows = dense(self._rows_to_fill(X))
         check_count("n_draws", n_draws)
         seed = check_random_state(random_state).randint(2**31 - 1)
         return self._dictionary().draw(rows, int(n_draws), np.random.default_rng(seed))
@@ -169,7 +183,7 @@ class PosteriorFactorizer(Factorizer):
         The lowest are the oddest rows. A fit that sweeps over odd rows until they fit learns them as well: look for
         them with one pass of ``DictionaryFilter``, or with a fit that has not seen them.
         """
-        rows = self._check_rows(X)
+        rows = self._rows_to_score(X)
         return self._dictionary().log_density(rows)
 
     def score(self, X: MatrixLike, y: object = None) -> float:

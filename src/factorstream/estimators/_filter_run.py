@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from ..core.absurd import Seen, seen_in
 from ..core.filter.coefficients import COEFFICIENT_STEPS, DOUBTING
@@ -19,14 +18,11 @@ from ..core.place import Place
 from ..tall import projecting
 from ..tall.filtering import filter_rows
 from ..tall.places import place_of
-from ..tall.products import square_sum
 from ..tall.rows import Rows, rows_with_data, stack
 from ..tall.starting import measure, start, warm_up
 from ._absurd import first_rows, next_rows
+from ._records import Lots, Record, Tell, filter_record, latest, with_record
 from ._validation import as_covariance, check_init
-
-HISTORY = 1000
-"""Records kept in ``history_``; older ones are dropped so that an endless stream stays bounded. A round number."""
 
 MIN_OBSERVED = 5
 """Observed entries per component below which, where the noise is learned, a row's coefficients get the learned prior.
@@ -43,10 +39,6 @@ GATHERED = 16_384
 """Sparse rows brought into a random order together: C is copied once for each lot. Not tuned; speed only."""
 
 NO_ROWS = np.empty(0, dtype=np.intp)
-
-Record = dict[str, float]
-Tell = Callable[[Record], None]
-"""Is given every record as it is made; prints it, or does nothing."""
 
 
 class FilterSettings(NamedTuple):
@@ -137,7 +129,12 @@ class FilterRun(NamedTuple):
     """Rows taken in, those without any observed entry left out."""
     n_passes: int
     """Passes that ``fit`` has made."""
-    history: tuple[Record, ...]
+    records: Lots
+
+    @property
+    def history(self) -> tuple[Record, ...]:
+        """What happened, oldest first."""
+        return latest(self.records)
 
 
 def begin(parameters: dict[str, Any], settings: FilterSettings, X: Rows, tell: Tell) -> FilterRun:
@@ -183,7 +180,7 @@ def go_on(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
         return _filtered(run._replace(filter=state, warm_rows=kept, seen=seen), X, tell)
     assert run.seen is not None  # for the type checker: the first rows are over
     seen, X = next_rows(run.seen, X, run.settings.dtype)
-    return _filtered(run._replace(seen=seen), X, tell)
+    return _filtered(run if seen is run.seen else run._replace(seen=seen), X, tell)
 
 
 def _warm_up(
@@ -205,10 +202,9 @@ def _warm_up(
 
 def _filtered(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
     """The run after one pass over X; a call without any data leaves no record."""
-    n = len(rows_with_data(X))
-    if n:
-        run, _ = _pass(run, X, None, tell)
-    return run._replace(n_samples=run.n_samples + n)
+    state, info = filter_rows(run.filter, run.settings.model, X, run.settings.block_size)
+    n = len(info.innovation)  # rows with data
+    return _recorded(run, state, info, tell, n) if n else run
 
 
 def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> FilterState:
@@ -225,33 +221,23 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
     )
 
 
-def _pass(run: FilterRun, X: Rows, order: Array | None, tell: Tell) -> tuple[FilterRun, float]:
+def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell) -> tuple[FilterRun, float]:
     """One pass over X in the given order; returns the dictionary's mean share of the variance (∞: no posterior)."""
     model, size, state = run.settings.model, run.settings.block_size, run.filter
-    at_once = X.shape[0] if order is None else GATHERED if is_sparse(X) else 4 * size
+    at_once = GATHERED if is_sparse(X) else 4 * size
     infos = []
     for first in range(0, X.shape[0], at_once):
-        rows = X if order is None else X[order[first : first + at_once]]
-        state, info = filter_rows(state, model, rows, size, part_of=X.shape[0])
+        state, info = filter_rows(state, model, X[order[first : first + at_once]], size, part_of=X.shape[0])
         infos.append(info)
-    record = _record(state, model, FilterRecord.join(infos))
+    run = _recorded(run, state, FilterRecord.join(infos), tell)
+    return run, run.records[-1][-1].get("dictionary_share", np.inf)
+
+
+def _recorded(run: FilterRun, state: FilterState, info: FilterRecord, tell: Tell, n_new: int = 0) -> FilterRun:
+    """The run with the filter as it is now and a record of how it came there, ``n_new`` rows further on."""
+    record = filter_record(state, run.settings.model, info)
     tell(record)
-    run = run._replace(filter=state, history=(*run.history[-HISTORY + 1 :], record))
-    return run, record.get("dictionary_share", np.inf)
-
-
-def _record(state: FilterState, model: FilterModel, info: FilterRecord) -> Record:
-    """What a pass, or a call of ``partial_fit``, was like."""
-    small = state.small
-    facts = {
-        "n_samples": float(len(info.innovation)),
-        "innovation": float(info.innovation.sum() / info.n_observed.sum()),
-        "noise": float(small.noise),
-    }
-    if model.gain.facts.posterior:
-        facts["trace"] = float(square_sum(small.S) * small.noise / small.lam)
-        facts["dictionary_share"] = float(info.dictionary_share.sum() / len(info.dictionary_share))
-    return facts
+    return run._replace(filter=state, records=with_record(run.records, record), n_samples=run.n_samples + n_new)
 
 
 class FilterDictionary(NamedTuple):
@@ -285,7 +271,9 @@ class FilterDictionary(NamedTuple):
         return projecting.predict(*self._asked, X, self.run.settings.block_size)
 
     def half_width(self, level: float) -> float:
-        return float(ndtri(0.5 + 0.5 * level))
+        """A learned noise variance predicts by a Student-t law, a given one by a normal law."""
+        small, upper = self.run.filter.small, 0.5 + 0.5 * level
+        return float(stdtrit(small.noise_freedom, upper) if self.run.settings.model.learn_noise else ndtri(upper))
 
     def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
         return projecting.draw(*self._asked, X, self.run.settings.block_size, n_draws, rng)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.absurd import Seen
 from ..core.linalg import Array
 from ._bayesian_run import BayesianRun
 
@@ -24,6 +25,8 @@ class ImputerState(NamedTuple):
     """What a feature is centred on (m): NaN if it is dropped."""
     scale: Array
     """Its deviation (m): 0 if it does not vary."""
+    seen: Seen
+    """What tells absurd values."""
     factorization: BayesianRun | None
     """Of the standardised features that vary; None where none does."""
     indicated: Array | None

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from ..core.dynamics.choose import COMPARED_ROWS, Choice, choose, forecast_stretch
 from ..core.dynamics.em import DynamicsSpec
-from ..core.dynamics.few import FEW_ROWS, stretches
+from ..core.dynamics.few import FEW_ROWS, choose_few, stretches
 from ..core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, WALKS, Kind, filtered, smoothed
 from ..core.dynamics.learning import MIN_ROWS_TO_CHOOSE
 from ..core.dynamics.noise import GaussianSpec, GivenStudentSpec, LearnedStudentSpec, NoiseSpec
@@ -128,17 +128,20 @@ def _process_noise(value: Parameter, r: int) -> Array | float:
 
 def choose_kind(Z: Array, opt: StreamOptions, given: dict[str, Parameter]) -> tuple[Kind, float, float]:
     """The kind of model, and the factors on intervals and forecasts, on hidden runs of standardised rows."""
-    best, candidates = Choice(opt.candidates[0]), opt.candidates
+    best, candidates, hidden = Choice(opt.candidates[0]), opt.candidates, None
     how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift}
-    if len(Z) > MIN_ROWS_TO_CHOOSE and len(candidates) > 1:
+    answers = smoothed if given["smooth"] else filtered
+    if len(Z) <= MIN_ROWS_TO_CHOOSE:
+        kind, hidden = choose_few(Z, opt.r, candidates, answers=answers, **how)
+        best = Choice(kind)
+    elif len(candidates) > 1:
         if LEVELS in candidates and isinstance(opt.noise, GaussianSpec):
             candidates = (*candidates, WALKS)
         best = choose(Z, opt.r, candidates, **how)
     if not given["calibrate"]:
         return best.kind, 1.0, 1.0
-    answers = smoothed if given["smooth"] else filtered
     if len(Z) <= FEW_ROWS:
-        return best.kind, *stretches(Z, opt.r, best.kind, answers=answers, **how)
+        return best.kind, *stretches(Z, opt.r, best.kind, answers=answers, hidden=hidden, **how)
     if len(candidates) == 1 or len(Z) > COMPARED_ROWS:  # what few rows teach is less certain
         best = choose(Z, opt.r, [best.kind], rows=len(Z), follow_by=answers, **how)
     return best.kind, best.stretch, forecast_stretch(Z, opt.r, best.kind, **how)

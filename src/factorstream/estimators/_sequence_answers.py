@@ -19,6 +19,7 @@ from ..core.dynamics.stream import in_units
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
 from ..tall.threads import limited
+from ._absurd import asked
 from ._gaps import warn_of_gaps
 from ._sequence_attributes import SequenceAttributes
 from ._stored_times import restore_table
@@ -33,7 +34,7 @@ from ._times import (
     rebuild_table,
     split_table,
 )
-from ._validation import check_count, check_data, check_size_of, refuse_one_dimension, unchanged_on_error
+from ._validation import check_count, check_data, check_size_of, narrowed, refuse_one_dimension, unchanged_on_error
 
 
 class Alarms(NamedTuple):
@@ -73,10 +74,10 @@ class SequenceAnswers(SequenceAttributes):
         values, table, answer = self._ask(X)
         fill, std = self._in_units(answer)
         missing = np.isnan(values)
-        filled = rebuild_table(np.where(missing, fill, values).astype(values.dtype), table)
+        filled = rebuild_table(narrowed(np.where(missing, fill, values), values.dtype, "filled values"), table)
         if not return_std:
             return filled
-        return filled, rebuild_table(np.where(missing, std, 0.0).astype(values.dtype), table)
+        return filled, rebuild_table(narrowed(np.where(missing, std, 0.0), values.dtype, "deviations"), table)
 
     def predict_interval(self, X: TableLike, level: float = 0.95) -> tuple[TableLike, TableLike]:
         """Bounds that hold the true value of a missing entry with probability ``level``.
@@ -86,12 +87,14 @@ class SequenceAnswers(SequenceAttributes):
         """
         check_level(level)
         values, table, answer = self._ask(X)
-        fill, std = self._in_units(answer)
+        fill, std = self._in_units(answer, held=level)
         missing = np.isnan(values)
-        counts = self.state_.counts  # the standard deviation is Student's at 95%
-        width = float(ndtri((1.0 + level) / 2.0)) * student_factor(counts, level) / student_factor(counts) * std
+        width = float(ndtri((1.0 + level) / 2.0)) * std
         lower, upper = (np.where(missing, fill + sign * width, values) for sign in (-1.0, 1.0))
-        return rebuild_table(lower.astype(values.dtype), table), rebuild_table(upper.astype(values.dtype), table)
+        return (
+            rebuild_table(narrowed(lower, values.dtype, "bounds"), table),
+            rebuild_table(narrowed(upper, values.dtype, "bounds"), table),
+        )
 
     def denoise(self, X: TableLike, return_std: bool = False) -> TableLike:
         """The noise-free signal of every entry of X, observed or not; a table comes back as a table.
@@ -101,8 +104,8 @@ class SequenceAnswers(SequenceAttributes):
         ``return_std`` also the standard deviation of the signal, without the noise.
         """
         values, table, answer = self._ask(X)
-        signal, std = (rebuild_table(part.astype(values.dtype), table) for part in self._in_units(answer, noise=False))
-        return (signal, std) if return_std else signal
+        signal, std = (narrowed(part, values.dtype, "signals") for part in self._in_units(answer, noise=False))
+        return (rebuild_table(signal, table), rebuild_table(std, table)) if return_std else rebuild_table(signal, table)
 
     def forecast(self, steps: int, return_std: bool = False) -> TableLike:
         """The rows to come after the last one taken in (steps, n_features).
@@ -151,7 +154,7 @@ class SequenceAnswers(SequenceAttributes):
         the index of X.
         """
         values, _, answer = self._ask(X)
-        return answer.x.astype(values.dtype)
+        return narrowed(answer.x, values.dtype)
 
     def inverse_transform(self, X: TableLike) -> Array:
         """The rows that these states stand for (n_steps, n_features), without the features' own levels."""
@@ -164,7 +167,8 @@ class SequenceAnswers(SequenceAttributes):
                 f"X has {X.shape[1]} columns but the model has {emission.C.shape[1]} components; "
                 "pass what transform returned."
             )
-        return np.asarray(stream.shift + stream.scale * (emission.mean + X @ emission.C.T), dtype=X.dtype)
+        check_size_of(X, np.dtype(np.float64))
+        return narrowed(stream.shift + stream.scale * (emission.mean + X @ emission.C.T), X.dtype, "rows")
 
     # ---------------------------------------------------------------- innovations
 
@@ -213,38 +217,47 @@ class SequenceAnswers(SequenceAttributes):
         warn_of_gaps(table, len(values))
         return values, table
 
-    def _standardised(self, X: TableLike) -> tuple[Array, Table, Array]:
+    def _given(self, X: TableLike) -> tuple[Array, Table]:
         check_is_fitted(self)
-        values, table = self._read(X, reset=False)
+        return self._read(X, reset=False)
+
+    def _standardised(self, values: Array) -> Array:
         stream = self.state_.stream
         with np.errstate(over="ignore"):
             Z = (values - stream.shift) / stream.scale
         check_size_of(Z, np.dtype(np.float64))
-        return values, table, Z
+        return np.asarray(Z)
 
     def _ask(self, X: TableLike) -> tuple[Array, Table, Answer]:
-        """X, what it was besides its numbers, and what the model says about its entries, in standardised units."""
-        values, table, Z = self._standardised(X)
+        """X without absurd values, what it was besides its numbers, and what the model says about its entries, in
+        standardised units."""
+        values, table = self._given(X)
         state = self.state_
+        values = asked(state, values)
+        Z = self._standardised(values)
         with unchanged_on_error(self), limited():
             return values, table, (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
 
     def _innovations(self, X: TableLike) -> tuple[Table, list[Innovation]]:
         """The facts about every row of X as the filter takes it, in the data's units."""
-        _, table, Z = self._standardised(X)
+        values, table = self._given(X)
+        Z = self._standardised(values)
         with unchanged_on_error(self), limited():
             passed = steps(self.state_.model, Z)
             return table, [in_units(innovation, self.state_.stream) for _, _, innovation in passed]
 
-    def _in_units(self, answer: Answer, *, noise: bool = True) -> tuple[Array, Array]:
-        """Predictive mean and standard deviation of every entry, or of its noise-free part."""
+    def _in_units(self, answer: Answer, *, noise: bool = True, held: float = 0.95) -> tuple[Array, Array]:
+        """Predictive mean and standard deviation of every entry, or of its noise-free part; `held`: see `_width`."""
         state = self.state_
         shift, scale = state.stream.shift, state.stream.scale
         var = answer.var + state.model.noise.variance if noise else answer.var
         var = np.maximum(var, 0.0)  # rounding, where a row is far from everything
-        return shift + scale * answer.signal, self._width() * np.sqrt(var)
+        return shift + scale * answer.signal, self._width(held) * np.sqrt(var)
 
-    def _width(self) -> Array:
-        """What the standard deviations of gaps in standardised units are multiplied by (m,)."""
+    def _width(self, held: float = 0.95) -> Array:
+        """What the standard deviations of gaps in standardised units are multiplied by (m,).
+
+        They are Student's, so that as many of them as a Gaussian needs to hold `held` do hold it.
+        """
         state = self.state_
-        return np.asarray(state.interval_scale * student_factor(state.counts) * state.stream.scale)
+        return np.asarray(state.interval_scale * student_factor(state.counts, held) * state.stream.scale)

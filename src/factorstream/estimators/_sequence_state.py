@@ -15,6 +15,7 @@ from ..core.dynamics.learning import advance
 from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Levels, SequenceModel
 from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
+from ..core.dynamics.scale import LEAST_KNOWN
 from ..core.dynamics.stream import Event, Fitted, Learning, Refresh, Restart, Stream, StreamOptions
 from ..core.linalg import Array
 from ._absurd import judged, warn_of
@@ -85,33 +86,36 @@ def take_rows(state: SequenceState, Y: Array) -> SequenceState:
     for k, y in enumerate(Y):
         seen, entries = judged(state.seen, y[None], FLOAT)
         row = without(y[None], entries)
-        stream, event = advance(state.stream, row[0], state.options)
+        stream, event = advance(state.stream, row[0], state.options, calibrate=bool(state.parameters["calibrate"]))
         absurd += [entries._replace(row=entries.row + k)] if len(entries.row) else []
         if isinstance(event, Restart) and len((late := absurd_entries(event.rows)).row):  # judged together
             absurd.append(late._replace(row=late.row + k + 1 - len(event.rows)))
             event = event._replace(rows=without(event.rows, late))
             seen = seen_in(event.rows)
+        since = np.vstack([state.stream.window, row])  # that something was learned
         rows = np.vstack([state.rows, row])[-keep:]
         state = state._replace(stream=stream, rows=rows, n_rows=state.n_rows + 1, seen=seen)
         state = state._replace(beliefs=_beliefs_after(state, event)[-keep:])
         if isinstance(event, Restart):  # widths that were found for the model before
             counts = np.isfinite(event.rows).sum(0, dtype=np.float64)
-            state = state._replace(interval_scale=1.0, forecast_scale=1.0, counts=counts)
-        if isinstance(event, Refresh):  # `widened`
-            state = state._replace(counts=np.full_like(state.counts, np.inf))
+            gaps, forecasts = event.widths
+            state = state._replace(interval_scale=gaps, forecast_scale=forecasts, counts=counts)
+        if isinstance(event, Refresh):
+            counts = state.counts + np.isfinite(since).sum(0)
+            state = state._replace(counts=np.where(counts < LEAST_KNOWN, counts, np.inf))  # `widened`
         if event.innovation is not None and stream.rows > state.options.warmup:
             alarm, fired, _ = watch(state.alarm, event.innovation, state.threshold)
             state = state._replace(alarm=alarm)
             if fired:
                 state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
-    _warn_once(together(absurd))
+    _warn_once(together(absurd), len(Y))
     return state
 
 
-def _warn_once(entries: Entries) -> None:
-    """One warning for all absurd entries of a call; those of rows before it have negative numbers."""
+def _warn_once(entries: Entries, n_rows: int) -> None:
+    """One warning for all absurd entries of a call of ``n_rows``; those of rows before it have negative numbers."""
     now = entries.row >= 0
-    warn_of(Entries(*(part[now] for part in entries)), earlier=int(np.count_nonzero(~now)))
+    warn_of(Entries(*(part[now] for part in entries)), n_rows, earlier=int(np.count_nonzero(~now)))
 
 
 def _beliefs_after(state: SequenceState, event: Event) -> tuple[Belief, ...]:

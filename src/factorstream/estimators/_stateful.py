@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+from sklearn.utils._param_validation import InvalidParameterError, make_constraint, validate_parameter_constraints
 
 from ..persist import Saved
 
@@ -42,21 +42,22 @@ class Stateful(Saved, BaseEstimator):
         name = type(self).__name__
         for parameter, value in self.get_params(deep=False).items():
             allowed = self._parameter_constraints[parameter]
-            if isinstance(value, bool | np.bool_) and not {"boolean", "verbose"} & {
-                a for a in allowed if type(a) is str
-            }:
-                raise InvalidParameterError(
-                    f"{parameter} must not be a bool; got {value!r}, so give a number, an array or a word instead."
-                )
+            words = {one for one in allowed if type(one) is str}
+            if isinstance(value, bool | np.bool_) and not {"boolean", "verbose"} & words:
+                raise InvalidParameterError(_refusal(parameter, name, allowed, value))
             try:
                 validate_parameter_constraints({parameter: allowed}, {parameter: value}, caller_name=name)
             except InvalidParameterError:
                 raise
             except (TypeError, ValueError):
-                raise InvalidParameterError(
-                    f"{parameter} must not be a {type(value).__name__}; got {value!r:.50}, so give a number, an array "
-                    "or a word instead."
-                ) from None
+                raise InvalidParameterError(_refusal(parameter, name, allowed, value)) from None
 
     def __sklearn_is_fitted__(self) -> bool:
         return "state_" in vars(self)
+
+
+def _refusal(parameter: str, estimator: str, allowed: list[Any], value: object) -> str:
+    """The sentence in which scikit-learn refuses a parameter, about a value that it does not tell from a number."""
+    *others, last = (str(make_constraint(one)) for one in allowed)
+    choice = f"{', '.join(others)} or {last}" if others else last
+    return f"The {parameter!r} parameter of {estimator} must be {choice}. Got {value!r:.50} instead."

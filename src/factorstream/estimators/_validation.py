@@ -16,11 +16,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..core.absurd import Seen, seen_in, without
-from ..core.absurd_rows import absurd_entries
 from ..core.linalg import Array, is_sparse
 from ..tall.products import square_sum
-from ..tall.rows import Rows, observed_by_feature
+from ..tall.rows import Rows, ever_observed
 from ..tall.starting import check_range
 from ..tall.threads import limited
 from ..text import listed
@@ -153,31 +151,16 @@ def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
         check_range(float(largest), dtype, smallest=0.0)
 
 
-def check_answers_fit(state: Any, dtype: np.dtype[Any]) -> None:
-    """Refuse rows of a type that cannot hold what a model knows, and so not its answers either."""
-    if dtype != np.float32:
-        return
-    seen: Seen | None = getattr(state, "seen", None)
-    if seen is None:  # a stream that is starting keeps its rows, absurd values included
-        rows = getattr(state, "pending", None)
-        rows = getattr(state, "warm_rows", None) if rows is None else rows
-        if rows is None:
-            return
-        seen = seen_in(without(rows, absurd_entries(rows)))
-    largest = float(np.maximum(-seen.low, seen.high)[seen.known > 0].max(initial=0.0))
-    if largest >= float(np.finfo(dtype).max) ** 0.5:
-        raise ValueError(
-            f"The model has learned from values of size {largest:.3g}, too large for float32; pass float64."
-        )
+def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") -> Array:
+    """An answer in the type of the rows that it was asked for with; refused where that cannot hold it.
 
-
-def narrowed(coefficients: Array, dtype: np.dtype[Any]) -> Array:
-    """Coefficients in the type of the rows that they were asked for with; refused where it cannot hold them."""
-    if coefficients.dtype != dtype:
-        largest = float(np.abs(coefficients).max(initial=0.0))
+    Infinite bounds are infinite in every type.
+    """
+    if answer.dtype != dtype:
+        largest = float(np.abs(answer, where=np.isfinite(answer), out=np.zeros_like(answer)).max(initial=0.0))
         if largest > float(np.finfo(dtype).max):
-            raise ValueError(f"X has coefficients of size {largest:.3g}, too large for {dtype}; pass float64.")
-    return coefficients.astype(dtype, copy=False)
+            raise ValueError(f"X has {what} of size {largest:.3g}, too large for {dtype}; pass float64.")
+    return answer.astype(dtype, copy=False)
 
 
 def _parts(values: Array) -> Iterator[Array]:
@@ -189,7 +172,7 @@ def _parts(values: Array) -> Iterator[Array]:
 
 def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:
     """Refuse data in which nothing, or nothing of some feature, was ever observed."""
-    seen = observed_by_feature(X) > 0
+    seen = ever_observed(X)
     if not seen.any():
         raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
     if not seen.all():

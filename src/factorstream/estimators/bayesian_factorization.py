@@ -229,8 +229,8 @@ class BayesianFactorization(PosteriorFactorizer):
             dictionary: VariationalDictionary = self._learned().dictionary
         return dictionary
 
-    def _check_rows(self, X: MatrixLike) -> Rows:
-        rows = super()._check_rows(X)
+    def _given(self, X: MatrixLike) -> Rows:
+        rows = super()._given(X)
         return rows if self.state_.options.noise.takes_sparse else dense(rows)
 
     def __sklearn_tags__(self) -> Any:

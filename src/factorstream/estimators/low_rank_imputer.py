@@ -15,14 +15,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, MissingValues, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from ..core.absurd import seen_in
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
 from ..tall.rows import with_data
 from ..tall.threads import limited
 from . import _bayesian_run
-from ._absurd import without_absurd
+from ._absurd import asked, without_absurd
 from ._bayesian_run import BayesianRun
-from ._columns import marked, means_nan, moments, robust_moments
+from ._columns import like_table, marked, means_nan, moments, robust_moments
 from ._factorizer import read_only
 from ._imputer_state import ImputerState
 from ._stateful import Stateful
@@ -163,7 +164,9 @@ class LowRankImputer(TransformerMixin, Stateful):
             if empty.all() and not self.keep_empty_features:
                 raise ValueError("X has no observed entry: every value is missing; pass data with some numbers in it.")
             indicated = np.flatnonzero(np.isnan(values).any(axis=0)) if self.add_indicator else None
-            state = ImputerState(current_parameters(self), n_observed, statistics, scale, None, indicated)
+            state = ImputerState(
+                current_parameters(self), n_observed, statistics, scale, seen_in(values), None, indicated
+            )
             if state.varies.any():
                 state = state._replace(factorization=self._factorize(state.standardised(values)))
             self.state_ = state
@@ -252,12 +255,12 @@ class LowRankImputer(TransformerMixin, Stateful):
         indicator = self.indicator_
         return filled if indicator is None else np.hstack([filled, indicator.transform(values)])
 
-    def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Array, Array]:
+    def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Any, Any]:
         """Bounds that hold the true value of a missing entry with probability ``level``.
 
-        Where X is observed both are X. Both have the columns of ``transform`` without the indicators. Where nothing
-        says how far a value may lie they are -inf and inf: in features with one observed value or none, and in those
-        whose observed values are all equal but fewer than level / (1 - level), 19 for 95%.
+        Where X is observed both are X. Both have the columns of ``transform`` without the indicators, and are tables
+        where X is one. Where nothing says how far a value may lie they are -inf and inf: in features with one observed
+        value or none, and in those whose observed values are all equal but fewer than level / (1 - level), 19 for 95%.
         """
         values, state = self._ask(X)
         check_level(level)
@@ -270,8 +273,8 @@ class LowRankImputer(TransformerMixin, Stateful):
             reach = width * np.sqrt(variance)
             lower, upper = mean - reach, mean + reach
         return (
-            state.widened(values, state.filled(values, lower), level, -np.inf),
-            state.widened(values, state.filled(values, upper), level, np.inf),
+            like_table(state.widened(values, state.filled(values, lower), level, -np.inf), X, state.kept),
+            like_table(state.widened(values, state.filled(values, upper), level, np.inf), X, state.kept),
         )
 
     def sample_imputations(self, X: MatrixLike, n_draws: int = 5, random_state: Seed = None) -> Array:
@@ -301,7 +304,8 @@ class LowRankImputer(TransformerMixin, Stateful):
 
     def _ask(self, X: MatrixLike) -> tuple[Array, ImputerState]:
         check_is_fitted(self)
-        return self._check(X, self.state_.parameters["missing_values"], reset=False), self.state_
+        values = self._check(X, self.state_.parameters["missing_values"], reset=False)
+        return asked(self.state_, values), self.state_
 
     def _check(self, X: MatrixLike, missing_values: Any, *, reset: bool) -> Array:
         """X as floats, with NaN where a value is missing."""

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.absurd import nothing_seen, seen_in
 from ..core.dynamics.alarm import threshold
 from ..core.dynamics.fit import fit
-from ..core.dynamics.scale import standards
+from ..core.dynamics.scale import LEAST_KNOWN, standards
 from ..core.dynamics.stream import followed, new_stream, resumed
 from ..core.linalg import Array
 from ..tall.threads import limited
@@ -68,7 +68,8 @@ class SequenceFilter(SequenceAnswers):
 
         - "level": each feature has a slow level of its own.
         - "none", or 0: nothing.
-        - "auto": what fills some hidden observed runs best, "level" or "none" ("level" for 100 rows or fewer).
+        - "auto": what fills hidden observed entries best, "level" or "none" ("level" for fewer than 20 rows). Up to 100
+          rows every entry is hidden once, in five fits of each; in longer sequences some runs are, in one.
         - A positive number: the dictionary, which is followed row by row by the filter, without levels; it is Q_V, the
           variance that each loading of a standardised feature gains per time step.
 
@@ -79,7 +80,7 @@ class SequenceFilter(SequenceAnswers):
         Whether ``fit`` sets the width of the intervals by the errors made on hidden observed runs, and that of
         forecasts by those made in the last third: parameters that were learned from few rows are less certain than the
         model knows. Up to 200 rows every observed entry is hidden once, in five fits; in longer sequences a fifth of
-        them, in one. ``partial_fit`` alone does not calibrate.
+        them, in one. A stream is calibrated in the same way at rows 32 and 64, and not from row 128 on.
     alarm_rate : float, default=1e-4
         False alarms per row that the alarm rule is set for; see ``alarms``.
     max_iter : int, default=30
@@ -126,11 +127,14 @@ class SequenceFilter(SequenceAnswers):
 
     Standard deviations and intervals of a feature with N values are as wide as Student's with N - 1 degrees of freedom:
     6.5 times the model's own with two values, 1.6 times with four, 1.01 times with 100. Intervals at other levels
-    than 95% are Student's at that level; standard deviations are such that 1.96 of them hold 95%. A feature
-    with one value counts as one with two, and for one without any value nothing is promised. On rows that the model
-    itself draws, 40, 80 or 160 of them with 30 to 90% missing at random, calibrated intervals of 95% hold 92 to 98% of
-    gaps and 93 to 99.5% of forecasts up to ten steps, the most where a few rows are given levels that they do not have;
-    without ``calibrate``, of 40 or 80 rows, 84 to 93% of gaps (``benchmarks/sequence_coverage.py``).
+    than 95% are Student's at that level; standard deviations are such that 1.96 of them hold 95%. Where a feature has
+    one value or none, nothing says how far others lie: its bounds and standard deviations are infinite, and ``fit``
+    warns of it.
+
+    On rows that the model itself draws, 40 or 80 of them with 30 to 90% missing at random, calibrated intervals of 95%
+    hold 94 to 97% of gaps and 93 to 99% of forecasts up to ten steps (160 rows: within 92 to 98% and 93 to 99.5%);
+    without ``calibrate``, of 40 rows, 90 to 93% of gaps and 83 to 93% of forecasts
+    (``benchmarks/sequence_coverage.py``).
 
     ``partial_fit`` fits rows 1 to 256 anew at every power of two and then learns every 128 rows, with a memory of about
     1300 rows; its result depends on the rows alone, not on their division into calls.
@@ -251,7 +255,7 @@ class SequenceFilter(SequenceAnswers):
             self.state_ = _with_times(state, table)._replace(beliefs=(state.fitted.belief,))
             if self.verbose:
                 print(f"[SequenceFilter] {state.n_iter} sweeps, bound {found.history[-1]:.6g}, kind: {kind}")
-            _warn_of_unseen(Y, getattr(self, "feature_names_in_", None))
+            _warn_of_unknown(state.counts, getattr(self, "feature_names_in_", None))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -281,10 +285,10 @@ def _with_times(state: SequenceState, table: Table) -> SequenceState:
     return state._replace(table=store_table(last_rows(table, max(KEPT_TIMES, 1 + state.lag))))
 
 
-def _warn_of_unseen(Y: Array, names: Array | None) -> None:
-    unseen = np.asarray(np.isnan(Y).all(axis=0))
-    if unseen.any():
+def _warn_of_unknown(counts: Array, names: Array | None) -> None:
+    unknown = np.asarray(counts < LEAST_KNOWN)
+    if unknown.any():
         warn_caller(
-            "Features without any observed value keep the prior's interval, "
-            f"the usual mean and spread of the others: {marked(unseen, names)}."
+            "Bounds are infinite where one value of a feature is known, or none, which does not say how far others "
+            f"lie: {marked(unknown, names)}."
         )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..text import counted
-from .table import Array, Format, OutputColumn, ReadOptions, TableError
+from .table import Array, Format, OutputColumn, ReadOptions, Stray, TableError
 
 __all__ = ["FORMAT", "parse_delimited"]
 
@@ -36,6 +36,8 @@ class _Layout(NamedTuple):
     header: bool
     mark: bool
     """Whether it begins with a byte order mark."""
+    gaps: frozenset[str]
+    """What counts as a gap, in small letters."""
 
 
 class _TextTable:
@@ -48,16 +50,24 @@ class _TextTable:
         _check_widths(lines, self._rows, width)
         if not self._rows:
             raise TableError("it has no rows below its line of names" if header else "it has no rows")
-        texts = [_text(cell).strip() for cell in lines[0]]
-        self.names = texts if header else [f"column {j + 1}" for j in range(width)]
-        columns = {j: found for j in range(width) if (found := _numbers(self._column(j))) is not None}
+        first = [_text(cell).strip() for cell in lines[0]]
+        self.names = first if header else [f"column {j + 1}" for j in range(width)]
+        columns: dict[int, list[float]] = {}
+        strays = []
+        for j in range(width):
+            found, texts = _numbers(self._column(j), layout.gaps)
+            if found is not None:
+                columns[j] = found
+            elif (stray := self._stray(j, texts)) is not None:
+                strays.append(stray)
+        self.strays: Sequence[Stray] = strays
         self.numeric = list(columns)
         values = np.array(list(columns.values()), dtype=np.float64)
         self.numbers: Array = values.reshape(len(columns), len(self._rows)).T
-        self.header_of_numbers = header and all(_number(text) is not None for text in texts)
+        self.header_of_numbers = header and all(_number(text) is not None for text in first)
 
     def gaps(self, column: int) -> int:
-        return sum(_is_gap(cell) for cell in self._column(column))
+        return sum(_is_gap(cell, self._layout.gaps) for cell in self._column(column))
 
     def encode(self, columns: Sequence[OutputColumn]) -> bytes:
         layout = self._layout
@@ -68,6 +78,16 @@ class _TextTable:
             lines[0] = [self._name_cell(column) for column in columns]
         text = "".join(layout.delimiter.join(cells) + end for cells, end in zip(lines, layout.ends, strict=True))
         return ((_BYTE_ORDER_MARK if layout.mark else "") + text).encode()
+
+    def _stray(self, j: int, rows: list[int]) -> Stray | None:
+        """The text that keeps column j from being numbers, if it is one text, at these rows, among more numbers."""
+        cells = self._column(j)
+        numbers = sum(not _is_gap(cell, self._layout.gaps) for cell in cells) - len(rows)
+        if len({_text(cells[row]).strip() for row in rows}) != 1 or len(rows) >= numbers:
+            return None
+        before = self._lines[: self._rows[rows[0]]]
+        line = 1 + sum(1 + sum(cell.count("\n") for cell in cells) for cells in before)  # cells may hold line ends
+        return Stray(self.names[j], _text(cells[rows[0]]).strip(), len(rows), line)
 
     def _name_cell(self, column: OutputColumn) -> str:
         """The cell of the first line as it was written, or a new one for a new name."""
@@ -87,8 +107,12 @@ class _TextTable:
         return [self._lines[k][j] for k in self._rows]
 
 
-def parse_delimited(raw: bytes, delimiter: str | None = None, header: bool = True) -> _TextTable:
+def parse_delimited(
+    raw: bytes, delimiter: str | None = None, header: bool = True, missing: Sequence[str] = ()
+) -> _TextTable:
     """Cut a text into cells; the delimiter is found from its first lines unless it is given.
+
+    ``missing``: what marks a gap besides GAPS.
 
     >>> table = parse_delimited(b"id;name;height\\nx1;Ann;1.70\\nx2;Bob;\\n")
     >>> table.names, table.numeric
@@ -112,7 +136,9 @@ def parse_delimited(raw: bytes, delimiter: str | None = None, header: bool = Tru
     for cells, end in _split(text, delimiter):
         lines.append(cells)
         ends.append(end)
-    return _TextTable(raw, lines, _Layout(ends, delimiter, header, mark))
+    return _TextTable(
+        raw, lines, _Layout(ends, delimiter, header, mark, GAPS.union(text.strip().lower() for text in missing))
+    )
 
 
 def _split(text: str, delimiter: str) -> Iterator[tuple[list[str], str]]:
@@ -179,8 +205,8 @@ def _quoted(text: str, delimiter: str) -> str:
     return '"' + text.replace('"', '""') + '"' if any(c in text for c in (delimiter, '"', "\r", "\n")) else text
 
 
-def _is_gap(cell: str) -> bool:
-    return _text(cell).strip().lower() in GAPS
+def _is_gap(cell: str, gaps: frozenset[str]) -> bool:
+    return _text(cell).strip().lower() in gaps
 
 
 def _number(text: str) -> float | None:
@@ -192,17 +218,24 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) and "_" not in text and not _CODE.match(text) else None
 
 
-def _numbers(cells: list[str]) -> list[float] | None:
-    """The column's values, NaN in the gaps; None unless there is a number and nothing but numbers and gaps."""
+def _numbers(cells: list[str], gaps: frozenset[str]) -> tuple[list[float] | None, list[int]]:
+    """The column's values, NaN in the gaps, or None unless there is a number and nothing but numbers and gaps.
+
+    Also the rows of the cells that are neither; no more are looked for once two of them say different things.
+    """
     values: list[float] = []
-    for cell in cells:
+    strays: list[int] = []
+    for row, cell in enumerate(cells):
         value = _number(cell)
         if value is None:  # less often: a gap, a number in quotes, or text
-            value = math.nan if _is_gap(cell) else _number(_text(cell))
+            value = math.nan if _is_gap(cell, gaps) else _number(_text(cell))
         if value is None:
-            return None
-        values.append(value)
-    return None if all(map(math.isnan, values)) else values
+            strays.append(row)
+            if _text(cell).strip() != _text(cells[strays[0]]).strip():
+                break
+        else:
+            values.append(value)
+    return (None if strays or all(map(math.isnan, values)) else values), strays
 
 
 def _written(value: float) -> str:
@@ -216,7 +249,7 @@ def _written(value: float) -> str:
 
 def _read(raw: bytes, options: ReadOptions) -> _TextTable:
     tabs = options.delimiter is None and options.ending in (".tsv", ".tab")
-    return parse_delimited(raw, "\t" if tabs else options.delimiter, options.header)
+    return parse_delimited(raw, "\t" if tabs else options.delimiter, options.header, options.missing)
 
 
 FORMAT = Format("text", (), _read)

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .table import Array, Format, OutputColumn, ReadOptions, TableError, overlaid
+from .table import Array, Format, OutputColumn, ReadOptions, Stray, TableError, overlaid
 
 __all__ = ["FORMAT"]
 
 
 class _ArrayTable:
-    """An array. One of integers has no gaps, so only floats are ever written."""
+    """An array. One of integers has no gaps, unless some number marks them: then floats are written."""
 
     header_of_numbers = False
+    strays: Sequence[Stray] = ()
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
@@ -45,7 +46,8 @@ class _ArrayTable:
             known = self._values[:, column.position]
             arrays.append(known if column.fill is None else overlaid(column.fill, known))
         file = io.BytesIO()
-        np.save(file, np.column_stack(arrays).astype(self._values.dtype))
+        floats = self._values.dtype.kind == "f" or all(column.fill is None for column in columns)
+        np.save(file, np.column_stack(arrays).astype(self._values.dtype if floats else np.float64))
         return file.getvalue()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .table import Array, Format, OutputColumn, ReadOptions, TableError, overlaid
+from .table import Array, Format, OutputColumn, ReadOptions, Stray, TableError, overlaid
 
 __all__ = ["FORMAT"]
 
@@ -21,9 +21,10 @@ class _ParquetTable:
     """A Parquet file. Integers with gaps come back as floats; all other columns keep their types."""
 
     header_of_numbers = False
+    strays: Sequence[Stray] = ()
 
-    def __init__(self, raw: bytes) -> None:
-        self.raw = raw
+    def __init__(self, raw: bytes, marked: bool) -> None:
+        self.raw, self._marked = raw, marked
         try:
             import pyarrow as pa
             import pyarrow.parquet as pq
@@ -40,11 +41,15 @@ class _ParquetTable:
         self.numeric = list(columns)
         values = np.array(list(columns.values()), dtype=np.float64)
         self.numbers: Array = values.reshape(len(columns), self._table.num_rows).T
-        with_gaps = {self.names[j] for j in self.numeric if self.gaps(j)}
+        with_gaps = {self.names[j] for j in self.numeric if self._may_have_gaps(j)}
         _metadata(self._table.schema.metadata, with_gaps)  # refuses broken notes now, not after the fit
 
     def gaps(self, column: int) -> int:
         return int(self._table.column(column).null_count)
+
+    def _may_have_gaps(self, column: int) -> bool:
+        """Whether a value is missing, or some number marks missing ones, here or elsewhere."""
+        return self._marked or self.gaps(column) > 0
 
     def encode(self, columns: Sequence[OutputColumn]) -> bytes:
         import pyarrow as pa
@@ -78,9 +83,9 @@ class _ParquetTable:
         values = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
         # With gaps a column is written as floats. Numbers that floats cannot hold are left alone: they name things.
         largest = np.nanmax(np.abs(values), initial=0.0)
-        if column.null_count and pa.types.is_integer(kind) and largest > _EXACT_INTEGER:
+        if self._may_have_gaps(j) and pa.types.is_integer(kind) and largest > _EXACT_INTEGER:
             return None
-        if column.null_count and pa.types.is_decimal(kind) and kind.precision > _EXACT_DIGITS:
+        if self._may_have_gaps(j) and pa.types.is_decimal(kind) and kind.precision > _EXACT_DIGITS:
             return None
         return None if np.isnan(values).all() or np.isinf(values).any() else values
 
@@ -102,7 +107,7 @@ def _metadata(metadata: Mapping[bytes, bytes] | None, became_float: Collection[s
 
 
 def _read(raw: bytes, options: ReadOptions) -> _ParquetTable:
-    return _ParquetTable(raw)
+    return _ParquetTable(raw, bool(options.missing))
 
 
 FORMAT = Format("parquet", (".parquet", ".pq"), _read)

@@ -8,7 +8,18 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bounds", "Fill", "Format", "OutputColumn", "ReadOptions", "Table", "TableError", "encode", "overlaid"]
+__all__ = [
+    "Bounds",
+    "Fill",
+    "Format",
+    "OutputColumn",
+    "ReadOptions",
+    "Stray",
+    "Table",
+    "TableError",
+    "encode",
+    "overlaid",
+]
 
 Array = NDArray[Any]
 
@@ -42,6 +53,17 @@ class OutputColumn(NamedTuple):
     fill: Fill | None = None
 
 
+class Stray(NamedTuple):
+    """A text in a column that would hold numbers without it."""
+
+    column: str
+    text: str
+    n_cells: int
+    """How many say it."""
+    line: int
+    """Of the first of them in the file, counted from 1."""
+
+
 class Table(Protocol):
     """What a file holds."""
 
@@ -55,6 +77,8 @@ class Table(Protocol):
     """Their values (n_rows, len(numeric)), NaN in the gaps."""
     header_of_numbers: bool
     """Whether the names are all numbers, so that they may well be a row of data."""
+    strays: Sequence[Stray]
+    """Texts without which another column would hold numbers; none in formats that give every column a type."""
 
     def gaps(self, column: int) -> int:
         """How many values of any column, numbers or not, are missing."""
@@ -72,6 +96,9 @@ class ReadOptions(NamedTuple):
     """Between the cells of a text; None: found from its first lines."""
     header: bool = True
     """Whether the first line of a text holds the names of the columns."""
+    missing: tuple[str, ...] = ()
+    """More texts and numbers that mark a gap. In `Table.numbers` the numbers are taken out for every format; a format
+    needs them only where they change what it does otherwise."""
 
 
 class Format(NamedTuple):

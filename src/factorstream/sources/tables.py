@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from . import delimited, npy, parquet
 from .table import Bounds, Format, ReadOptions, Table, TableError, encode
 
@@ -32,11 +34,11 @@ def format_of(path: Path) -> Format:
     return next((known for known in FORMATS if ending in known.endings), TEXT)
 
 
-def read_table(path: Path, delimiter: str | None = None, header: bool = True) -> Table:
+def read_table(path: Path, delimiter: str | None = None, header: bool = True, missing: tuple[str, ...] = ()) -> Table:
     """Read a file; a `TableError` says in one sentence why it cannot be read.
 
     ``delimiter`` and ``header`` are for text. Without a delimiter it is a tab in ``.tsv`` and ``.tab``, and
-    found from the first lines elsewhere.
+    found from the first lines elsewhere. ``missing``: texts and numbers that mark a gap besides those that always do.
     """
     try:
         raw = path.read_bytes()
@@ -49,6 +51,29 @@ def read_table(path: Path, delimiter: str | None = None, header: bool = True) ->
     if not raw:
         raise TableError(f"{path} cannot be used: it is empty.")
     try:
-        return format_of(path).read(raw, ReadOptions(path.suffix.lower(), delimiter, header))
+        table = format_of(path).read(raw, ReadOptions(path.suffix.lower(), delimiter, header, missing))
     except TableError as problem:
         raise TableError(f"{path} cannot be used: {problem}.") from None
+    _take_out(table, missing)
+    return table
+
+
+def _take_out(table: Table, missing: tuple[str, ...]) -> None:
+    """Make gaps of the numbers that mark one; a column in which nothing else is left holds no numbers."""
+    marks = [value for text in missing if (value := _as_number(text)) is not None]
+    if not marks or not table.numeric:
+        return
+    known = table.numbers
+    kind = known.dtype.type if known.dtype.kind == "f" else np.float64
+    gaps = np.isin(known, np.array(marks, dtype=kind))  # float32 values equal marks that are rounded like them
+    numbers = np.where(gaps, np.nan, known)
+    some = np.asarray(~np.isnan(numbers).all(axis=0))
+    table.numbers = numbers[:, some]
+    table.numeric = [position for position, kept in zip(table.numeric, some.tolist(), strict=True) if kept]
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

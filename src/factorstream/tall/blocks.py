@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import run_block
 from ..core.filter.state import FilterState
+from ..core.linalg import Array
 from ..core.place import Place, Tall
 from .counted_products import counted, n_beside
 from .engine import Engine, Filtered, RowBlock, refreshed
@@ -28,18 +30,30 @@ class Blocks(NamedTuple):
         """See ``engine.Engine``."""
         records = []
         for rows in blocks:
-            for part, complete in runs(self.place, rows):
+            N = self._if_complete(state, rows)
+            for part, complete in runs(self.place, rows) if N is None else [(rows, True)]:
                 if complete and part.n > 1 and in_blocks(self.place, state, self.model):
-                    state, new = self._complete(state, part.Y)
+                    state, new = self._complete(state, part.Y, N)
                 else:
                     state, new = self.singles().run(state, [part])
                 records += new
         return Filtered(state, records)
 
-    def _complete(self, state: FilterState, Y: Tall) -> Filtered:
-        """Three tall products in, one out."""
+    def _if_complete(self, state: FilterState, rows: RowBlock) -> Array | None:
+        """YYᵀ of a block without gaps, or None. A gap would show in it, so that no pass over Y has to look for some;
+        most blocks with gaps have one in their first row, and are not multiplied for nothing."""
+        place = self.place
+        if rows.n == 1 or not in_blocks(place, state, self.model):
+            return None
+        if has_gaps(place, place.each(some_rows, rows.Y, 0, 1)):
+            return None
+        N: Array = place.total(self_products, rows.Y)
+        return None if isnan(N.trace()) else N
+
+    def _complete(self, state: FilterState, Y: Tall, N: Array | None) -> Filtered:
+        """Three tall products in, the second of which may be known already, and one out."""
         place, C = self.place, state.C
-        K, N = place.total(cross, C, Y), place.total(self_products, Y)
+        K, N = place.total(cross, C, Y), place.total(self_products, Y) if N is None else N
         small, block = run_block(refreshed(place, state.small, C), self.model, K, N, place.total(len, C))
         C = place.each(combine, C, block.A, Y, block.D)
         groups = state.groups

@@ -13,7 +13,20 @@ from math import sqrt
 
 import numpy as np
 
-from .compiled_groups import DOUBT, OBSERVED, SHARE, SIZE, SQUARES, asks_for_room, is_time, out_of_date
+from .compiled_groups import (
+    DOUBT,
+    OBSERVED,
+    SHARE,
+    SIZE,
+    SQUARES,
+    TRUST,
+    TRUST_POWER,
+    asks_for_room,
+    count,
+    is_time,
+    median_doubt,
+    out_of_date,
+)
 from .compiled_steps import EPS, coefficients, learn_prior, look_at, normal_equations, sample_weight, space
 from .loops import loops
 
@@ -23,40 +36,53 @@ the next row, or there is none."""
 
 
 @loops
-def median_doubt(facts, n):  # type: ignore[no-untyped-def]
-    """``groups.weighted_median`` of zᵀVz over the n observed features."""
-    for k in range(facts.shape[1]):
-        if facts[OBSERVED, k] == n:
-            return facts[DOUBT, k]
-    below = 0.0
-    for k in np.argsort(facts[DOUBT]):
-        below += facts[OBSERVED, k]
-        if below >= 0.5 * n:
-            return facts[DOUBT, k]
-    return 0.0
+def trust(facts, V, n, lam, T, xbar):  # type: ignore[no-untyped-def]
+    """What a value of each group counts in the search for x, as in ``counted.trust``; whether all are 1."""
+    n_groups, r, any_own = facts.shape[1], len(xbar), False
+    for k in range(n_groups):
+        facts[TRUST, k] = 1.0
+        any_own |= facts[SHARE, k] == 0.0
+    if not any_own:
+        return True
+    with_mean = V.shape[1] > r
+    for k in range(n_groups):
+        facts[DOUBT, k] = 0.0
+        if facts[OBSERVED, k] > 0.0:
+            total = V[k, r, r] if with_mean else 0.0
+            for i in range(r):
+                for j in range(r):
+                    total += V[k, i, j] * (T[i, j] + xbar[i] * xbar[j])
+                if with_mean:
+                    total += 2.0 * V[k, i, r] * xbar[i]
+            facts[DOUBT, k] = total
+    middle, alike = median_doubt(facts, n), True
+    for k in range(n_groups):
+        if facts[OBSERVED, k] > 0.0 and facts[SHARE, k] == 0.0 and facts[DOUBT, k] > middle:
+            facts[TRUST, k] = ((lam + middle) / (lam + facts[DOUBT, k])) ** TRUST_POWER
+            alike = False
+    return alike
 
 
 @loops
-def doubted(group, facts, V, seen, n, G, D):  # type: ignore[no-untyped-def]
-    """Observed features by group; D = Σ V_i over them, and G ← G + D."""
-    q, n_groups, complete = len(G), facts.shape[1], n == len(group)
-    for k in range(n_groups):
-        facts[OBSERVED, k] = facts[SIZE, k] if complete else 0.0
-    if n_groups == 1:
-        facts[OBSERVED, 0] = n
-    elif not complete:
-        for i in range(n):
-            facts[OBSERVED, group[seen[i]]] += 1.0
-    count = facts[OBSERVED, 0]
+def doubted(C, seen, y, n, group, facts, V, alike, G, b, D):  # type: ignore[no-untyped-def]
+    """G ← G + D and b ← b − Σ (1 − w_i) c_i y_i over the observed features, D = Σ w_i V_i − Σ (1 − w_i) c_i c_iᵀ."""
+    q, heard = len(G), facts[OBSERVED, 0] * facts[TRUST, 0]
     for i in range(q):
         for j in range(q):
-            D[i, j] = count * V[0, i, j]
-    for k in range(1, n_groups):
-        count = facts[OBSERVED, k]
-        if count > 0.0:
+            D[i, j] = heard * V[0, i, j]
+    for k in range(1, facts.shape[1]):
+        heard = facts[OBSERVED, k] * facts[TRUST, k]
+        if heard > 0.0:
             for i in range(q):
                 for j in range(q):
-                    D[i, j] += count * V[k, i, j]
+                    D[i, j] += heard * V[k, i, j]
+    for s in range(0 if alike else n):
+        c, less = seen[s], 1.0 - facts[TRUST, group[seen[s]]]
+        if less > 0.0:
+            for i in range(q):
+                b[i] -= less * y[s] * C[c, i]
+                for j in range(q):
+                    D[i, j] -= less * C[c, i] * C[c, j]
     for i in range(q):
         for j in range(q):
             G[i, j] += D[i, j]
@@ -188,26 +214,34 @@ def filter_row(  # type: ignore[no-untyped-def]
     if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], G, b, tiles):
         return -1.0, 0.0
     lam = numbers[0]
-    doubted(group, facts, V, seen, n, G, D)
-    fitted, prior_noise = coefficients(n, matrices, xbar, lam, rules, room, line)
+    for i in range(q):
+        h[i] = b[i]
+    count(group, facts, seen, n)
+    alike = trust(facts, V, n, lam, matrices[2], xbar)
+    doubted(C, seen, y, n, group, facts, V, alike, G, b, D)
+    sigma2 = max(numbers[1] / numbers[2], EPS * lam)
+    fitted, prior_noise = coefficients(n, matrices, xbar, sigma2, rules, room, line)
     if fitted < 0.0:
         return -1.0, 0.0
     for i in range(q):
-        h[i] = b[i]
         for j in range(q):
             h[i] -= (G[i, j] - D[i, j]) * z[j]
     lam_k, doubt = find_gains(facts, roots, V, lines, z, lam, fitted, n)
     move(C, seen, y, n, z, h, matrices[0], group, facts, lines)
     condition(facts, roots, V, lines, lam_k)
 
-    ee, from_noise = 0.0, 0.0
+    ee, from_noise, known = 0.0, 0.0, 0.0
     for k in range(len(V)):
-        ee += facts[SQUARES, k]
-        from_noise += facts[SQUARES, k] / (1.0 + facts[DOUBT, k] / lam)
+        if facts[OBSERVED, k] > 0.0:
+            part = 1.0 + facts[DOUBT, k] / lam
+            ee += facts[SQUARES, k]
+            from_noise += facts[SQUARES, k] / (part * part * part)  # ``state.noise_information`` is the square
+            known += facts[OBSERVED, k] / (part * part)
+    free = (1.0 - fitted / n) * known
     weight = sample_weight(numbers[3])
-    if rules.learn_noise and n - fitted > 0.0:
+    if rules.learn_noise and free > 0.0:
         numbers[1] += weight * (from_noise - numbers[1])
-        numbers[2] += weight * (n - fitted - numbers[2])
+        numbers[2] += weight * (free - numbers[2])
     if rules.learn_prior:
         learn_prior(z, line[4], matrices[2], xbar, weight, q > rules.r, prior_noise, room)
     if rules.track_noise:

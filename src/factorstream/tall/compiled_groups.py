@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from ..core.linalg import Array
 from .loops import loops
 
-EVERY_ROW, EVERY = 64, 16
-"""As in ``core.filter.groups``, once more: the cache of compiled code would miss a change (a test compares them)."""
+EVERY_ROW, EVERY, TRUST_POWER = 64, 16, 4.0
+"""As in ``core.filter``, once more: the cache of compiled code would miss a change (a test compares them)."""
 
-SIZE, SHARE, LOW, HIGH, OBSERVED, DOUBT, SQUARES = range(7)
+SIZE, SHARE, LOW, HIGH, OBSERVED, DOUBT, SQUARES, TRUST = range(8)
 """The rows of ``facts``: a group's number of features; 1, a level's share, or 0 for a feature of its own; the shares of
-``groups.level_bounds``; and, of one sample, the number of observed features, zᵀVz and Σ e_i²."""
+``groups.level_bounds``; and, of one sample, how many features were observed, zᵀVz or what is expected of it, Σ e_i²,
+and w, what a value counts in the search for x."""
 
 
 class Grouped(NamedTuple):
@@ -28,7 +31,7 @@ class Grouped(NamedTuple):
     unseen: Array
     """Features that have had no value yet (m, boolean)."""
     facts: Array
-    """Numbers of each group (7 × K + 1)."""
+    """Numbers of each group (8 × K + 1)."""
     roots: Array
     """Sᵀ of each group (K + 1 × q × q)."""
     V: Array
@@ -77,3 +80,30 @@ def out_of_date(own, n):  # type: ignore[no-untyped-def]
     for k in range(1, facts.shape[1]):
         empty += facts[SIZE, k] == 0.0
     return empty > 0  # a level that nobody is at is closed
+
+
+@loops
+def count(group, facts, seen, n):  # type: ignore[no-untyped-def]
+    """Observed features by group."""
+    n_groups, complete = facts.shape[1], n == len(group)
+    for k in range(n_groups):
+        facts[OBSERVED, k] = facts[SIZE, k] if complete else 0.0
+    if n_groups == 1:
+        facts[OBSERVED, 0] = n
+    elif not complete:
+        for i in range(n):
+            facts[OBSERVED, group[seen[i]]] += 1.0
+
+
+@loops
+def median_doubt(facts, n):  # type: ignore[no-untyped-def]
+    """``groups.weighted_median`` of zᵀVz over the n observed features."""
+    for k in range(facts.shape[1]):
+        if facts[OBSERVED, k] == n:
+            return facts[DOUBT, k]
+    below = 0.0
+    for k in np.argsort(facts[DOUBT]):
+        below += facts[OBSERVED, k]
+        if below >= 0.5 * n:
+            return facts[DOUBT, k]
+    return 0.0

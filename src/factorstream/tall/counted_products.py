@@ -39,6 +39,16 @@ def sums_apart(e: Array, group: Array, rows: Array, moves: Array, n_groups: int)
     return e @ rows, M, squares_of.astype(np.float64, copy=False)  # bincount of nothing is a vector of integers
 
 
+def unheard(C: Array, y: Array, group: Array, missing_idx: Array, weights: Array) -> tuple[Array, Array, float]:
+    """What is missing from C_ΩᵀC_Ω, C_Ωᵀy_Ω and ‖y_Ω‖² where the features of each group have weights of at most 1."""
+    less = 1.0 - weights[group]
+    less[missing_idx] = 0.0
+    idx = np.flatnonzero(less)
+    rows, y, less = C[idx].astype(np.float64, copy=False), y[idx].astype(np.float64, copy=False), less[idx]
+    weighted = rows.T * less
+    return weighted @ rows, weighted @ y, float(less @ y**2)
+
+
 def n_beside(seen: Array, n: float) -> int:
     """How many features belong to another level than that of the features seen in all of n samples."""
     return int(np.count_nonzero(chosen_levels(seen, n)))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.filter import groups as grouping
-from ..core.filter.counted import CountedStep, drifted, find, learned
+from ..core.filter.counted import CountedStep, drifted, find, learned, trust
 from ..core.filter.groups import Groups
 from ..core.filter.masked import observed_gram
 from ..core.filter.model import FilterModel
@@ -20,6 +20,9 @@ from . import counted_products as products
 from .engine import Filtered, RowBlock, record_of, refreshed, writable
 from .products import add_rank_one, residual, row_products
 from .rows_numpy import ObservedRow, observed_rows
+
+Equations = tuple[Array, Array, float]
+"""The normal equations of a sample: C_ΩᵀC_Ω, C_Ωᵀy_Ω and ‖y_Ω‖²."""
 
 
 class CountedRows(NamedTuple):
@@ -54,15 +57,15 @@ class CountedRows(NamedTuple):
         if n < m and is_time(state.small.k):
             missing = place.each(products.missing_of, groups.seen, missing_idx)
             groups = with_room(place, groups, missing, state.unseen, state.small.S, model)
-        small, groups, share = drifted(refreshed(place, state.small, C), groups, model.drift)
         if members is None or members.group is not groups.group:
             members = members_of(place, groups.group, len(groups.shares) + 1)
         counts = members.sizes
         if n < m:
             counts = counts - place.total(products.sizes_among, groups.group, missing_idx, len(counts))
+        small, groups, share = drifted(refreshed(place, state.small, C), groups, model.drift, counts)
         G = observed_gram(place, C, small.G, missing_idx, m - n, m)
         b, yy = place.total(row_products, C, y)
-        step = find(small, groups, model, G, b, yy, counts)
+        step = found(place, small, groups, model, C, y, groups.group, missing_idx, (G, b, yy), counts)
         e = place.each(residual, C, step.z, y, missing_idx)
         C, ee = moved(place, C, small.G, step, e, b - G.dot(step.z), members)
         record = record_of(float(ee.sum()), n, step.doubt / (small.lam + step.doubt))
@@ -70,6 +73,35 @@ class CountedRows(NamedTuple):
         groups = groups._replace(seen=place.each(products.counted, groups.seen, missing_idx, share, weight))
         groups = regrouped(place, groups, small, model.r)
         return state._replace(C=C, small=small, groups=groups), members, record
+
+
+def found(
+    place: Place,
+    small: SmallState,
+    groups: Groups,
+    model: FilterModel,
+    C: Tall,
+    y: Tall,
+    group: Tall,
+    missing_idx: Tall,
+    equations: Equations,
+    counts: Array,
+) -> CountedStep:
+    """``counted.find`` for a sample y, given C, groups and gaps of its features and its normal equations."""
+    roots = grouping.stack(small.S, groups)
+    weights = trust(small, model, roots, counts, groups.n_levels)
+    G, b, yy = heard(place, C, y, group, missing_idx, equations, weights)
+    return find(small, model, roots, G, b, yy, counts, weights)
+
+
+def heard(
+    place: Place, C: Tall, y: Tall, group: Tall, missing_idx: Tall, equations: Equations, weights: Array
+) -> Equations:
+    """Normal equations in which the features of each group have these weights, given those with weights of 1."""
+    if weights.min() == 1.0:
+        return equations
+    less = place.total(products.unheard, C, y, group, missing_idx, weights)
+    return equations[0] - less[0], equations[1] - less[1], equations[2] - less[2]
 
 
 class Members(NamedTuple):

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..core.filter.counted import drifted, find, learned
+from ..core.filter.counted import drifted, learned
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState
 from ..core.place import Place, Tall
 from . import counted_products as products
-from .counted_rows import is_time, members_of, moved, regrouped, with_newcomers, with_room
+from .counted_rows import found, is_time, members_of, moved, regrouped, with_newcomers, with_room
 from .engine import Filtered, RowBlock, record_of, refreshed
 from .products import NONE_MISSING, residual
 from .sparse_numpy import row_by_row, with_origins
@@ -43,11 +43,11 @@ class CountedSparseRows(NamedTuple):
         if is_time(state.small.k):
             missing = place.each(products.missing_beside, groups.seen, idx)
             groups = with_room(place, groups, missing, state.unseen, state.small.S, model)
-        small, groups, share = drifted(state.small, groups, model.drift)
         group = place.each(products.taken, groups.group, idx)
         members = members_of(place, group, len(groups.shares) + 1)
+        small, groups, share = drifted(state.small, groups, model.drift, members.sizes)
         G, b, yy = place.total(normal_equations, rows, y)
-        step = find(small, groups, model, G, b, yy, members.sizes)
+        step = found(place, small, groups, model, rows, y, group, NONE_MISSING, (G, b, yy), members.sizes)
         e = place.each(residual, rows, step.z, y, NONE_MISSING)
         rows, ee = moved(place, rows, small.G, step, e, b - G.dot(step.z), members)
         C = place.each(products.scattered, C, idx, rows)

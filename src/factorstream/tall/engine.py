@@ -68,7 +68,9 @@ class Engine(Protocol):
 
 def writable(place: Place, state: FilterState, given: Tall) -> FilterState:
     """The state with a C that may be changed in place: a copy, if it is still the caller's ``given`` dictionary."""
-    return state._replace(C=place.each(copied, state.C)) if state.C is given else state
+    if state.C is not given:
+        return state
+    return FilterState(place.each(copied, state.C), state.origin, state.unseen, state.small, state.groups)
 
 
 def refreshed(place: Place, small: SmallState, C: Tall) -> SmallState:

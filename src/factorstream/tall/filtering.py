@@ -89,7 +89,8 @@ def _filter(place: Place, state: FilterState, model: FilterModel, X: Rows, block
     """Some rows; no feature has its first value in them if they are dense."""
     engine, block_size = _engine(place, state.C, model, X, part_of, block_size)
     blocks = _sparse_block(place, state, X) if is_sparse(X) else _dense_blocks(place, state, X, block_size)
-    return engine.run(state._replace(small=copy_arrays(state.small)), blocks)
+    C, origin, unseen, small, groups = state
+    return engine.run(FilterState(C, origin, unseen, copy_arrays(small), groups), blocks)
 
 
 def _dense_blocks(place: Place, state: FilterState, X: Array, block_size: int) -> Iterator[RowBlock]:

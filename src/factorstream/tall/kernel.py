@@ -149,7 +149,7 @@ def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
 
     m, n_groups, n_levels = len(groups.seen), len(groups.shares) + 1, groups.n_levels
     roots = stack(state.small.S, groups)
-    facts = np.zeros((7, n_groups))  # see ``compiled_groups``
+    facts = np.zeros((8, n_groups))  # see ``compiled_groups``
     facts[0] = np.bincount(groups.group, minlength=n_groups)
     facts[1, 0], facts[1, 1:] = 1.0, groups.shares
     facts[2], facts[3] = level_bounds(facts[1])

@@ -125,10 +125,10 @@ def draw(
     V_roots = np.sqrt(prior.dictionary_scale) * doubt.roots
     normal = place.put(rng.standard_normal((n_draws, Y.shape[1], model.q)), 1)
     C = place.each(products.drawn_dictionaries, state.C, normal, V_roots, doubt.group)
-    for row in each_row(state, model, Y, block_size):
+    for row in each_row(state, Y, block_size):
         if row.n_missing == 0:
             continue
-        found = model.step.find(row.sample, doubt.before(row.missing_idx))
+        found = doubt.coefficients(row)
         x = found.x + rng.standard_normal((n_draws, model.r)) @ found.root().T
         drawn = place.get(place.each(products.drawn_entries, C, state.origin, row.missing_idx, x), 1)
         where = np.flatnonzero(np.isnan(Y[row.position]))
@@ -149,20 +149,21 @@ def log_density(state: FilterState, model: FilterModel, X: Rows, block_size: int
     prior = doubt.prior
     B, center = covariance_root(prior.T), with_mean(model, prior.mean)
     out = np.zeros(X.shape[0])
-    for row in each_row(state, model, X, block_size):
-        n, G = row.sample.n, row.sample.G
+    for row in each_row(state, X, block_size):
+        sample, known = doubt.before(row)
+        G, b, yy, n = sample
         if n == 0:
             continue
-        S = doubt.before(row.missing_idx, row.observed).S
+        S = known.S
         s = prior.noise + prior.dictionary_scale * float(np.sum((B.T @ S[:r]) ** 2) + np.sum((center @ S) ** 2))
-        b = row.sample.b - G @ prior.mean
-        yy = max(row.sample.yy - float(prior.mean @ (row.sample.b + b)), 0.0)
+        centered = b - G @ prior.mean
+        yy = max(yy - float(prior.mean @ (b + centered)), 0.0)
         M = B.T @ G @ B / s
         M.flat[:: r + 1] += 1.0
         L = cholesky(M, 0.0)
         if L is None:
             L = lifted_cholesky(M, r)
-        u = triangular_solve(L, B.T @ b)
+        u = triangular_solve(L, B.T @ centered)
         log_det = n * np.log(s) + 2.0 * np.sum(np.log(L.diagonal()))
         quadratic = max(yy - float(u @ u) / s, 0.0) / s
         out[row.position] = -0.5 * (n * np.log(2.0 * np.pi) + log_det + quadratic)

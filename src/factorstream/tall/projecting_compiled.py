@@ -18,7 +18,7 @@ from . import projecting_products as products
 from .engine import REFRESH, compiled_or_numpy
 from .filtering import ONE_BY_ONE
 from .products import row_products
-from .projecting_numpy import Doubt
+from .projecting_numpy import doubt_of
 
 
 class CompiledProjection(NamedTuple):
@@ -84,5 +84,5 @@ class _Block(NamedTuple):
         found = model.step.find(normal_equations(model, G, b, yy, m - n_missing), self.prior)
         self.X[k] = found.x
         if len(self.variance):
-            doubt = Doubt(HERE, model, self.prior, None, self.prior.S[None])
+            doubt = doubt_of(self.state, model)
             products.set_variances(self.variance, k, self.given, missing_idx, *doubt.spread(found), None)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.filter.coefficients import Belief, Coefficients, Sample
+from ..core.filter.counted import trust, weighted_root
 from ..core.filter.groups import mean_root, stack
 from ..core.filter.masked import observed_gram
 from ..core.filter.model import FilterModel
@@ -18,32 +19,71 @@ from ..core.place import Place, Tall
 from . import projecting_products as products
 from . import sparse_products
 from .counted_products import group_sizes, sizes_among, taken
+from .counted_rows import Equations, heard
 from .places import place_of
 from .products import NONE_MISSING, count_missing, cross
 from .rows import Rows
 
 
+class Row(NamedTuple):
+    """One row of data and its normal equations."""
+
+    position: int
+    equations: Equations
+    n: int
+    """Observed entries."""
+    n_missing: int
+    C: Tall
+    """The dictionary's rows of these features: of all of them, or of the observed ones of a sparse row."""
+    y: Tall
+    """Their values, zero where missing."""
+    group: Tall | None
+    """Their groups, where every feature has its own doubt."""
+    missing_idx: Tall
+    """Which of them are missing."""
+
+
 class Doubt(NamedTuple):
     """What is believed before a row is seen, and how uncertain its missing entries are."""
 
-    place: Place
+    state: FilterState
     model: FilterModel
     prior: Belief
-    group: Tall | None
-    """The groups of the features (m), where every feature has its own doubt."""
     roots: Array
     """Square roots of the groups' covariances (K × q × q)."""
 
-    def before(self, missing_idx: Tall | None, observed: Tall | None = None) -> Belief:
-        """The belief for a row with these gaps, or, of a sparse row, these ``observed`` features."""
-        if self.group is None:
-            return self.prior
-        group, gaps = self.group, missing_idx
-        if observed is not None:
-            group, gaps = self.place.each(taken, group, observed), NONE_MISSING
-        counts = self.place.total(group_sizes, group, len(self.roots))
-        counts -= self.place.total(sizes_among, group, gaps, len(self.roots))
-        return self.prior._replace(S=mean_root(self.roots, counts)) if counts.any() else self.prior
+    @property
+    def place(self) -> Place:
+        """Where the dictionary is."""
+        return place_of(self.state.C)
+
+    @property
+    def group(self) -> Tall | None:
+        """The groups of the features (m), where every feature has its own doubt."""
+        return None if self.state.groups is None else self.state.groups.group
+
+    def _counts(self, row: Row) -> Array:
+        """Observed features of each group."""
+        counts = self.place.total(group_sizes, row.group, len(self.roots))
+        observed: Array = counts - self.place.total(sizes_among, row.group, row.missing_idx, len(self.roots))
+        return observed
+
+    def before(self, row: Row) -> tuple[Sample, Belief]:
+        """The row's normal equations and the belief about the features that it has."""
+        sample = normal_equations(self.model, *row.equations, row.n)
+        if self.state.groups is None or row.n == 0:
+            return sample, self.prior
+        return sample, self.prior._replace(S=mean_root(self.roots, self._counts(row)))
+
+    def coefficients(self, row: Row) -> Coefficients:
+        """Of a row, found as the filter finds them."""
+        if self.state.groups is None or row.n == 0:
+            return self.model.step.find(*self.before(row))
+        counts = self._counts(row)
+        weights = trust(self.state.small, self.model, self.roots, counts, self.state.groups.n_levels)
+        equations = heard(self.place, row.C, row.y, row.group, row.missing_idx, row.equations, weights)
+        prior = self.prior._replace(S=weighted_root(self.roots, counts, weights))
+        return self.model.step.find(normal_equations(self.model, *equations, row.n), prior)
 
     def spread(self, found: Coefficients) -> tuple[Array, Array]:
         """F with Σ = FFᵀ, and the part of a row's predictive variances that the entries of a group share (K).
@@ -59,63 +99,51 @@ class Doubt(NamedTuple):
 def doubt_of(state: FilterState, model: FilterModel) -> Doubt:
     """The doubt of a state."""
     prior = belief(state.small, model)
-    if state.groups is None:
-        return Doubt(place_of(state.C), model, prior, None, prior.S[None])
-    return Doubt(place_of(state.C), model, prior, state.groups.group, stack(prior.S, state.groups))
+    roots = prior.S[None] if state.groups is None else stack(prior.S, state.groups)
+    return Doubt(state, model, prior, roots)
 
 
-class Row(NamedTuple):
-    """One row of data and its normal equations."""
-
-    position: int
-    sample: Sample
-    missing_idx: Tall | None
-    """Indices of the missing features; not made for sparse rows."""
-    n_missing: int
-    observed: Tall | None = None
-    """Indices of the observed features of a sparse row."""
-
-
-def each_row(state: FilterState, model: FilterModel, X: Rows, block_size: int) -> Iterator[Row]:
-    """The rows of X (n × m, NaN = missing, or sparse) as a coefficient step sees them."""
+def each_row(state: FilterState, X: Rows, block_size: int) -> Iterator[Row]:
+    """The rows of X (n × m, NaN = missing, or sparse), one by one."""
     if is_sparse(X):
-        yield from _sparse_rows(state, model, X)
+        yield from _sparse_rows(state, X)
     else:
-        for _, rows in _blocks(state, model, X, block_size):
+        for _, rows in _blocks(state, X, block_size):
             yield from rows
 
 
-def _blocks(state: FilterState, model: FilterModel, X: Array, block_size: int) -> Iterator[tuple[slice, Iterator[Row]]]:
+def _blocks(state: FilterState, X: Array, block_size: int) -> Iterator[tuple[slice, Iterator[Row]]]:
     """Dense rows, block by block: which ones they are, and the rows themselves."""
     place = place_of(state.C)
     C = place.each(products.as_float64, state.C)  # float32 loses digits in the differences that follow
     G = place.total(gram, C)
     for start in range(0, len(X), block_size):
         some = slice(start, min(start + block_size, len(X)))
-        yield some, _rows_of_block(place, C, G, state.origin, model, X[some], start)
+        yield some, _rows_of_block(place, C, G, state, X[some], start)
 
 
-def _rows_of_block(
-    place: Place, C: Tall, G: Array, origin: Tall, model: FilterModel, X: Array, start: int
-) -> Iterator[Row]:
-    block, missing = place.each(products.block_without_gaps, place.put(X, 1), origin)
+def _rows_of_block(place: Place, C: Tall, G: Array, state: FilterState, X: Array, start: int) -> Iterator[Row]:
+    block, missing = place.each(products.block_without_gaps, place.put(X, 1), state.origin)
     K, yy = place.total(cross, C, block), place.total(products.row_squares, block)
     m, n_missing = X.shape[1], place.total(count_missing, missing)
+    group = None if state.groups is None else state.groups.group
     for j in range(len(X)):
         missing_idx, n = place.each(products.indices, missing, j), int(n_missing[j])
         G_row = observed_gram(place, C, G, missing_idx, n, m)
-        yield Row(start + j, normal_equations(model, G_row, K[:, j], float(yy[j]), m - n), missing_idx, n)
+        y = place.each(products.line, block, j)
+        yield Row(start + j, (G_row, K[:, j], float(yy[j])), m - n, n, C, y, group, missing_idx)
 
 
-def _sparse_rows(state: FilterState, model: FilterModel, X: Rows) -> Iterator[Row]:
+def _sparse_rows(state: FilterState, X: Rows) -> Iterator[Row]:
     """Rows whose stored entries are the observed ones; their mask is not made."""
     place, m = place_of(state.C), X.shape[1]
     Y = place.put(X, 1)
     for k in range(X.shape[0]):
-        seen, rows, y = place.each(sparse_products.gather, state.C, state.origin, Y, k)
-        G, b, yy = place.total(sparse_products.normal_equations, rows, y)
+        observed, rows, y = place.each(sparse_products.gather, state.C, state.origin, Y, k)
+        group = None if state.groups is None else place.each(taken, state.groups.group, observed)
         n = int(X.indptr[k + 1] - X.indptr[k])
-        yield Row(k, normal_equations(model, G, b, yy, n), None, m - n, seen)
+        equations = place.total(sparse_products.normal_equations, rows, y)
+        yield Row(k, equations, n, m - n, rows, y, group, NONE_MISSING)
 
 
 class NumpyProjection(NamedTuple):
@@ -128,9 +156,8 @@ class NumpyProjection(NamedTuple):
     def of_all(self, X: Rows) -> Array:
         """Row after row."""
         doubt, found = doubt_of(self.state, self.model), np.zeros((X.shape[0], self.model.r))
-        for row in each_row(self.state, self.model, X, self.block_size):
-            prior = doubt.before(row.missing_idx, row.observed)
-            found[row.position] = self.model.step.find(row.sample, prior).x
+        for row in each_row(self.state, X, self.block_size):
+            found[row.position] = doubt.coefficients(row).x
         return found
 
     def of_gappy(self, Y: Array, variance: Array | None) -> Array:
@@ -138,13 +165,13 @@ class NumpyProjection(NamedTuple):
         C, model = self.state.C, self.model
         place, doubt = place_of(C), doubt_of(self.state, model)
         X = np.zeros((len(Y), model.r))
-        for some, rows in _blocks(self.state, model, Y, self.block_size):
+        for some, rows in _blocks(self.state, Y, self.block_size):
             target = None if variance is None else variance[some]
             out = None if target is None else place.put(target, 1)
             for row in rows:
                 if row.n_missing == 0:
                     continue
-                found = model.step.find(row.sample, doubt.before(row.missing_idx))
+                found = doubt.coefficients(row)
                 X[row.position] = found.x
                 if out is not None:
                     j, idx = row.position - some.start, row.missing_idx

@@ -29,6 +29,12 @@ def indices(missing: Array, j: int) -> Array:
     return np.flatnonzero(missing[j])
 
 
+def line(block: Array, j: int) -> Array:
+    """Row j."""
+    y: Array = block[j]
+    return y
+
+
 def set_variances(out: Array, j: int, C: Array, idx: Array, F: Array, common: Array, group: Array | None) -> Array:
     """Into row j of ``out`` (B × m): ``common`` of the feature's group + ‖Fᵀc_i‖², for the features ``idx``."""
     shared = common[0] if group is None else common[group[idx]]

@@ -7,11 +7,11 @@ from math import isnan
 import numpy as np
 from scipy import sparse
 
-from ..core.linalg import Array, Rows, is_sparse
+from ..core.linalg import Array, Rows, is_sparse, over_rows
 from .products import square_sum
 from .threads import limited
 
-__all__ = ["Rows", "dense", "observed_by_feature", "rows_with_data", "stack", "with_data"]
+__all__ = ["Rows", "dense", "ever_observed", "observed_by_feature", "rows_with_data", "stack", "with_data"]
 
 FEW_FEATURES = 8
 """Features that tell rows without data from others; not tuned, it decides about speed only."""
@@ -63,6 +63,11 @@ def dense(X: Rows) -> Array:
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     out[rows, X.indices] = X.data
     return out
+
+
+def ever_observed(X: Rows) -> Array:
+    """Which features have a value (boolean), found without a mask of all of X."""
+    return observed_by_feature(X) > 0 if is_sparse(X) else over_rows(np.fmin, X, np.inf) < np.inf
 
 
 def observed_by_feature(X: Rows) -> Array:

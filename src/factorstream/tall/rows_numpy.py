@@ -24,15 +24,14 @@ class NumpyRows(NamedTuple):
 
     def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
-        state = writable(self.place, state, self.given)
-        C, small = state.C, state.small
+        C, origin, unseen, small, groups = writable(self.place, state, self.given)
         m, records = self.place.total(len, C), []
         for rows in blocks:
             for row in observed_rows(self.place, rows, m):
                 small = refreshed(self.place, small, C)
                 small, C, record = filter_row(self.place, small, self.model, C, row, m)
                 records.append(record)
-        return Filtered(state._replace(C=C, small=small), records)
+        return Filtered(FilterState(C, origin, unseen, small, groups), records)
 
 
 class ObservedRow(NamedTuple):

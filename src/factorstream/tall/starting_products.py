@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.linalg import Array
+from ..core.linalg import Array, over_rows
 from ..core.place import Tall
 from .products import clear_gaps
 from .rows import Rows, dense
@@ -28,7 +28,7 @@ def values_and_gaps(rows: Rows, origin: Array) -> tuple[Array, Array]:
 
 def added(sums: Sums, values: Array, missing: Array) -> Sums:
     """The sums with some more rows. A sum that overflows says nothing: ``check_range`` refuses such values."""
-    size = np.maximum(values.max(axis=0, initial=0.0), -values.min(axis=0, initial=0.0))
+    size = np.maximum(over_rows(np.maximum, values, 0.0), -over_rows(np.minimum, values, 0.0))
     with np.errstate(over="ignore", invalid="ignore"):
         total = sums.total + values.sum(axis=0)
     return Sums(sums.count + (len(values) - missing.sum(axis=0)), total, np.maximum(sums.largest, size))

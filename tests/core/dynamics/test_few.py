@@ -7,8 +7,18 @@ import pytest
 
 from dynamics_problems import draw, make, standardised
 from factorstream.core.dynamics.choose import HIDDEN_RUN, MIN_STRETCH
-from factorstream.core.dynamics.few import FOLDS, folds, gap_sizes, ranked, ranked_stretch, stretches, usual_gap
-from factorstream.core.dynamics.fit import LEVELS, STATES, filtered, fit, smoothed
+from factorstream.core.dynamics.few import (
+    FEWEST_ROWS,
+    FOLDS,
+    choose_few,
+    folds,
+    hidden_once,
+    ranked,
+    ranked_stretch,
+    stretches,
+    usual_gap,
+)
+from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, filtered, fit, smoothed
 from factorstream.core.dynamics.noise import GaussianSpec
 
 
@@ -33,8 +43,11 @@ def test_runs_are_as_long_as_the_gaps():
     assert usual_gap(Y) == 4
     Y[::2, 0] = np.nan
     assert usual_gap(Y) == 1
-    Y[1:, 0] = np.nan
+    Y[:, 0] = np.nan
+    Y[:2, 0] = 0.0
     assert usual_gap(Y) == HIDDEN_RUN
+    Y[1, 0] = np.nan  # of one value nothing can be hidden: only the other feature counts
+    assert usual_gap(Y) == 5
 
 
 def test_nothing_is_hidden_where_nothing_would_be_left():
@@ -61,7 +74,7 @@ def test_errors_are_those_of_fits_that_never_saw_the_entry(kind, answers):
             std = sd[i] * np.sqrt(answer.var[t, i] + model.noise.R[i])
             wide = table[int(np.isfinite(seen[:, i]).sum()) - 1] / 1.95996
             expected.append(abs(Y[t, i] - mean[i] - sd[i] * answer.signal[t, i]) / std / wide)
-    np.testing.assert_allclose(gap_sizes(Y, 2, kind, answers=answers), expected, rtol=1e-3)
+    np.testing.assert_allclose(hidden_once(Y, 2, kind, answers=answers).sizes, expected, rtol=1e-3)
 
 
 def test_one_more_error_is_below_the_rank_as_often_as_promised():
@@ -92,3 +105,37 @@ def test_forecasts_of_few_rows_are_made_wider_where_their_errors_are():
     Y = standardised(draw(make(1, m=6, r=2), 60, 1)[3])
     Y[40:] *= 10.0
     assert stretches(Y, 2, STATES, answers=smoothed)[1] > 3.0
+
+
+def test_few_rows_get_the_kind_that_fills_hidden_entries_with_less_loss(monkeypatch):
+    """The last candidate where its errors are smaller; what it did comes with it and is not done again."""
+    rng = np.random.default_rng(0)
+    wave = standardised(np.sin(np.arange(60)[:, None] / 4 + np.arange(3)) + 0.02 * rng.normal(size=(60, 3)))
+    walk = standardised(rng.normal(size=(60, 3)).cumsum(axis=0))
+    for Y, expected in ((wave, STATES), (walk, LEVELS)):
+        kind, hidden = choose_few(Y, 2, (LEVELS, ALL_LEVELS, STATES), answers=smoothed)
+        assert kind == expected
+        losses = {each: hidden_once(Y, 2, each, answers=smoothed).loss for each in (LEVELS, STATES)}
+        assert hidden.loss == losses[kind] == min(losses.values())
+        again = stretches(Y, 2, kind, answers=smoothed)
+        monkeypatch.setattr("factorstream.core.dynamics.few.folds", lambda Y: pytest.fail("hidden again"))
+        assert stretches(Y, 2, kind, answers=smoothed, hidden=hidden) == again
+        monkeypatch.undo()
+
+
+def test_the_loss_is_in_the_units_of_the_rows():
+    """Every fold has units of its own; a plain sum of squares in those of Y."""
+    Y = 7.0 + 5.0 * few(m=3, missing=0.2)
+    squares = 0.0
+    for hide in folds(Y):
+        seen = np.where(hide, np.nan, Y)
+        mean, sd = np.nanmean(seen, 0), np.nanstd(seen, 0)
+        model = fit((seen - mean) / sd, 2, STATES, sweeps=8).model
+        squares += ((mean + sd * smoothed(model, (seen - mean) / sd).signal - Y)[hide] ** 2).sum()
+    assert hidden_once(Y, 2, STATES, answers=smoothed).loss == pytest.approx(squares, rel=1e-6)
+
+
+def test_nothing_is_compared_without_a_choice_or_with_too_few_rows():
+    Y = few(T=FEWEST_ROWS - 1, missing=0.0)
+    assert choose_few(Y, 2, (LEVELS, STATES), answers=smoothed) == (LEVELS, None)
+    assert choose_few(few(), 2, (STATES,), answers=smoothed) == (STATES, None)

@@ -67,3 +67,15 @@ def test_forecast_equals_the_joint_gaussian():
     s = smooth(model, longer)
     assert np.allclose(mu, s.signal[10:], atol=1e-9)
     assert np.allclose(var, s.var[10:] + model.noise.R, atol=1e-9)
+
+
+@pytest.mark.parametrize("most_precise", [filter_module.MOST_PRECISE, 0.0])
+def test_a_row_whose_squares_overflow_is_most_surprising(most_precise, monkeypatch):
+    """Without a warning of NumPy's, and so that log-densities of many such rows can be added up."""
+    monkeypatch.setattr(filter_module, "MOST_PRECISE", most_precise)
+    model = make(0, m=4)
+    y = np.array([0.1, 8e153, -3e153, 0.2])
+    belief, innovation = update(model, initial(model), 1e5 * y)
+    assert innovation.chi2 == filter_module.MOST_SURPRISING
+    assert np.isfinite(1000 * innovation.logp)
+    assert np.isfinite(belief.x).all()

@@ -9,9 +9,11 @@ import pytest
 
 from dynamics_problems import draw, make
 from factorstream.core.dynamics.choose import Choice
-from factorstream.core.dynamics.fit import LEVELS, STATES
+from factorstream.core.dynamics.few import FEWEST_ROWS, stretches
+from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, smoothed
 from factorstream.core.dynamics.learning import MIN_VALUES, advance, relocated, unseen
 from factorstream.core.dynamics.noise import GivenStudentSpec
+from factorstream.core.dynamics.scale import standards
 from factorstream.core.dynamics.stream import Refresh, Restart, Step, StreamOptions, new_stream
 
 
@@ -106,3 +108,22 @@ def test_a_feature_is_elsewhere_when_most_of_its_entries_are_outliers():
     assert list(relocated(w, Z)) == [False, True, False]
     Z[2:, 1] = np.nan
     assert not relocated(w, Z).any()
+
+
+@pytest.mark.parametrize("candidates", [(LEVELS, ALL_LEVELS, STATES), (STATES,)])
+def test_few_rows_of_a_stream_get_the_widths_of_a_fit(candidates):
+    """At rows 32 and 64 as `stretches` finds them; 1 at other rows, and where nobody asks."""
+    opt = StreamOptions(r=2, candidates=candidates, sweeps=4)
+    Y = draw(make(0, m=4), 64, 0)[3]
+    stream, plain = new_stream(4), new_stream(4)
+    for k, y in enumerate(Y, 1):
+        stream, event = advance(stream, y, opt, calibrate=True)
+        plain, other = advance(plain, y, opt)
+        if isinstance(event, Restart):
+            assert other.widths == (1.0, 1.0)
+            shift, scale = standards(Y[:k])
+            kind = LEVELS if stream.fitted.model.levels is not None else STATES
+            how = {"answers": smoothed, "sweeps": 4}
+            expected = stretches((Y[:k] - shift) / scale, 2, kind, **how) if k >= FEWEST_ROWS else (1.0, 1.0)
+            assert event.widths == pytest.approx(expected)
+            assert (event.widths != (1.0, 1.0)) == (k >= FEWEST_ROWS)

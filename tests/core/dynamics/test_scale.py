@@ -31,9 +31,9 @@ def test_few_values_of_a_feature_ask_for_students_quantile(n):
         assert (np.abs(values[:, n] - mean) < width).mean() == pytest.approx(held, abs=0.006)
 
 
-def test_one_value_counts_as_two_and_none_asks_for_nothing():
+def test_one_value_has_no_spread():
     factor = student_factor(np.array([0.0, 1.0, 2.0, np.inf]))
-    np.testing.assert_allclose(factor, [1.0, 6.482877, 6.482877, 1.0], rtol=1e-6)
+    np.testing.assert_allclose(factor, [np.inf, np.inf, 6.482877, 1.0], rtol=1e-6)
 
 
 def test_a_borrowed_spread_is_no_rounding_of_the_values():

@@ -78,6 +78,7 @@ def test_map(rng):
     assert found.fitted == pytest.approx(np.trace(hat))
 
 
+@pytest.mark.once  # a plain function of small arrays
 @pytest.mark.parametrize("with_mean", [False, True])
 @pytest.mark.parametrize("v_scale", [1e-4, 0.1, 3.0, 100.0])
 @pytest.mark.parametrize(("n", "r"), [(5, 2), (8, 4), (30, 3)])

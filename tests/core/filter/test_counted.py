@@ -7,8 +7,9 @@ import pytest
 
 from counted_problems import begin_counted, counted_model, feature_covariances, problem
 from factorstream.core.filter import groups as grouping
-from factorstream.core.filter.counted import drifted, find, learned
+from factorstream.core.filter.counted import drifted, find, learned, trust
 from factorstream.core.filter.groups import covariances, stack
+from factorstream.core.filter.state import noise_information
 from factorstream.tall.filtering import filter_rows
 from filter_problems import begin, close, paper_model, random_spd
 from reference import mf_rlf
@@ -99,8 +100,10 @@ def test_only_groups_that_were_seen_or_are_levels_learn(rng):
     K = len(groups.shares) + 1
     counts = np.bincount(group[seen], minlength=K).astype(float)
     A = C[seen]
-    step = find(state.small, groups, model, A.T @ A, A.T @ y[seen], float(y[seen] @ y[seen]), counts)
-    before = covariances(stack(state.small.S, groups))
+    roots = stack(state.small.S, groups)
+    before = covariances(roots)
+    equations = A.T @ A, A.T @ y[seen], float(y[seen] @ y[seen])
+    step = find(state.small, model, roots, *equations, counts, np.ones(K))
     small, after, weight = learned(state.small, groups, model, step, np.zeros(K))
     V = covariances(stack(small.S, after))
     np.testing.assert_array_equal(V[group[alone]], before[group[alone]])
@@ -114,11 +117,47 @@ def test_only_groups_that_were_seen_or_are_levels_learn(rng):
 
 
 def test_drift_grows_every_doubt_and_forgets_counts(rng):
+    """Loadings whose coefficients have covariance T walk by L⁻ᵀQL⁻¹, T = LLᵀ; those that miss the row by r/n more."""
     state, _ = in_the_middle(rng)
-    Q = random_spd(rng, 3, 0.1)
-    small, groups, share = drifted(state.small, state.groups, Q)
+    Q, r = random_spd(rng, 3, 0.1), 2
+    counts = np.ones(len(state.groups.shares) + 1)
+    counts[-1] = 0.0  # the last is a feature of its own
+    small, groups, share = drifted(state.small, state.groups, Q, counts)
     grown = covariances(stack(small.S, groups)) - covariances(stack(state.small.S, state.groups))
-    close(grown, np.broadcast_to(Q * state.small.lam / state.small.noise, grown.shape), 1e-9)
+    to_unit = np.eye(3)
+    to_unit[:r, :r] = np.linalg.cholesky(state.small.T)
+    walked = to_unit.T @ grown @ to_unit * state.small.noise / state.small.lam  # of loadings for unit coefficients
+    expected = np.repeat(Q[None], len(walked), axis=0)
+    expected[-1] *= 1.0 + r / counts.sum()
+    close(walked, expected, 1e-9)
     assert groups.n == share * state.groups.n
     assert 0 < share < 1
-    assert drifted(state.small, state.groups, None) == (state.small, state.groups, 1.0)
+    assert drifted(state.small, state.groups, None, counts) == (state.small, state.groups, 1.0)
+
+
+def test_only_a_feature_of_its_own_that_is_doubted_counts_less(rng):
+    state, model = in_the_middle(rng)
+    groups, K = state.groups, len(state.groups.shares) + 1
+    roots = stack(state.small.S, groups)
+    levels = slice(0, groups.n_levels + 1)
+    roots[-1] *= 10.0
+    weights = trust(state.small, model, roots, np.ones(K), groups.n_levels)
+    np.testing.assert_array_equal(weights[levels], 1.0)
+    assert weights[-1] < 0.01
+    assert np.count_nonzero(weights == 1.0) >= K / 2
+    z = np.append(rng.multivariate_normal(state.small.xbar, state.small.T, 200_000), np.ones((200_000, 1)), axis=1)
+    expected = np.array([np.mean((z @ R) ** 2) * len(R) for R in roots])  # E[zᵀVz]
+    middle = np.sort(expected)[(K - 1) // 2]
+    close(weights[-1] ** 0.25, (state.small.lam + middle) / (state.small.lam + expected[-1]), 0.02)
+
+
+def test_what_a_sample_says_about_the_noise():
+    """As much as it says about an additive part of its variance: the second derivative of the log-likelihood there."""
+    s2, doubt, h = 0.7, 3.0, 1e-4
+
+    def expected_likelihood(part):
+        variance = part + s2 * doubt
+        return -0.5 * (np.log(variance) + (s2 + s2 * doubt) / variance)
+
+    second = (expected_likelihood(s2 + h) - 2 * expected_likelihood(s2) + expected_likelihood(s2 - h)) / h**2
+    assert -second * 2 * s2**2 == pytest.approx(noise_information(doubt), rel=1e-4)

@@ -10,8 +10,6 @@ from factorstream.core.filter.groups import (
     LOWEST,
     Groups,
     chosen_levels,
-    covariances,
-    grown,
     kept_share,
     level_root,
     releveled,
@@ -109,11 +107,6 @@ def test_the_room_is_bounded_by_entries():
     assert room(10, 4) == 512
     assert room(10**6, 10) == 25_000
     assert room(10, 100) == 0
-
-
-def test_growth_adds_q_to_every_covariance(rng):
-    roots, Q = rng.standard_normal((3, 4, 4)), random_spd(rng, 4)
-    close(covariances(grown(roots, Q)), covariances(roots) + Q, 1e-12)
 
 
 def test_what_is_kept_of_the_counts():

@@ -15,7 +15,7 @@ from .filter import filter_rows, forecast
 from .fit import WALKS, Kind, filtered, fit, smoothed, steps
 from .model import Answer, SequenceModel, Smoothed
 from .noise import GaussianSpec, NoiseSpec
-from .scale import student_factor
+from .scale import LEAST_KNOWN, student_factor
 
 COMPARED_ROWS = 1024
 """Rows on which kinds of models are compared, to bound the cost. Not tuned: at 512 errors do not move and intervals are
@@ -121,7 +121,8 @@ def choose(
         off = np.abs(answer.signal - Y)[hide][judged]
         R = np.broadcast_to(f.model.noise.R, Y.shape)
         size = f.model.noise.normal_size(off, answer.var[hide][judged], R[hide][judged])
-        size = size / np.broadcast_to(student_factor(np.isfinite(learn).sum(0)), Y.shape)[hide][judged]
+        N = np.broadcast_to(np.isfinite(learn).sum(0), Y.shape)[hide][judged]
+        size = (size / student_factor(N))[N >= LEAST_KNOWN]
         errors = np.bincount(run, weights=noise.loss(off))
         found.append(_Candidate(Choice(kind, stretch(size, noise)), f.model, errors))
     return _best(found, Z)
@@ -157,6 +158,8 @@ def stretch(size: Array, noise: NoiseSpec) -> float:
     entries had been right; at least MIN_STRETCH, since gaps shorter or longer than the hidden runs may need the width
     that those do not.
     """
+    if not len(size):
+        return 1.0
     wide, usual = (float(np.quantile(size, held) / ndtri((1.0 + held) / 2.0)) for held in (WIDE, USUAL))
     factor = noise.width(wide, usual)
     return float(max(factor, MIN_STRETCH) ** (len(size) / (len(size) + PRIOR_COUNT)))
@@ -186,7 +189,7 @@ def forecast_sizes(
 ) -> Array:
     """Errors (see `normal_size`) of forecasts in the last third of Y by a fit of the rest, Student's law included.
 
-    Features that the rest has no value of are left out.
+    Features that the rest has fewer than LEAST_KNOWN values of are left out.
     """
     n = (PARTS - 1) * len(Y) // PARTS
     f = fit(Y[:n], r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
@@ -199,5 +202,5 @@ def forecast_sizes(
         mean, var = forecast(model, belief, len(rows))
         signal, R = var - f.model.noise.variance, np.broadcast_to(f.model.noise.R, rows.shape)
         size = f.model.noise.normal_size(rows - mean, signal, R) / student_factor(N)
-        sizes.append(size[np.isfinite(rows) & (N > 0)])
+        sizes.append(size[np.isfinite(rows) & (N >= LEAST_KNOWN)])
     return np.concatenate(sizes)

@@ -1,4 +1,4 @@
-"""How wide answers must be where there are few rows: every observed entry is hidden once.
+"""Which kind of model few rows ask for, and how wide answers must be: every observed entry is hidden once.
 
 A fifth of the entries, which is enough for long sequences (see `choose`), is too few here: its errors would say little
 about intervals of 95%. Nor may what is hidden have a say in the units, as the mean and the spread of a feature are
@@ -7,7 +7,8 @@ themselves uncertain when it has a handful of values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -19,21 +20,29 @@ from .em import LEARNED, DynamicsSpec
 from .fit import Kind, fit
 from .model import Answer, SequenceModel
 from .noise import GaussianSpec, NoiseSpec
-from .scale import standards, student_factor
+from .scale import LEAST_KNOWN, standards, student_factor
 
 FEW_ROWS = 200
 """Rows up to which widths are found here. Not tuned: four periods of the hidden runs of longer sequences. It matters:
 at 100, intervals of 150 rows are 15% narrower and hold 93% instead of 96%. What a larger value would do to sequences of
 more than 200 rows is not measured (``benchmarks/sequence_defaults.py``, as all figures of this kind)."""
+FEWEST_ROWS = 2 * HIDDEN_RUN
+"""Rows from which on kinds of models are compared here: two of the longest hidden runs. With fewer, a run that is
+hidden leaves less than half of its feature. Chosen after a look at made-up sequences of 10, 14 and 20 rows: levels
+forecast the first two better. At 10, tables of 15 rows have 4% less error in gaps and 1% less in forecasts. It matters
+at 40: those of 30 rows have 29% more in gaps, and intervals 5% wider (``benchmarks/sequence_defaults.py``)."""
 FOLDS = 5
 """Parts that the entries are divided into, each hidden once: a fifth is hidden, as in longer sequences. Not tuned: with
-3 or 10, intervals of 80 rows are 1.4% wider and hold up to 0.5 points more, those of 150 rows move by at most 0.4%
-(``benchmarks/sequence_defaults.py``)."""
+3, some tables of 80 rows get another kind of model, 1% more error in gaps and 4% in forecasts, with intervals 2% wider;
+with 10, their intervals are 1% wider; those of 150 rows move by at most 0.4% (``benchmarks/sequence_defaults.py``)."""
 
 
 def usual_gap(Y: Array) -> int:
-    """The mean length of the gaps of the features of Y (T, m), at most HIDDEN_RUN; that where there are none."""
-    missing = np.pad(np.isnan(Y), ((1, 1), (0, 0)))
+    """The mean length of the gaps of the features of Y (T, m), at most HIDDEN_RUN; that where there are none.
+
+    Features with fewer than LEAST_KNOWN values are one gap, in which nothing can be hidden, and do not count.
+    """
+    missing = np.pad(np.isnan(Y[:, np.isfinite(Y).sum(0) >= LEAST_KNOWN]), ((1, 1), (0, 0)))
     begins = (missing[1:] & ~missing[:-1]).sum()
     return int(np.clip(round(missing.sum() / begins), 1, HIDDEN_RUN)) if begins else HIDDEN_RUN
 
@@ -52,7 +61,14 @@ def folds(Y: Array) -> Iterator[Array]:
             yield hide
 
 
-def gap_sizes(
+class Hidden(NamedTuple):
+    """What the observed entries, each hidden once, say about a kind of model."""
+
+    sizes: Array  # errors (see `normal_size`), Student's law included
+    loss: float  # of the errors in the units of Y, by the noise asked for
+
+
+def hidden_once(
     Y: Array,
     r: int,
     kind: Kind,
@@ -62,13 +78,13 @@ def gap_sizes(
     noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
     drift: float | None = None,
     sweeps: int = 8,
-) -> Array:
-    """Errors (see `normal_size`) of every observed entry of Y as the other folds fill it, Student's law included.
+) -> Hidden:
+    """The errors of every observed entry of Y as the other folds fill it.
 
-    `answers`: `smoothed` or `filtered`, whichever fills the gaps later. Features that the other folds have no value of
-    are left out. FOLDS fits.
+    `answers`: `smoothed` or `filtered`, whichever fills the gaps later. Features that the other folds have fewer than
+    LEAST_KNOWN values of are left out. FOLDS fits.
     """
-    sizes = [np.zeros(0)]
+    sizes, loss = [np.zeros(0)], 0.0
     for hide in folds(Y):
         Z = np.where(hide, np.nan, Y)
         shift, scale = standards(Z, noise)
@@ -76,12 +92,27 @@ def gap_sizes(
         f = fit(Z, r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
         answer = answers(with_drift(f.model, drift), Z)
         N = np.isfinite(Z).sum(0)
-        judged = hide & (N > 0)
+        judged = hide & (N >= LEAST_KNOWN)
         off = np.abs(answer.signal - (Y - shift) / scale)
         R = np.broadcast_to(f.model.noise.R, Y.shape)
         size = f.model.noise.normal_size(off[judged], answer.var[judged], R[judged])
         sizes.append(size / np.broadcast_to(student_factor(N), Y.shape)[judged])
-    return np.concatenate(sizes)
+        loss += float(noise.loss((off * scale)[judged]).sum())
+    return Hidden(np.concatenate(sizes), loss)
+
+
+def choose_few(Y: Array, r: int, candidates: Sequence[Kind], **how: Any) -> tuple[Kind, Hidden | None]:
+    """The kind of model whose fills of the hidden entries of Y (T, m) lose less, and what it did; FOLDS fits each.
+
+    The first candidate is compared with the last, which is the most different one. A kind between the two is left out:
+    few rows do not tell it from them, and it would double the cost. `how`: as `hidden_once` takes it. One candidate, or
+    too few rows, need no comparison.
+    """
+    first, last = candidates[0], candidates[-1]
+    if len(Y) < FEWEST_ROWS or first == last:
+        return first, None
+    by_first, by_last = (hidden_once(Y, r, kind, **how) for kind in (first, last))
+    return (last, by_last) if by_last.loss < by_first.loss else (first, by_first)
 
 
 def ranked(size: Array, held: float) -> float:
@@ -110,14 +141,18 @@ def stretches(
     noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
     drift: float | None = None,
     sweeps: int = 8,
+    hidden: Hidden | None = None,
 ) -> tuple[float, float]:
     """The factors on the standard deviations of gaps and of forecasts of Y (T, m). FOLDS + 1 fits.
+
+    `hidden`: what `hidden_once` says of this kind, where it is known already; it saves FOLDS fits.
 
     That of forecasts is at least 1 and that of gaps: a third of few rows holds too few independent errors to say that
     what is not certain between the data is certain beyond them.
     """
-    gaps = gap_sizes(Y, r, kind, answers=answers, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps)
-    factor = ranked_stretch(gaps, noise)
+    if hidden is None:
+        hidden = hidden_once(Y, r, kind, answers=answers, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps)
+    factor = ranked_stretch(hidden.sizes, noise)
     begun = Y[: (PARTS - 1) * len(Y) // PARTS]
     if not np.isfinite(begun).any():
         return factor, max(factor, 1.0)

@@ -18,6 +18,10 @@ MOST_PRECISE = 1e10
 """Precision of a row's entries relative to what was known before, from which on rounding is kept from making variances
 negative, at some cost. Derived: it leaves six of the sixteen digits of double precision to the plain formula."""
 
+MOST_SURPRISING = float(np.finfo(np.float64).max) ** 0.5
+"""Most that eᵀS⁻¹e of a row may be: no alarm tells anything beyond it apart. Derived: log-densities of any number of
+such rows can still be added up."""
+
 
 def initial(model: SequenceModel) -> Belief:
     """The prior of the first step, to be given to `update` (not to `predict`)."""
@@ -116,7 +120,13 @@ def _state_step(model: SequenceModel, s: Belief, H: Array, e: Array, iw: Array) 
     P = np.linalg.solve(T, s.P)  # (P⁻¹ + J)⁻¹ without P⁻¹: P = 0 is allowed
     P = (P + P.T) / 2
     dx = P @ h
-    return T, P, dx, float(iw @ (e * e) + offset - h @ dx)
+    with np.errstate(over="ignore", invalid="ignore"):  # `_surprise`
+        return T, P, dx, _surprise(iw @ (e * e) + offset - h @ dx)
+
+
+def _surprise(chi2: float) -> float:
+    """eᵀS⁻¹e, at most MOST_SURPRISING: entries that are absurdly far off may have squares that overflow."""
+    return float(chi2) if chi2 < MOST_SURPRISING else MOST_SURPRISING
 
 
 def _precise_step(s: Belief, H: Array, e: Array, iw: Array, U: Array | None) -> tuple[Array, Array, Array, float]:
@@ -138,7 +148,9 @@ def _precise_step(s: Belief, H: Array, e: Array, iw: Array, U: Array | None) -> 
     LZ, along, grown = L @ Zt.T, W.T @ b, 1.0 + g * g
     rest = b - W @ along
     P = (LZ / grown) @ LZ.T
-    return np.diag(grown), (P + P.T) / 2, LZ @ (g / grown * along), float(rest @ rest + along @ (along / grown))
+    with np.errstate(over="ignore"):  # `_surprise`
+        chi2 = _surprise(rest @ rest + along @ (along / grown))
+    return np.diag(grown), (P + P.T) / 2, LZ @ (g / grown * along), chi2
 
 
 def _root(P: Array) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..absurd import without
@@ -9,8 +11,9 @@ from ..absurd_rows import absurd_entries
 from ..linalg import Array
 from .choose import HIDDEN_PERIOD, choose
 from .em import maximise
+from .few import FEWEST_ROWS, choose_few, stretches
 from .filter import filter_rows
-from .fit import fit, with_relevance
+from .fit import Kind, fit, smoothed, with_relevance
 from .model import Belief, Emission, Levels, SequenceModel, with_R
 from .moments import Moments, add, forget, recentre
 from .noise import NoiseSpec
@@ -33,9 +36,10 @@ from .stream import (
 )
 
 MIN_ROWS_TO_CHOOSE = 2 * HIDDEN_PERIOD
-"""Rows before level and number of components are chosen on held-out entries: two periods of held-out runs. Not tuned,
-and it matters: at 60, tables of 80 rows have 6% less error in gaps and 2% more in forecasts; at 200, those of 150 rows
-have 12% more and 2% less (``benchmarks/sequence_defaults.py``, as all figures of this kind)."""
+"""Rows up to which the kind of model is chosen by hiding every entry once, and from which on by some held-out runs: two
+periods of these. Not tuned: at 60, tables of 80 rows have 3% less error in gaps and 1% less in forecasts, and intervals
+2% wider. It matters at 200: those of 150 rows have 12% more in gaps and 5% more in forecasts, and intervals 3% narrower
+that hold 2 points less (``benchmarks/sequence_defaults.py``, as all figures of this kind)."""
 MIN_VALUES = 8
 """Values after which a feature that starts late is learned; learned again at every doubling. Not tuned: between 4 and
 16 the errors in such features move by at most 1.5%; with levels, intervals are 3% wider at 4
@@ -52,13 +56,14 @@ levels, 2 turns give 8% more error in gaps of such features and intervals 4% wid
 narrower; without, all give the same errors within 0.1% (``benchmarks/sequence_defaults.py``)."""
 
 
-def advance(stream: Stream, y: Array, opt: StreamOptions) -> tuple[Stream, Event]:
+def advance(stream: Stream, y: Array, opt: StreamOptions, calibrate: bool = False) -> tuple[Stream, Event]:
     """Take one raw row (m,), NaN = missing, and say what happened. O(m r²), plus O(window m r²) once per window.
 
     Rows 1, 2, 4, 8 .. warmup, from the first with data: EM on all rows so far (kept until then). Afterwards every
     `window` rows, and when a feature that is new has 8, 16, 32, 64 values: one E-step over the window, moments added to
     the decayed past, one M-step (stepwise EM). The schedule depends on the rows alone, so any split of the stream gives
-    the same result. The event's innovation is about the prediction made BEFORE y was seen, in raw units.
+    the same result. The event's innovation is about the prediction made BEFORE y was seen, in raw units. `calibrate`:
+    see `restart`.
     """
     before = stream.window
     if stream.rows and stream.learning is None and not np.isfinite(stream.window).any():  # no data yet: begin here
@@ -75,7 +80,8 @@ def advance(stream: Stream, y: Array, opt: StreamOptions) -> tuple[Stream, Event
     rows = stream.rows
     if rows <= opt.warmup:
         if rows & (rows - 1) == 0 or rows == opt.warmup:
-            return restart(stream, opt), Restart(innovation, np.vstack([before, y]))
+            stream, widths = restart(stream, opt, calibrate)
+            return stream, Restart(innovation, np.vstack([before, y]), widths)
         return stream, Step(innovation)
     count = np.isfinite(window[:, new]).sum(0)
     due = len(window) >= (2 * opt.window if new.any() else opt.window)
@@ -85,30 +91,34 @@ def advance(stream: Stream, y: Array, opt: StreamOptions) -> tuple[Stream, Event
     return stream, Step(innovation)
 
 
-def restart(stream: Stream, opt: StreamOptions) -> Stream:
+def restart(stream: Stream, opt: StreamOptions, calibrate: bool = False) -> tuple[Stream, tuple[float, float]]:
     """Fit the warm-up rows from scratch and filter to their end; the buffer is dropped when the warm-up is over.
 
-    The rows are judged together: what the first of them could not show to be absurd is missing from here on.
+    The rows are judged together: what the first of them could not show to be absurd is missing from here on. With
+    `calibrate`, also the factors on the standard deviations of gaps and forecasts where rows are few; they are 1
+    below FEWEST_ROWS and above MIN_ROWS_TO_CHOOSE.
     """
     Y = without(stream.window, absurd_entries(stream.window))
     shift, scale = standards(Y, opt.noise)
     Z = (Y - shift) / scale
     if len(Y) >= opt.warmup:
         Z[:, np.isfinite(Z).sum(0) < MIN_SCALE_VALUES] = np.nan  # too few values: unseen until more come
-    kind = opt.candidates[0]
-    if len(Y) > MIN_ROWS_TO_CHOOSE and len(opt.candidates) > 1:
-        kind = choose(
-            Z,
-            opt.r,
-            opt.candidates,
-            dynamics=opt.dynamics,
-            noise=opt.noise,
-            drift=opt.drift,
-            sweeps=opt.sweeps,
-            offline=False,
-        ).kind
+    kind, widths = _kind(Z, opt, calibrate)
     f = fit(Z, opt.r, kind, dynamics=opt.dynamics, noise=opt.noise, sweeps=opt.sweeps)
-    return resumed(f, shift, scale, Y, opt)
+    return resumed(f, shift, scale, Y, opt), widths
+
+
+def _kind(Z: Array, opt: StreamOptions, calibrate: bool) -> tuple[Kind, tuple[float, float]]:
+    """The kind of model that the standardised rows Z of a warm-up ask for, by hidden entries, and its widths."""
+    how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift, "sweeps": opt.sweeps}
+    if len(Z) > MIN_ROWS_TO_CHOOSE:
+        some = len(opt.candidates) > 1
+        kind = choose(Z, opt.r, opt.candidates, offline=False, **how).kind if some else opt.candidates[0]
+        return kind, (1.0, 1.0)
+    kind, hidden = choose_few(Z, opt.r, opt.candidates, answers=smoothed, **how)
+    if not calibrate or len(Z) < FEWEST_ROWS:
+        return kind, (1.0, 1.0)
+    return kind, stretches(Z, opt.r, kind, answers=smoothed, hidden=hidden, **how)
 
 
 def refresh(stream: Stream, opt: StreamOptions) -> tuple[Stream, LevelChange | None]:

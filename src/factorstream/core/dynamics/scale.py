@@ -13,6 +13,8 @@ MIN_SCALE_VALUES = 3
 and it matters: in features that start late with few values, 2 has 8.5% to 12% more error in gaps and 2% to 3% in
 forecasts, with intervals 7% to 10% narrower that hold 1 to 3 points less; 6 has 2% to 6% less in gaps and 2% to 3% in
 forecasts (``benchmarks/sequence_defaults.py``)."""
+LEAST_KNOWN = 2
+"""Values without which nothing says how far another one may lie."""
 LEAST_SPREAD = 1e-12
 """Spread, relative to the size of the values, below which it is rounding."""
 
@@ -49,8 +51,8 @@ def standards(Y: Array, noise: NoiseSpec = GaussianSpec()) -> tuple[Array, Array
 def student_factor(N: Array, held: float = 0.95) -> Array:
     """How much wider than a Gaussian's the interval of a feature is whose spread was learned from N values. (m,)
 
-    It is Student's quantile with N - 1 degrees of freedom over the normal one, at the probability `held`. One value
-    counts as two. Without any value nothing was learned: the feature has the usual spread of the others, and 1.
+    It is Student's quantile with N - 1 degrees of freedom over the normal one, at the probability `held`. Infinite
+    below LEAST_KNOWN values: they have no spread, and that of the other features says nothing about this one.
     """
     at = (1.0 + held) / 2.0
-    return np.where(N > 0, stdtrit(np.maximum(N - 1.0, 1.0), at) / ndtri(at), 1.0)
+    return np.where(N >= LEAST_KNOWN, stdtrit(np.maximum(N - 1.0, 1.0), at) / ndtri(at), np.inf)

@@ -108,6 +108,7 @@ class Restart(NamedTuple):
 
     innovation: Innovation | None
     rows: Array
+    widths: tuple[float, float] = (1.0, 1.0)  # factors on the standard deviations of gaps and of forecasts
 
 
 class Refresh(NamedTuple):

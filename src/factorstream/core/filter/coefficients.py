@@ -64,11 +64,14 @@ class Coefficients(NamedTuple):
     """Degrees of freedom that x took from the sample."""
     from_prior: bool
     """Whether the learned prior had to be used."""
+    inverse: Array | None = None
+    """L⁻¹, where it was needed already."""
 
     def root(self) -> Array:
         """F (r × r) with Σ = FFᵀ."""
-        F: Array = sqrt(self.scale) * triangular_inverse(self.L).T
-        return F if self.B is None else self.B @ F
+        inverse = triangular_inverse(self.L) if self.inverse is None else self.inverse
+        F: Array = sqrt(self.scale) * inverse.T
+        return F if self.B is None else self.B.dot(F)
 
 
 CompiledStep = Literal["least_squares", "ridge"]
@@ -119,10 +122,11 @@ def from_learned_prior(sample: Sample, belief: Belief) -> Coefficients:
     L = cholesky(M, 0.0)
     if L is None:
         L = lifted_cholesky(M, r)
-    x = belief.mean + B @ cholesky_solve(L, B.T @ (sample.b - sample.G @ belief.mean))
-    inverse = triangular_inverse(L).ravel(order="K")
-    fitted = r - belief.noise * float(inverse.dot(inverse))
-    return Coefficients(x, L, belief.noise, B, fitted, True)
+    x = belief.mean + B.dot(cholesky_solve(L, B.T.dot(sample.b - sample.G.dot(belief.mean))))
+    inverse = triangular_inverse(L)
+    entries = inverse.ravel(order="K")
+    fitted = r - belief.noise * float(entries.dot(entries))
+    return Coefficients(x, L, belief.noise, B, fitted, True, inverse)
 
 
 def covariance_root(T: Array) -> Array:
@@ -150,9 +154,13 @@ def expected_least_squares(sample: Sample, belief: Belief) -> Coefficients:
 
 
 def with_doubt(sample: Sample, belief: Belief) -> Sample:
-    """The normal equations of the expected squares E‖y_Ω − C_Ωz‖²."""
+    """The normal equations of the expected squares E‖y_Ω − C_Ωz‖², with V as the recursion carries it.
+
+    That is relative to λ and not to the learned σ², which is too large as long as little is known of C: x would then be
+    too small, C would learn nothing from it, and σ² would stay as it is.
+    """
     r = len(sample.b)
-    D = (sample.n * belief.dictionary_scale) * (belief.S @ belief.S.T)
+    D = sample.n * (belief.S @ belief.S.T)
     b = sample.b - D[:r, r] if len(D) > r else sample.b
     return Sample(sample.G + D[:r, :r], b, sample.yy, sample.n)
 

@@ -10,7 +10,8 @@ from math import sqrt
 
 import numpy as np
 
-from ..linalg import Array, matrix_root, rank_one
+from ..linalg import Array, matrix_root, rank_one, triangular_inverse
+from .coefficients import covariance_root
 from .state import SmallState
 
 
@@ -33,6 +34,19 @@ def potter_update(S: Array, x: Array, lam: float) -> tuple[Array, float]:
 def predict(S: Array, Q: Array) -> Array:
     """Square root of V + Q, the covariance after one step of a drifting dictionary. Cost O(q³)."""
     return np.asfortranarray(matrix_root(S @ S.T + Q))
+
+
+def unit_drift(state: SmallState, drift: Array) -> Array:
+    """Q_V of the loadings, given that of loadings whose coefficients have unit variance.
+
+    The scale of the coefficients is free, and here their covariance is T = LLᵀ: Q_V = L⁻ᵀ (drift) L⁻¹. The mean's
+    coefficient is 1, and its part stays as it is.
+    """
+    r = len(state.T)
+    basis = np.eye(len(drift))
+    basis[:r, :r] = triangular_inverse(covariance_root(state.T))
+    Q: Array = basis.T @ drift @ basis
+    return Q
 
 
 def add_drift(state: SmallState, Q: Array) -> None:

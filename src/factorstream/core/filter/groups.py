@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..linalg import Array, matrix_root, triangular_solve
+from ..linalg import Array, triangular_solve
 from ..place import Tall
 
 STEPS_PER_HALF = 2
@@ -181,11 +181,6 @@ def with_own(group: Array, groups: Groups, features: Array, roots: Array) -> tup
         roots=np.concatenate([groups.roots, roots]),
         shares=np.concatenate([groups.shares, np.zeros(len(features))]),
     )
-
-
-def grown(roots: Array, Q: Array) -> Array:
-    """Square roots of V + Q, group by group."""
-    return np.array([matrix_root(R @ R.T + Q) for R in roots])
 
 
 def kept_share(S: Array, Q: Array) -> float:

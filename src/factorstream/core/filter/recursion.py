@@ -14,9 +14,9 @@ import numpy as np
 from ..linalg import Array, rank_one
 from . import whitened
 from .coefficients import Belief, Coefficients, Sample
-from .covariance import add_drift
+from .covariance import add_drift, unit_drift
 from .model import FilterModel
-from .state import EPS, FilterRecord, SmallState, copy_arrays, sample_noise, sample_weight
+from .state import EPS, FilterRecord, SmallState, copy_arrays, noise_information, sample_noise, sample_weight
 from .whitened import Records
 
 
@@ -40,16 +40,6 @@ def belief(state: SmallState, model: FilterModel) -> Belief:
     noise = state.noise
     scale = noise / state.lam if model.gain.facts.posterior else 0.0
     return Belief(noise, state.xbar, state.T, state.S, scale, model.min_observed, model.rcond)
-
-
-def filtering_belief(state: SmallState, model: FilterModel) -> Belief:
-    """The same while samples are taken in. With doubt about C, noise and V are the recursion's own λ and V.
-
-    The learned σ² would be high at the start, when nothing is known of C; x would then be small, C would learn nothing
-    from it, and σ² would stay as it is.
-    """
-    known = belief(state, model)
-    return known._replace(noise=state.lam, dictionary_scale=1.0) if model.step.doubts else known
 
 
 def normal_equations(model: FilterModel, G: Array, b: Array, yy: float, n: int) -> Sample:
@@ -80,19 +70,22 @@ def absorb(state: SmallState, model: FilterModel, G: Array, b: Array, yy: float,
     Cost O(r³) for the coefficients, O(q²) for the rest.
     """
     if model.drift is not None:
-        add_drift(state, model.drift)
-    found = model.step.find(normal_equations(model, G, b, yy, n), filtering_belief(state, model))
+        add_drift(state, unit_drift(state, model.drift) if model.step.doubts else model.drift)
+    found = model.step.find(normal_equations(model, G, b, yy, n), belief(state, model))
     x = with_mean(model, found.x)
     h = b - G.dot(x)
     ee = max(yy - float(x.dot(b + h)), 0.0)
-    lam = state.lam
+    noisy, weight = state, 1.0
     if model.step.doubts:
         f = x.dot(state.S)
-        lam = sample_noise(lam, found.fitted, n, float(f.dot(f)))
-    g, xVx = model.gain(state._replace(lam=lam), x)
+        noisy = state._replace(lam=sample_noise(state.lam, found.fitted, n, float(f.dot(f))))
+        weight = state.lam / noisy.lam
+    g, xVx = model.gain(noisy, x)
     move_gram(state.G, h, ee, g)
-    absorbed = Absorbed(x, g, ee, xVx / (state.lam + xVx), state.lam / lam)
-    return learn(state, model, found, n, ee / (1.0 + xVx / state.lam)), absorbed
+    absorbed = Absorbed(x, g, ee, xVx / (state.lam + xVx), weight)
+    doubt = xVx / state.lam
+    says = noise_information(doubt) if model.step.doubts else 1.0
+    return learn(state, model, found, says * ee / (1.0 + doubt), says * (n - found.fitted)), absorbed
 
 
 def move_gram(G: Array, h: Array, ee: float, g: Array) -> None:
@@ -102,14 +95,14 @@ def move_gram(G: Array, h: Array, ee: float, g: Array) -> None:
     rank_one(G, g, u)
 
 
-def learn(state: SmallState, model: FilterModel, found: Coefficients, n: int, due_to_noise: float) -> SmallState:
+def learn(state: SmallState, model: FilterModel, found: Coefficients, due_to_noise: float, free: float) -> SmallState:
     """Running noise variance and coefficient moments, weighted as ``state.sample_weight`` says.
 
-    The innovation obeys E‖e‖² = (|Ω| − fitted)(σ² + xᵀVx σ²/λ): ``due_to_noise`` is ‖e‖² / (1 + xᵀVx/λ).
+    The innovation obeys E‖e‖² = (|Ω| − fitted)(σ² + xᵀVx σ²/λ): ``due_to_noise`` is ‖e‖² / (1 + xᵀVx/λ) and ``free``
+    is |Ω| − fitted, both times ``state.noise_information`` where C is doubted.
     """
     weight = sample_weight(state.k)
     noise_sum, noise_dof = state.noise_sum, state.noise_dof
-    free = n - found.fitted
     if model.learn_noise and free > 0:
         noise_sum += weight * (due_to_noise - noise_sum)
         noise_dof += weight * (free - noise_dof)
@@ -119,13 +112,13 @@ def learn(state: SmallState, model: FilterModel, found: Coefficients, n: int, du
         if model.has_mean:  # without a mean in the model x is spread around zero
             xbar += weight * d
             rank_one(T, d, d, weight)
-            np.multiply(T, 1.0 - weight, out=T)
+            T *= 1.0 - weight
         else:
-            np.multiply(T, 1.0 - weight, out=T)
+            T *= 1.0 - weight
             rank_one(T, d, d, weight)
         if found.from_prior:  # a shrunken x alone would make the prior shrink further each time
             F = found.root()
-            T += weight * (F @ F.T)
+            T += weight * F.dot(F.T)
     lam = max(noise_sum / noise_dof, EPS * state.lam) if model.track_noise else state.lam
     return SmallState(state.G, state.S, state.T, state.xbar, lam, noise_sum, noise_dof, state.k + 1, state.age + 1)
 

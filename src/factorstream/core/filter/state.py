@@ -34,6 +34,19 @@ def sample_noise(lam: float, fitted: float, n: int, doubt: float) -> float:
     return lam * (1.0 + fitted / n) + doubt
 
 
+def noise_information(doubt: Count) -> Count:
+    """What an innovation says about the noise, where C is doubted: (1 + doubt)⁻², ``doubt`` being xᵀVx/λ.
+
+    An innovation of variance σ² + a has information about σ² in proportion to 1/(σ² + a)², and a is at most as well
+    known as C's prior: counted in full, samples that met an unknown C would make the noise look small.
+    """
+    return (1.0 + doubt) ** -2
+
+
+EQUAL_SHARE = 0.75
+"""Derived: n samples with the weights 1, 2, …, n say as much about a variance as (Σ k)²/Σ k² ≈ ¾n of equal weight."""
+
+
 class SmallState(NamedTuple):
     """Everything the recursion needs that has no dimension of length m; always float64.
 
@@ -51,9 +64,9 @@ class SmallState(NamedTuple):
     lam: float
     """λ of the recursion; only its ratio to V matters to C."""
     noise_sum: float
-    """Running weighted sum of ‖e‖² / (1 + xᵀVx/λ): the numerator of the learned noise variance."""
+    """Running weighted mean of ‖e‖² / (1 + xᵀVx/λ): the numerator of the learned noise variance."""
     noise_dof: float
-    """Running weighted sum of the degrees of freedom that went into ``noise_sum``."""
+    """Running weighted mean of the degrees of freedom that went into ``noise_sum``."""
     k: int
     """Samples taken in so far."""
     age: int
@@ -63,6 +76,11 @@ class SmallState(NamedTuple):
     def noise(self) -> float:
         """The learned noise variance σ²."""
         return max(self.noise_sum / self.noise_dof, EPS * self.lam)
+
+    @property
+    def noise_freedom(self) -> float:
+        """Degrees of freedom with which σ² is known, at least 1: below that a Student-t law says next to nothing."""
+        return max(EQUAL_SHARE * self.k * self.noise_dof, 1.0)
 
 
 def copy_arrays(state: SmallState) -> SmallState:

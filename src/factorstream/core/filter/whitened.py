@@ -26,7 +26,7 @@ from scipy.linalg.blas import dger
 
 from ..linalg import Array, cholesky, triangular_solve
 from .model import FilterModel
-from .state import EPS, SmallState, sample_noise, sample_weight
+from .state import EPS, SmallState, noise_information, sample_noise, sample_weight
 
 GROWTH = 1e3
 """Trace of C̃ᵀC̃ − I at which a run ends.
@@ -104,15 +104,17 @@ class _Noise:
 
     def __init__(self, state: SmallState, model: FilterModel, m: int) -> None:
         self.lam, self.total, self.dof, self.k = state.lam, state.noise_sum, state.noise_dof, state.k
-        self.free = m - model.r
+        self.free, self.doubts = m - model.r, model.step.doubts
         self.learned, self.tracked = model.learn_noise and self.free > 0, model.track_noise
 
     def update(self, ee: float, xVx: float) -> None:
         """Learn from one sample with ‖e‖² = ee."""
         if self.learned:
             weight = sample_weight(self.k)
-            self.total += weight * (ee / (1.0 + xVx / self.lam) - self.total)
-            self.dof += weight * (self.free - self.dof)
+            doubt = xVx / self.lam
+            says = noise_information(doubt) if self.doubts else 1.0
+            self.total += weight * (says * ee / (1.0 + doubt) - self.total)
+            self.dof += weight * (says * self.free - self.dof)
             if self.tracked:
                 self.lam = max(self.total / self.dof, EPS * self.lam)
         self.k += 1
@@ -139,15 +141,16 @@ def _samples(
     squares = KN[:, q:].diagonal().tolist()  # ‖y‖²
     P, grown, at = np.eye(r), 0.0, first
     mu_mu = 0.0 if C_mu is None else float(state.G[r, r])  # ‖μ‖²
-    doubted, v_mean = m if model.step.doubts else 0, 0.0
+    doubted, v_mean, along = m if model.step.doubts else 0, 0.0, 0.0
     if doubted and C_mu is not None:
         V_mean = M[:q, r] @ M[:q]  # v and v₀
         C_mu += doubted * V_mean[:r]
         v_mean = float(V_mean[r])
+    root, shares, squared = M[:q], [], []
     while at < len(KN) and grown < GROWTH:
         rows = 2 * q + at
         live, x, g = M[:rows], done.x[at], done.g[at]
-        x_free, g_free = x[:r], g[:r]
+        x_free, g_free = (x, g) if C_mu is None else (x[:r], g[:r])
         b = KN[at, : q + at].dot(live[q:])  # C̃ᵀy
         ee, b_mean, b_free = squares[at], 0.0, b
         if C_mu is not None:
@@ -160,32 +163,40 @@ def _samples(
         u = live.dot(x)  # Sᵀx, Ax, Dx
         f = u[:q]
         xVx = float(f.dot(f))
+        shares.append(xVx / (lam + xVx))
         if doubted:
             lam = sample_noise(lam, r, m, xVx)
         s = lam + xVx
-        f.dot(M[:q], out=g)
+        f.dot(root, out=g)
         g *= 1.0 / s  # g = Vx / s
         f *= s / (s + sqrt(lam) * sqrt(s))
         dger(-1.0, g, u, 1, 1, live.T, 0, 0, 1)
         M[rows] = g
-        along = doubted * s  # C̃ᵀe = along · g
-        ee = max(ee - doubted * (xVx - v_mean), 0.0)
 
         p = P.dot(g_free)
-        more = ee + along
+        if not doubted:
+            ee = more = max(ee, 0.0)
+        else:
+            along = doubted * s  # C̃ᵀe = along · g
+            ee = max(ee - doubted * (xVx - v_mean), 0.0)
+            more = ee + along
+            done.weight[at], done.growth[at] = noise.lam / lam, more + along
         dger(-more / (1.0 + more * float(p.dot(g_free))), p, p, 1, 1, P.T, 0, 0, 1)
         grown += more * float(g_free.dot(g_free))
         if C_mu is not None:
-            g_mean = float(g[r])
-            mu_e = b_mean - mu_mu - (float(C_mu.dot(x_free)) - (along * g_mean - doubted * v_mean))  # μᵀe
+            g_mean, mu_e = float(g[r]), b_mean - mu_mu - float(C_mu.dot(x_free))  # μᵀe, but for what V adds
+            if doubted:
+                mu_e += along * g_mean - doubted * v_mean
+                v_mean -= s * g_mean * g_mean
             C_mu += (mu_e + ee * g_mean) * g_free
             mu_mu += (2.0 * mu_e + ee * g_mean) * g_mean
-            v_mean -= s * g_mean * g_mean
 
-        done.ee[at], done.share[at] = ee, xVx / (noise.lam + xVx)
-        done.weight[at], done.growth[at] = noise.lam / lam, ee + 2.0 * along
+        squared.append(ee)
         noise.update(ee, xVx)
         at += 1
+    done.ee[first:at], done.share[first:at] = squared, shares
+    if not doubted:
+        done.weight[first:at], done.growth[first:at] = 1.0, squared
     if C_mu is not None:
         state.G[r, r] = mu_mu
         if doubted:

@@ -1,0 +1,113 @@
+"""`factorstream impute`: values that stand for gaps, and texts that keep a column from being numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cli_problems import read, run, table, write
+
+
+def marked(mark, column=2, every=13, seed=100):
+    """The usual table in which `mark` stands in some cells of a column that were known; and which cells they are."""
+    header, rows, X, gaps = table(seed=seed)
+    at = [k for k in range(0, len(rows), every) if not gaps[k, column - 2]]
+    for k in at:
+        rows[k][column] = mark
+    return header, rows, X, at
+
+
+@pytest.mark.parametrize("mark", ["-9999", "-9999.0", "n.a."])
+def test_marks_are_filled_like_gaps(capsys, tmp_path, mark):
+    """The same file as where the cells were empty: a mark has no say in anything."""
+    header, rows, X, at = marked(mark)
+    source = write(tmp_path / "in.csv", header, rows)
+    given = mark.removesuffix(".0")  # numbers are compared as numbers
+    code, said = run(capsys, source, "-o", tmp_path / "out.csv", f"--missing={given}", "--missing", "other")
+    assert code == 0
+    assert said.count("\n") == 2  # what was filled, and gaps among the comments
+    for k in at:
+        rows[k][2] = ""
+    write(source, header, rows)
+    run(capsys, source, "-o", tmp_path / "empty.csv")
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "empty.csv").read_bytes()
+    filled = np.array([float(row[2]) for row in read(tmp_path / "out.csv")[1]])
+    assert np.abs(filled - X[:, 0])[at].max() < 1.0
+
+
+def test_a_fill_value_that_is_far_off_is_pointed_out(capsys, tmp_path):
+    header, rows, _, at = marked("-9999")
+    source = write(tmp_path / "in.csv", header, rows)
+    code, said = run(capsys, source, "-o", tmp_path / "out.csv")
+    assert code == 0
+    assert f"Column a has the value -9999 {len(at)} times, far from its other values" in said
+    assert "if it marks a gap, pass --missing=-9999." in said
+    assert [row[2] for row in read(tmp_path / "out.csv")[1]].count("-9999") == len(at)  # nothing is decided for them
+
+
+@pytest.mark.parametrize("column", [3, 5])
+def test_numbers_that_look_like_fill_values_among_their_like_are_not(capsys, tmp_path, column):
+    """9999 where values are in thousands, and no fill value at all."""
+    header, rows, _, _ = marked("9999" if column == 3 else "77", column)
+    _, said = run(capsys, write(tmp_path / "in.csv", header, rows), "-o", tmp_path / "out.csv")
+    assert "--missing" not in said
+
+
+def test_the_one_text_in_a_column_of_numbers_is_named(capsys, tmp_path):
+    header, rows, _, _ = table()
+    rows[40][-1] = "two\nlines"  # a cell of two lines, so that rows and lines are counted differently below it
+    rows[57][5] = "1.2.3"
+    code, said = run(capsys, write(tmp_path / "in.csv", header, rows), "-o", tmp_path / "out.csv")
+    assert code == 0
+    line = (tmp_path / "in.csv").read_text().splitlines().index(",".join(rows[57])) + 1
+    assert line == 60
+    assert f"Column d was left as it is, because one text in it is no finite number: line {line} has '1.2.3'" in said
+    assert "pass --missing=1.2.3 if it marks a gap" in said
+    assert "Column comment" not in said
+    assert "Column date" not in said
+
+
+def test_one_text_in_many_cells_is_named_once(capsys, tmp_path):
+    header, rows, _, at = marked("not measured", 5)
+    _, said = run(capsys, write(tmp_path / "in.csv", header, rows), "-o", tmp_path / "out.csv")
+    assert f"{len(at)} cells, the first in line {at[0] + 2}, have 'not measured'" in said
+    assert "pass --missing='not measured' if it marks a gap" in said
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float32, np.float64])
+def test_marks_in_arrays(capsys, tmp_path, kind):
+    rng = np.random.default_rng(0)
+    X = (100 * (rng.normal(size=(80, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(80, 5)))).astype(kind)
+    given = X.copy()
+    given[::9, 1] = -9999
+    np.save(tmp_path / "in.npy", given)
+    code, said = run(capsys, tmp_path / "in.npy", "-o", tmp_path / "out.npy", "--missing=-9999")
+    assert code == 0
+    assert "Filled 9 gaps in 1 column" in said
+    out = np.load(tmp_path / "out.npy")
+    assert out.dtype == (np.float64 if kind is np.int64 else kind)
+    np.testing.assert_array_equal(out[given != -9999], X[given != -9999])
+    assert np.abs(out - X).max() < 60
+
+
+def test_marks_in_parquet(capsys, tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 100, 60)
+    columns = {"a": np.where(x % 7 == 0, -9999, 3 * x), "b": x, "name": x + 2**60}
+    pq.write_table(pa.table(columns), tmp_path / "in.parquet")
+    code, said = run(capsys, tmp_path / "in.parquet", "-o", tmp_path / "out.parquet", "--missing=-9999")
+    assert code == 0
+    assert "in 1 column" in said
+    out = pq.read_table(tmp_path / "out.parquet")
+    assert np.abs(out["a"].to_numpy() - 3 * x).max() < 5
+    np.testing.assert_array_equal(out["name"].to_numpy(), columns["name"])  # more digits than a float has
+
+
+def test_a_column_of_marks_only_holds_no_numbers(capsys, tmp_path):
+    header, rows, _, _ = table()
+    for row in rows:
+        row[5] = "-9999"
+    code, _ = run(capsys, write(tmp_path / "in.csv", header, rows), "-o", tmp_path / "out.csv", "--missing=-9999")
+    assert code == 0
+    assert {row[5] for row in read(tmp_path / "out.csv")[1]} == {"-9999"}
