@@ -15,7 +15,7 @@ from factorstream.tall.filtering import filter_rows
 from filter_problems import close
 
 pytest.importorskip("numba")
-from factorstream.tall import compiled_counted
+from factorstream.tall import compiled_groups
 
 pytestmark = pytest.mark.here(reason="compiled loops need the features in one array")
 
@@ -114,13 +114,16 @@ def test_what_the_loops_know(monkeypatch):
     assert kernel.applies(counted_model(3, 4), 10, 10)
     assert not kernel.applies(counted_model(3, 4, "marginal"), 10, 10)
     assert not kernel.applies(counted_model(3, 4, drift=np.eye(4)), 10, 10)
+    monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
+    assert kernel.applies(counted_model(3, 4), 3300, 20)
+    assert not kernel.applies(counted_model(3, 4), 3200, 20)
 
 
 def test_rules_are_those_of_the_core():
-    assert (compiled_counted.EVERY_ROW, compiled_counted.EVERY) == (grouping.EVERY_ROW, grouping.EVERY)
-    assert compiled_counted.TRUST_POWER == counted.TRUST_POWER
+    assert (compiled_groups.EVERY_ROW, compiled_groups.EVERY) == (grouping.EVERY_ROW, grouping.EVERY)
+    assert compiled_groups.TRUST_POWER == counted.TRUST_POWER
     for k in range(200):
-        assert compiled_counted.is_time(float(k)) == counted_rows.is_time(k)
+        assert compiled_groups.is_time(float(k)) == counted_rows.is_time(k)
     seen = np.linspace(0.0, 100.0, 777)
     levels = grouping.chosen_levels(seen, 100.0)
     low, high = grouping.level_bounds(2.0 ** (-levels / 2))

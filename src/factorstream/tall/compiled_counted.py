@@ -2,17 +2,31 @@
 
 What is rare stays there: a row that cannot be done here is handed back with nothing changed, and groups are chosen anew
 by ``core.filter.groups``; the loops stop where that would change something. A dictionary that drifts is not known here.
-The arguments are those of ``compiled_steps``; ``numbers`` has the weighted number of samples as a fifth entry.
+
+The arguments are those of ``compiled_steps``, and the fields of ``compiled_groups.Grouped``, which is taken apart once
+per call: to hand the tuple on takes longer than the work. The fifth of ``numbers`` is the weighted number of samples.
 """
 
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
 
 import numpy as np
 
-from ..core.linalg import Array
+from .compiled_groups import (
+    DOUBT,
+    OBSERVED,
+    SHARE,
+    SIZE,
+    SQUARES,
+    TRUST,
+    TRUST_POWER,
+    asks_for_room,
+    count,
+    is_time,
+    median_doubt,
+    out_of_date,
+)
 from .compiled_steps import EPS, coefficients, learn_prior, look_at, normal_equations, sample_weight, space
 from .loops import loops
 
@@ -20,230 +34,151 @@ LEVELS, ROOM = 1, 2
 """Why the loops stopped: levels change after the last row; features want room before the next one. 0: NumPy has to do
 the next row, or there is none."""
 
-EVERY_ROW, EVERY, TRUST_POWER = 64, 16, 4.0
-"""As in ``core.filter``, once more: the cache of compiled code would miss a change (a test compares them)."""
-
-
-class Grouped(NamedTuple):
-    """``Groups`` as the loops need them, for K groups and group 0. The arrays change in place."""
-
-    group: Array
-    """The number of each feature's group (m)."""
-    seen: Array
-    """Weighted number of samples in which each feature was observed (m)."""
-    unseen: Array
-    """Features that have had no value yet (m, boolean)."""
-    sizes: Array
-    """How many features each group has (K + 1)."""
-    shares: Array
-    """1, the shares of the levels, and 0 for features of their own (K + 1)."""
-    low: Array
-    """A level is for features seen in more than this share of the samples (K + 1) …"""
-    high: Array
-    """… and in no more than this one; a feature of its own that is no longer young stays so up to there."""
-    roots: Array
-    """Sᵀ of each group (K + 1 × q × q)."""
-    V: Array
-    """SSᵀ of each group (K + 1 × q × q)."""
-    lines: Array
-    """Room for vectors of each group: Sᵀz, its gain, Σ c_i e_i (3 × K + 1 × q)."""
-    sums: Array
-    """Room for numbers of each group: observed features, zᵀVz or what is expected of it, Σ e_i², w (4 × K + 1)."""
-    n_own: int
-    """How many features have a group of their own."""
-    most: int
-    """How many may have one."""
-    young: float
-    """A feature is young that was seen in fewer samples."""
-
 
 @loops
-def is_time(k):  # type: ignore[no-untyped-def]
-    """As in ``counted_rows`` (a test compares them)."""
-    return k <= EVERY_ROW or k % EVERY == 0
-
-
-@loops
-def n_wanting(own, idx, n):  # type: ignore[no-untyped-def]
-    """How many of the first n features in ``idx`` want a group of their own, if they miss a sample."""
-    count = 0
-    for i in range(n):
-        j = idx[i]
-        count += own.seen[j] < own.young and own.shares[own.group[j]] > 0.0 and not own.unseen[j]
-    return count
-
-
-@loops
-def asks_for_room(own, wanting):  # type: ignore[no-untyped-def]
-    """Whether ``counted_rows.with_room`` may change something for so many features."""
-    return wanting > 0 and (own.n_own > 0 or wanting <= own.most)
-
-
-@loops
-def out_of_date(own, n):  # type: ignore[no-untyped-def]
-    """Whether ``groups.releveled`` would change something after n samples."""
-    seen, group, last = own.seen, own.group, 0
-    for i in range(len(seen)):
-        k = group[i]
-        alone = own.shares[k] == 0.0
-        if alone and k < last:
-            return True  # features of their own are numbered in their order
-        last = k if alone else last
-        if seen[i] > own.high[k] * n and not (alone and seen[i] < own.young):
-            return True
-        if seen[i] <= own.low[k] * n:
-            return True
-    return len(own.sizes) > 1 and np.min(own.sizes[1:]) == 0.0  # a level that nobody is at is closed
-
-
-@loops
-def median_doubt(own, n):  # type: ignore[no-untyped-def]
-    """``groups.weighted_median`` of zᵀVz over the n observed features."""
-    sums = own.sums
-    for k in range(sums.shape[1]):
-        if sums[0, k] == n:
-            return sums[1, k]
-    below = 0.0
-    for k in np.argsort(sums[1]):
-        below += sums[0, k]
-        if below >= 0.5 * n:
-            return sums[1, k]
-    return 0.0
-
-
-@loops
-def count(own, seen, n):  # type: ignore[no-untyped-def]
-    """Observed features by group."""
-    sums, group = own.sums, own.group
-    for k in range(sums.shape[1]):
-        sums[0, k] = own.sizes[k] if n == len(group) else 0.0
-    if n < len(group):
-        for i in range(n):
-            sums[0, group[seen[i]]] += 1.0
-
-
-@loops
-def trust(own, n, lam, T, xbar):  # type: ignore[no-untyped-def]
+def trust(facts, V, n, lam, T, xbar):  # type: ignore[no-untyped-def]
     """What a value of each group counts in the search for x, as in ``counted.trust``; whether all are 1."""
-    sums, V, r = own.sums, own.V, len(xbar)
-    for k in range(sums.shape[1]):
-        sums[3, k] = 1.0
-    if own.n_own == 0:
+    n_groups, r, any_own = facts.shape[1], len(xbar), False
+    for k in range(n_groups):
+        facts[TRUST, k] = 1.0
+        any_own |= facts[SHARE, k] == 0.0
+    if not any_own:
         return True
     with_mean = V.shape[1] > r
-    for k in range(sums.shape[1]):
-        sums[1, k] = 0.0
-        if sums[0, k] > 0.0:
+    for k in range(n_groups):
+        facts[DOUBT, k] = 0.0
+        if facts[OBSERVED, k] > 0.0:
             total = V[k, r, r] if with_mean else 0.0
             for i in range(r):
                 for j in range(r):
                     total += V[k, i, j] * (T[i, j] + xbar[i] * xbar[j])
                 if with_mean:
                     total += 2.0 * V[k, i, r] * xbar[i]
-            sums[1, k] = total
-    middle, alike = median_doubt(own, n), True
-    for k in range(sums.shape[1]):
-        if sums[0, k] > 0.0 and own.shares[k] == 0.0 and sums[1, k] > middle:
-            sums[3, k] = ((lam + middle) / (lam + sums[1, k])) ** TRUST_POWER
+            facts[DOUBT, k] = total
+    middle, alike = median_doubt(facts, n), True
+    for k in range(n_groups):
+        if facts[OBSERVED, k] > 0.0 and facts[SHARE, k] == 0.0 and facts[DOUBT, k] > middle:
+            facts[TRUST, k] = ((lam + middle) / (lam + facts[DOUBT, k])) ** TRUST_POWER
             alike = False
     return alike
 
 
 @loops
-def doubted(own, C, seen, y, n, alike, G, b, D):  # type: ignore[no-untyped-def]
+def doubted(C, seen, y, n, group, facts, V, alike, G, b, D):  # type: ignore[no-untyped-def]
     """G ← G + D and b ← b − Σ (1 − w_i) c_i y_i over the observed features, D = Σ w_i V_i − Σ (1 − w_i) c_i c_iᵀ."""
-    sums, V, q = own.sums, own.V, len(G)
-    first = True
-    for k in range(sums.shape[1]):
-        heard = sums[0, k] * sums[3, k]
+    q, heard = len(G), facts[OBSERVED, 0] * facts[TRUST, 0]
+    for i in range(q):
+        for j in range(q):
+            D[i, j] = heard * V[0, i, j]
+    for k in range(1, facts.shape[1]):
+        heard = facts[OBSERVED, k] * facts[TRUST, k]
         if heard > 0.0:
             for i in range(q):
                 for j in range(q):
-                    D[i, j] = heard * V[k, i, j] + (0.0 if first else D[i, j])
-            first = False
+                    D[i, j] += heard * V[k, i, j]
     for s in range(0 if alike else n):
-        less = 1.0 - sums[3, own.group[seen[s]]]
+        c, less = seen[s], 1.0 - facts[TRUST, group[seen[s]]]
         if less > 0.0:
-            c = C[seen[s]]
             for i in range(q):
-                b[i] -= less * y[s] * c[i]
+                b[i] -= less * y[s] * C[c, i]
                 for j in range(q):
-                    D[i, j] -= less * c[i] * c[j]
+                    D[i, j] -= less * C[c, i] * C[c, j]
     for i in range(q):
         for j in range(q):
             G[i, j] += D[i, j]
 
 
 @loops
-def find_gains(own, z, lam, fitted, n):  # type: ignore[no-untyped-def]
+def find_gains(facts, roots, V, lines, z, lam, fitted, n):  # type: ignore[no-untyped-def]
     """The gains of the groups that learn from a sample; λ_k and the median doubt (``counted.find``)."""
-    sums, shares, roots, lines, q = own.sums, own.shares, own.roots, own.lines, len(z)
-    for k in range(len(shares)):
-        if sums[0, k] > 0.0 or shares[k] > 0.0:
+    q, n_groups = len(z), facts.shape[1]
+    for k in range(n_groups):
+        if facts[OBSERVED, k] > 0.0 or facts[SHARE, k] > 0.0:
             total = 0.0
-            for j in range(q):
-                lines[1, k, j] = 0.0
             for i in range(q):
-                f = 0.0
+                f = g = 0.0
                 for j in range(q):
                     f += roots[k, i, j] * z[j]
-                lines[0, k, i] = f
+                    g += V[k, i, j] * z[j]
+                lines[0, k, i], lines[1, k, i] = f, g
                 total += f * f
-                for j in range(q):
-                    lines[1, k, j] += f * roots[k, i, j]
-            sums[1, k] = total
-    doubt = median_doubt(own, n)
+            facts[DOUBT, k] = total
+    doubt = median_doubt(facts, n)
     lam_k = lam * (1.0 + fitted / n) + doubt  # ``state.sample_noise``
-    for k in range(len(shares)):
-        if sums[0, k] > 0.0 or shares[k] > 0.0:
-            scale = 1.0 / (lam_k + sums[1, k])
-            for j in range(q):
-                lines[1, k, j] *= scale
+    for k in range(n_groups):
+        scale = 1.0 / (lam_k + facts[DOUBT, k])
+        for j in range(q):
+            lines[1, k, j] *= scale
     return lam_k, doubt
 
 
 @loops
-def move(C, seen, y, n, z, h, G, own):  # type: ignore[no-untyped-def]
-    """C and G = CᵀC after the sample (``counted_rows.moved``), and Σ e_i² by group; h = Σ c_i e_i is used up."""
-    sums, group, lines, q = own.sums, own.group, own.lines, len(z)
-    largest = np.argmax(own.sizes)
-    for k in range(sums.shape[1]):
-        sums[2, k] = 0.0
-        for j in range(q):
-            lines[2, k, j] = 0.0
+def move_largest(C, seen, y, n, z, g, group, largest):  # type: ignore[no-untyped-def]
+    """c_i ← c_i + e_i g for the observed features of the largest group; Σ e_i²."""
+    q, ee = len(z), 0.0
+    for i in range(n):
+        c, e = seen[i], y[i]
+        if group[c] == largest:
+            for j in range(q):
+                e -= C[c, j] * z[j]
+            ee += e * e
+            for j in range(q):
+                C[c, j] += e * g[j]
+    return ee
+
+
+@loops
+def move_others(C, seen, y, n, z, facts, lines, group, largest):  # type: ignore[no-untyped-def]
+    """The same for all others, Σ e_i² and Σ c_i e_i by group."""
+    q = len(z)
     for i in range(n):
         c, k, e = seen[i], group[seen[i]], y[i]
-        for j in range(q):
-            e -= C[c, j] * z[j]
-        sums[2, k] += e * e
         if k != largest:
             for j in range(q):
+                e -= C[c, j] * z[j]
+            facts[SQUARES, k] += e * e
+            for j in range(q):
                 lines[2, k, j] += e * C[c, j]
+                C[c, j] += e * lines[1, k, j]
+
+
+@loops
+def move(C, seen, y, n, z, h, G, group, facts, lines):  # type: ignore[no-untyped-def]
+    """C and G = CᵀC after the sample (``counted_rows.moved``), and Σ e_i² by group; h = Σ c_i e_i is used up."""
+    q, n_groups, largest = len(z), facts.shape[1], 0
+    for k in range(n_groups):
+        facts[SQUARES, k] = 0.0
+        largest = k if facts[SIZE, k] > facts[SIZE, largest] else largest
         for j in range(q):
-            C[c, j] += e * lines[1, k, j]
-    for k in range(sums.shape[1]):
-        if k != largest and sums[0, k] > 0.0:
+            lines[2, k, j] = 0.0
+    facts[SQUARES, largest] = move_largest(C, seen, y, n, z, lines[1, largest], group, largest)
+    if n_groups > 1:
+        move_others(C, seen, y, n, z, facts, lines, group, largest)
+        for k in range(n_groups):
             for j in range(q):
                 h[j] -= lines[2, k, j]
     for j in range(q):
         lines[2, largest, j] = h[j]
-    for k in range(sums.shape[1]):
-        if sums[0, k] > 0.0:
+    for k in range(n_groups):
+        if facts[OBSERVED, k] > 0.0:
+            half = 0.5 * facts[SQUARES, k]
             for j in range(q):
-                lines[2, k, j] += 0.5 * sums[2, k] * lines[1, k, j]
+                lines[2, k, j] += half * lines[1, k, j]
             for i in range(q):
                 for j in range(q):
                     G[i, j] += lines[2, k, i] * lines[1, k, j] + lines[1, k, i] * lines[2, k, j]
 
 
 @loops
-def condition(own, lam):  # type: ignore[no-untyped-def]
+def condition(facts, roots, V, lines, lam):  # type: ignore[no-untyped-def]
     """The groups' covariances after the sample (``counted.learned``); λ_k is ``lam``."""
-    sums, roots, V, lines, q = own.sums, own.roots, own.V, own.lines, own.V.shape[1]
-    for k in range(len(own.shares)):
-        share = own.shares[k] if own.shares[k] > 0.0 else (1.0 if sums[0, k] > 0.0 else 0.0)
+    q = V.shape[1]
+    for k in range(len(V)):
+        share = facts[SHARE, k]
+        if share == 0.0 and facts[OBSERVED, k] > 0.0:
+            share = 1.0
         if share > 0.0:
-            s, whole = lam + share * sums[1, k], lam + sums[1, k]
+            s, whole = lam + share * facts[DOUBT, k], lam + facts[DOUBT, k]
             part, square = share * whole / (s + sqrt(lam) * sqrt(s)), share * whole * whole / s
             for i in range(q):
                 of_f, of_g = part * lines[0, k, i], square * lines[1, k, i]
@@ -253,7 +188,27 @@ def condition(own, lam):  # type: ignore[no-untyped-def]
 
 
 @loops
-def filter_row(C, seen, y, n, missing_idx, n_missing, matrices, xbar, numbers, rules, own, room, line, tiles):  # type: ignore[no-untyped-def]
+def filter_row(  # type: ignore[no-untyped-def]
+    C,
+    seen,
+    y,
+    n,
+    missing_idx,
+    n_missing,
+    matrices,
+    xbar,
+    numbers,
+    rules,
+    group,
+    counts,
+    facts,
+    roots,
+    V,
+    lines,
+    room,
+    line,
+    tiles,
+):
     """``CountedRows.row`` with the groups as they are; ‖e‖² and the dictionary's share, or −1 with nothing changed."""
     q, G, D, b, h, z = C.shape[1], room[0], room[5], line[0], line[1], line[2]
     if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], G, b, tiles):
@@ -261,9 +216,9 @@ def filter_row(C, seen, y, n, missing_idx, n_missing, matrices, xbar, numbers, r
     lam = numbers[0]
     for i in range(q):
         h[i] = b[i]
-    count(own, seen, n)
-    alike = trust(own, n, lam, matrices[2], xbar)
-    doubted(own, C, seen, y, n, alike, G, b, D)
+    count(group, facts, seen, n)
+    alike = trust(facts, V, n, lam, matrices[2], xbar)
+    doubted(C, seen, y, n, group, facts, V, alike, G, b, D)
     sigma2 = max(numbers[1] / numbers[2], EPS * lam)
     fitted, prior_noise = coefficients(n, matrices, xbar, sigma2, rules, room, line)
     if fitted < 0.0:
@@ -271,17 +226,17 @@ def filter_row(C, seen, y, n, missing_idx, n_missing, matrices, xbar, numbers, r
     for i in range(q):
         for j in range(q):
             h[i] -= (G[i, j] - D[i, j]) * z[j]
-    lam_k, doubt = find_gains(own, z, lam, fitted, n)
-    move(C, seen, y, n, z, h, matrices[0], own)
-    condition(own, lam_k)
+    lam_k, doubt = find_gains(facts, roots, V, lines, z, lam, fitted, n)
+    move(C, seen, y, n, z, h, matrices[0], group, facts, lines)
+    condition(facts, roots, V, lines, lam_k)
 
     ee, from_noise, known = 0.0, 0.0, 0.0
-    for k in range(len(own.sizes)):
-        if own.sums[0, k] > 0.0:
-            part = 1.0 + own.sums[1, k] / lam
-            ee += own.sums[2, k]
-            from_noise += own.sums[2, k] / (part * part * part)  # ``state.noise_information`` is the square
-            known += own.sums[0, k] / (part * part)
+    for k in range(len(V)):
+        if facts[OBSERVED, k] > 0.0:
+            part = 1.0 + facts[DOUBT, k] / lam
+            ee += facts[SQUARES, k]
+            from_noise += facts[SQUARES, k] / (part * part * part)  # ``state.noise_information`` is the square
+            known += facts[OBSERVED, k] / (part * part)
     free = (1.0 - fitted / n) * known
     weight = sample_weight(numbers[3])
     if rules.learn_noise and free > 0.0:
@@ -292,10 +247,10 @@ def filter_row(C, seen, y, n, missing_idx, n_missing, matrices, xbar, numbers, r
     if rules.track_noise:
         numbers[0] = max(numbers[1] / numbers[2], EPS * lam)
     numbers[3] += 1.0
-    numbers[4] += lam / lam_k
-    counts = own.seen
+    weight = lam / lam_k
+    numbers[4] += weight
     for i in range(n):
-        counts[seen[i]] += lam / lam_k
+        counts[seen[i]] += weight
     return ee, doubt / (lam + doubt)
 
 
@@ -305,16 +260,35 @@ def filter_rows(C, Y, looked, own, why, matrices, xbar, numbers, rules, innovati
     m, q = C.shape
     room, line, tiles = space(m, q)
     seen, missing_idx, y = np.empty(m, np.intp), np.empty(m, np.intp), np.empty(m)
+    group, counts, facts, roots, V, lines = own.group, own.counts, own.facts, own.roots, own.V, own.lines
     for s in range(len(Y)):
         n, n_missing = look_at(Y[s], seen, y, missing_idx)
         n_observed[s] = n
         if n > 0:
             look = n < m and is_time(numbers[3]) and not (looked and s == 0)
-            if look and asks_for_room(own, n_wanting(own, missing_idx, n_missing)):
+            if look and asks_for_room(own, missing_idx, n_missing):
                 why[0] = ROOM
                 return s
             ee, part = filter_row(
-                C, seen, y, n, missing_idx, n_missing, matrices, xbar, numbers, rules, own, room, line, tiles
+                C,
+                seen,
+                y,
+                n,
+                missing_idx,
+                n_missing,
+                matrices,
+                xbar,
+                numbers,
+                rules,
+                group,
+                counts,
+                facts,
+                roots,
+                V,
+                lines,
+                room,
+                line,
+                tiles,
             )
             if ee < 0.0:
                 return s

@@ -22,12 +22,14 @@ from ..core.filter.state import FilterRecord, FilterState, SmallState
 from ..core.linalg import Array, SparseRows
 
 if TYPE_CHECKING:
-    from .compiled_counted import Grouped
+    from .compiled_groups import Grouped
     from .compiled_steps import Rules
 
 CALLS = 500
 """Features that NumPy could work on in the time that its calls take per sample: fifty microseconds, at a
 tenth of a microsecond per feature. Measured on one machine; speed only."""
+CALLS_WITH_DOUBT = 1200
+"""The same where every feature has its own doubt: 2.4 times as long (2000 rows of 20 features, one tenth missing)."""
 WORTH_LOADING = 4_000_000
 """Rows times (features + CALLS) of a call from which on NumPy takes longer than loading compiled code does.
 
@@ -47,7 +49,8 @@ def applies(model: FilterModel, n: int, m: int) -> bool:
     if wanted == "0" or not known(model) or (by_prior and model.r > 2 * WIDE):
         return False
     if wanted == "auto":
-        return n * (m + CALLS) >= WORTH_LOADING and import_failure() is None
+        calls = CALLS_WITH_DOUBT if model.step.doubts else CALLS
+        return n * (m + calls) >= WORTH_LOADING and import_failure() is None
     if (failure := import_failure()) is not None:
         raise ImportError(f"FACTORSTREAM_COMPILED=1, but {_reason(failure)}") from failure
     return True
@@ -117,7 +120,7 @@ def filter_rows(state: SmallState, model: FilterModel, C: Array, Y: Array) -> Ta
 
 
 def _plain(Y: Array) -> Array:
-    """Y in the one kind of array that the loops are compiled for; every other kind would be compiled for once more."""
+    """The array as the loops are compiled for it: they would be compiled once more for every other kind."""
     return Y if Y.flags.c_contiguous and Y.flags.writeable else Y.copy()
 
 
@@ -142,24 +145,22 @@ def filter_counted_rows(state: FilterState, model: FilterModel, Y: Array, looked
 
 def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
     """The groups as the compiled loops need them."""
-    from .compiled_counted import Grouped
+    from .compiled_groups import Grouped
 
     m, n_groups, n_levels = len(groups.seen), len(groups.shares) + 1, groups.n_levels
     roots = stack(state.small.S, groups)
-    shares = np.concatenate([[1.0], groups.shares])
-    low, high = level_bounds(shares)
+    facts = np.zeros((8, n_groups))  # see ``compiled_groups``
+    facts[0] = np.bincount(groups.group, minlength=n_groups)
+    facts[1, 0], facts[1, 1:] = 1.0, groups.shares
+    facts[2], facts[3] = level_bounds(facts[1])
     return Grouped(
-        group=groups.group,
-        seen=groups.seen,
-        unseen=np.zeros(m, dtype=bool) if state.unseen is None else state.unseen,
-        sizes=np.bincount(groups.group, minlength=n_groups).astype(np.float64),
-        shares=shares,
-        low=low,
-        high=high,
+        group=_plain(groups.group),
+        counts=groups.seen,
+        unseen=np.zeros(m, dtype=bool) if state.unseen is None else _plain(state.unseen),
+        facts=facts,
         roots=roots.transpose(0, 2, 1),
         V=covariances(roots),
         lines=np.zeros((3, n_groups, model.q)),
-        sums=np.zeros((4, n_groups)),
         n_own=n_groups - 1 - n_levels,
         most=room(m, model.q),
         young=float(grouping.YOUNG * model.r),
