@@ -54,12 +54,15 @@ def _stored(X: Array, kind: type) -> Rows:
 
 
 def divided(X: Rows, unit: Array | None) -> Rows:
-    """The rows with every column in its unit (m), a copy; X itself where there are none."""
+    """The rows with every column in its unit (m), a copy of the units' dtype; X itself where there are none.
+
+    Rows are converted before they are divided, so that rows of another dtype are those that were converted before.
+    """
     if unit is None:
         return X
     if not is_sparse(X):
-        return X / unit
-    out = X.copy()
+        return np.divide(X, unit, dtype=unit.dtype)
+    out = X.astype(unit.dtype)
     out.data /= unit[out.indices]
     return out
 
