@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 
 from reference import marginal_step
 
-YOUNG, LOWEST = 5, 16
+YOUNG, SETTLED, LOWEST = 5, 20, 16
 
 
 @dataclass
@@ -195,8 +195,8 @@ class CountedFilter:
             share = max(self.seen[i] / self.n if self.n else 0.0, 2.0**-LOWEST)
             level = min(max(round(-2 * math.log2(share)), 0), LOWEST)
             if self.place[i] == "own":
-                young = self.seen[i] < YOUNG * self.r
-                if young or not (mature_too or level == 0):
+                young, settled = self.seen[i] < YOUNG * self.r, self.seen[i] >= SETTLED * self.r
+                if young or not (mature_too or settled or level == 0):
                     continue
                 del self.own[i]
             self.place[i] = level

@@ -44,6 +44,8 @@ class Grouped(NamedTuple):
     """How many may have one."""
     young: float
     """A feature is young that was seen in fewer samples."""
+    settled: float
+    """A feature of its own joins a level that was seen in as many."""
 
 
 @loops
@@ -73,6 +75,8 @@ def out_of_date(own, n):  # type: ignore[no-untyped-def]
             return True  # features of their own are numbered in their order
         last = k if alone else last
         if counts[i] > facts[HIGH, k] * n and not (alone and counts[i] < own.young):
+            return True
+        if alone and counts[i] >= own.settled:
             return True
         if counts[i] <= facts[LOW, k] * n:
             return True

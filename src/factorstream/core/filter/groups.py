@@ -8,7 +8,7 @@ group 0. The others are in
   have V_i⁻¹ ≈ V0⁻¹ + ρ Σ x xᵀ/λ, so that a level's V is conditioned on every sample with the weight ρ;
 * a group of their *own*, with the exact V_i, conditioned on the samples in which the feature was seen. That is for
   features seen too rarely for the level to be right (one sample says nothing about r directions, a share of all
-  samples says a little about each of them), while there is room.
+  samples says a little about each of them), while there is room, until they are settled.
 
 Levels come before features of their own. Everything here has K groups or m features and no loop over rows of C.
 """
@@ -34,6 +34,12 @@ YOUNG = 5
 
 Not tuned: between 2 and 20 coverage of rarely seen columns does not move, held-out entries of small tables by at most
 0.5% (``benchmarks/rare_columns.py``)."""
+
+SETTLED = 20
+"""Times n_components in which a feature of its own must have been seen to join a level.
+
+Derived: what n samples say about r directions differs from n/N of what all N say by about √(r/n), 22% here, and levels
+are 19% apart."""
 
 ROOM, ROOM_PER_ENTRY = 8192, 0.25
 """Entries of matrices that features of their own may take: this many, or this share of the entries of C.
@@ -140,15 +146,17 @@ def level_root(S: Array, prior: Array, share: float) -> Array:
 def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool = False) -> tuple[Array, Groups]:
     """Every feature without a group of its own in the level of its share; returns ``group`` and the other fields.
 
-    A feature of its own joins group 0 once that is right for it. With ``mature_too``, every one that is no longer
-    young joins a level: others need the room. Where nothing changes, both are returned as they were.
+    A feature of its own joins group 0 once that is right for it, and any level once it is settled. With ``mature_too``,
+    every one that is no longer young joins a level: others need the room. Where nothing changes, both are returned as
+    they were.
     """
     group = np.asarray(groups.group)
     wanted = chosen_levels(seen, groups.n)
     alone, sizes = np.zeros(0, dtype=np.intp), np.bincount(wanted, minlength=LOWEST + 1)
     if len(groups.shares) > groups.n_levels:
         alone = np.flatnonzero(group > groups.n_levels)
-        alone = alone[is_young(seen[alone], r) | ((wanted[alone] > 0) & (not mature_too))]
+        unsettled = (wanted[alone] > 0) & (seen[alone] < SETTLED * r) & (not mature_too)
+        alone = alone[is_young(seen[alone], r) | unsettled]
         sizes -= np.bincount(wanted[alone], minlength=LOWEST + 1)
     levels = 1 + np.flatnonzero(sizes[1:])
     number = np.zeros(LOWEST + 1, dtype=np.intp)
