@@ -43,7 +43,8 @@ def small_table(machine: Machine, quick: bool) -> Found:
     m, r, n = 20, 5, 4000 if quick else 20_000
     X = low_rank(n, m, r, missing=0.1)
     filled = peers.mean_filled(X)
-    fit, work = partial(DictionaryFilter(r, random_state=0, **peers.PAPER).fit, X), floors.masked_stream(n, m, r + 1, 0.1)
+    fit = partial(DictionaryFilter(r, random_state=0, **peers.PAPER).fit, X)
+    work = floors.masked_stream(n, m, r + 1, 0.1)
     contestants = {TABLE: Contestant(fit, work=work)}
     if kernel.import_failure() is None:
         contestants[TABLE_COMPILED] = Contestant(compiled(fit), work=work)

@@ -2,7 +2,8 @@
 
     python benchmarks/threads.py
 
-The filter is the paper's, whose matrix products are the larger share of its time. Two BLAS pools (NumPy's and SciPy's) that spin while they wait for a core are the worst case: the threads of the
+The filter is the paper's, whose matrix products are the larger share of its time.
+Two BLAS pools (NumPy's and SciPy's) that spin while they wait for a core are the worst case: the threads of the
 library alternate between them every few microseconds. Times are medians of five passes over the same data.
 """
 

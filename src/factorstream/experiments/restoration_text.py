@@ -28,8 +28,8 @@ def protocol(result: Restoration, settings: Settings, source: str) -> list[str]:
         "uniform in [0, 1) unless said otherwise. MF-RLF is "
         '`DictionaryFilter(covariance="shared", scale=False)`; in the row “MF-RLF, automatic” its other settings '
         "are automatic, and it makes one pass. “Recommended” is `DictionaryFilter` as it comes, with a covariance of "
-        "its own for every pixel, one pass too; “variational sweeps” is `BayesianFactorization`, which revisits every image "
-        "until its bound settles.",
+        "its own for every pixel, one pass too; “variational sweeps” is `BayesianFactorization`, which revisits every "
+        "image until its bound settles.",
         "Nothing is tuned on removed entries. The step size of SGDMF (γ = step size / k^decay) and the "
         "drift Q_V = q·I of the Kalman variant were chosen, for every mask, by hiding "
         f"{HELD_OUT:.0%} of the observed entries and taking the value that restored those best after "
