@@ -45,7 +45,7 @@ class Grouped(NamedTuple):
     young: float
     """A feature is young that was seen in fewer samples."""
     settled: float
-    """A feature of its own joins a level that was seen in as many."""
+    """A feature of its own that was seen in as many may join a level."""
 
 
 @loops
@@ -66,7 +66,7 @@ def asks_for_room(own, missing_idx, n_missing):  # type: ignore[no-untyped-def]
 
 @loops
 def out_of_date(own, n):  # type: ignore[no-untyped-def]
-    """Whether ``groups.releveled`` would change something after n samples."""
+    """Whether ``groups.releveled`` may change something after n samples."""
     group, counts, facts, last = own.group, own.counts, own.facts, 0
     for i in range(len(group)):
         k = group[i]
