@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from . import bars, masked, small, streams, sweeps
+from . import bars, counted, masked, small, streams, sweeps
 from .bars import Bar
 from .rows import Found, Row
 from .timing import Machine
@@ -55,6 +55,7 @@ CASES = {
         bars.sequence_sweep,
         "London PM10",
     ),
+    "counted": Case("Covariances", "one per feature beside one for all", counted.counted, bars.counted_covariances),
     "one_row": Case("One more row", "a single row in partial_fit, and the import", small.one_row, bars.one_row),
     "memory": Case("Peak extra memory", "partial_fit of more and more rows", streams.memory, bars.memory),
     "scaling": Case("Time per sample", "by features, components, samples and gaps", streams.scaling),

@@ -32,7 +32,9 @@ BAR = 0.92
 
 ESTIMATORS: dict[str, Callable[[int], Any]] = {
     "DictionaryFilter(r)": lambda r: DictionaryFilter(r, random_state=0),
-    "DictionaryFilter(r, covariance='counted')": lambda r: DictionaryFilter(r, covariance="counted", random_state=0),
+    "DictionaryFilter(r, covariance='shared', scale=False)": lambda r: DictionaryFilter(
+        r, covariance="shared", scale=False, random_state=0
+    ),
     "BayesianFactorization(r)": lambda r: BayesianFactorization(r),
     "BayesianFactorization(r, noise_variance='per_feature')": lambda r: BayesianFactorization(
         r, noise_variance="per_feature"

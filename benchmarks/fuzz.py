@@ -80,7 +80,8 @@ def _make_model(rng: Rng) -> Any:
     robust = one_of(rng, False, False, True, 3.0)
     if kind <= 1:
         drift = {"drift": one_of(rng, 1e-3, 10.0)} if rng.random() < 0.3 else {}
-        return DictionaryFilter(**_filter_settings(rng), **_noise(rng), **drift)
+        believed = {"covariance": one_of(rng, "counted", "counted", "shared"), "scale": bool(rng.random() < 0.7)}
+        return DictionaryFilter(**_filter_settings(rng), **_noise(rng), **drift, **believed)
     if kind <= 3:
         return BayesianFactorization(
             one_of(rng, "auto", r, r),

@@ -36,9 +36,13 @@ class Masked(NamedTuple):
     shift: Array | float
 
 
-def ours(X: Array, r: int) -> Array:
+PAPER: dict[str, Any] = {"covariance": "shared", "scale": False}
+"""Parameters of ``DictionaryFilter`` that make it the paper's filter, MF-RLF."""
+
+
+def ours(X: Array, r: int, **kind: Any) -> Array:
     """One automatic pass, then the gaps."""
-    return np.asarray(DictionaryFilter(r, random_state=0).fit(X).impute(X))
+    return np.asarray(DictionaryFilter(r, random_state=0, **kind).fit(X).impute(X))
 
 
 def mean_filled(X: Array) -> Array:

@@ -1,28 +1,38 @@
-"""Columns that are rarely seen: how well ``DictionaryFilter`` fills them, and what its constants do to that.
+"""Columns that are rarely seen, and columns of different units: how ``DictionaryFilter`` fills them.
 
-A table of low rank whose first column is seen in few rows, starts late, or is seen in one regime of the data only; the
-other columns are complete. The column is then asked for in 300 further rows. Beside it, small public tables of which a
-fifth of the entries is held out. Printed are coverage of 95% intervals and error, the latter relative to
-``BayesianFactorization``.
+Four tables, printed as docs/uncertainty.md has them:
 
-    python -m benchmarks.rare_columns [--seeds N] [--jobs N]
+* columns: a matrix of low rank whose first column is seen in few rows, starts late, or is seen in one regime of the
+  data only; the others are complete. The column is then asked for in 300 further rows.
+* silent: sensors that fall silent while the dictionary drifts, asked for when they return (``silent_sensors``).
+* tables: entries held out of small public tables and synthetic ones, all columns in one unit.
+* units: the same of tables as they come, in the units that somebody chose, beside the column mean.
+
+The first line is the paper's filter, the second the default; the others are the default with another value of one
+constant. Nothing here is looked at when a filter is fitted.
+
+    python -m benchmarks.rare_columns [--seeds N] [--jobs N] [--only columns silent tables units]
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from factorstream import BayesianFactorization, DictionaryFilter
+from factorstream.tall.threads import limited
 
+from . import silent_sensors
 from .defaults import Array, data_sets, held_out_error
+from .peers import PAPER
 
 NOISE, ASKED = 0.3, 300
 
@@ -56,28 +66,54 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {
     "one regime, 100 of 500": partial(problem, seen=100, kind="regime"),
 }
 COMPONENTS = {name: 10 if "r=10" in name else 3 for name in PROBLEMS}
+
+CORE = "factorstream.core.filter."
 CHANGES: dict[str, dict[str, float]] = {
     "shared": {},
     "counted": {},
     "COUNTED_NOISE_SHARE=0.0005": {"factorstream.tall.starting.COUNTED_NOISE_SHARE": 0.0005},
     "COUNTED_NOISE_SHARE=0.01": {"factorstream.tall.starting.COUNTED_NOISE_SHARE": 0.01},
     "COUNTED_NOISE_SHARE=0.05": {"factorstream.tall.starting.COUNTED_NOISE_SHARE": 0.05},
-    "YOUNG=2": {"factorstream.core.filter.groups.YOUNG": 2},
-    "YOUNG=20": {"factorstream.core.filter.groups.YOUNG": 20},
-    "ROOM=0": {"factorstream.core.filter.groups.ROOM": 0, "factorstream.core.filter.groups.ROOM_PER_ENTRY": 0.0},
-    "STEPS_PER_HALF=1": {"factorstream.core.filter.groups.STEPS_PER_HALF": 1},
+    "TRUST_POWER=1": {CORE + "counted.TRUST_POWER": 1.0},
+    "TRUST_POWER=2": {CORE + "counted.TRUST_POWER": 2.0},
+    "YOUNG=2": {CORE + "groups.YOUNG": 2},
+    "YOUNG=20": {CORE + "groups.YOUNG": 20},
+    "SETTLED=5": {CORE + "groups.SETTLED": 5},
+    "SETTLED=1000": {CORE + "groups.SETTLED": 1000},
+    "ROOM=0": {CORE + "groups.ROOM": 0, CORE + "groups.ROOM_PER_ENTRY": 0.0},
+    "STEPS_PER_HALF=1": {CORE + "groups.STEPS_PER_HALF": 1},
 }
-"""By name: constants of the filter with other values."""
+"""By name: constants of the filter with other values. "shared" is the paper's filter."""
+UNIT_CHANGES: dict[str, dict[str, float]] = {
+    "shared": {},
+    "counted": {},
+    "OF_ONE_UNIT=0": {CORE + "units.OF_ONE_UNIT": 0.0},
+    "OF_ONE_UNIT=0.3": {CORE + "units.OF_ONE_UNIT": 0.3},
+    "OF_ONE_UNIT=10": {CORE + "units.OF_ONE_UNIT": 10.0},
+    "scale=False": {},
+}
+"""The same for the units of columns."""
+
+
+@contextmanager
+def changed(change: str) -> Iterator[dict[str, Any]]:
+    """Constants have their other values; given are the parameters of the filter. On one thread, without compiled rows.
+
+    Compiled rows have the constants of the day on which they were compiled.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(limited(1))
+        stack.enter_context(patch.dict("os.environ", FACTORSTREAM_COMPILED="0"))
+        for path, value in (CHANGES | UNIT_CHANGES)[change].items():
+            stack.enter_context(patch(path, value))
+        yield {"shared": PAPER, "scale=False": {"scale": False}}.get(change, {})
 
 
 def judged(change: str, name: str, seed: int) -> tuple[float, float]:
     """Coverage of 95% intervals and mean squared error of one filter for one column."""
     given = PROBLEMS[name](seed)
-    covariance = "shared" if change == "shared" else "counted"
-    with ExitStack() as stack:
-        for path, value in CHANGES[change].items():
-            stack.enter_context(patch(path, value))
-        model = DictionaryFilter(COMPONENTS[name], covariance=covariance, random_state=seed).fit(given.X)
+    with changed(change) as kind:
+        model = DictionaryFilter(COMPONENTS[name], random_state=seed, **kind).fit(given.X)
         lower, upper = model.predict_interval(given.asked)
     truth, middle = given.truth, (lower + upper)[:, 0] / 2.0
     return float(np.mean((lower[:, 0] <= truth) & (truth <= upper[:, 0]))), float(np.mean((middle - truth) ** 2))
@@ -86,45 +122,144 @@ def judged(change: str, name: str, seed: int) -> tuple[float, float]:
 def by_sweeps(name: str, seed: int) -> float:
     """Mean squared error of the variational fit."""
     given = PROBLEMS[name](seed)
-    model = BayesianFactorization(COMPONENTS[name], calibrate=False, random_state=seed).fit(given.X)
-    return float(np.mean((np.asarray(model.impute(given.asked))[:, 0] - given.truth) ** 2))
+    with limited(1):
+        model = BayesianFactorization(COMPONENTS[name], calibrate=False, random_state=seed).fit(given.X)
+        return float(np.mean((np.asarray(model.impute(given.asked))[:, 0] - given.truth) ** 2))
 
 
-def on_tables(change: str, seeds: int) -> list[float]:
-    """Error of held-out entries of each data set of ``defaults``."""
-    covariance = "shared" if change == "shared" else "counted"
-    with ExitStack() as stack:
-        for path, value in CHANGES[change].items():
-            stack.enter_context(patch(path, value))
-        return [held_out_error(X, r, range(seeds), covariance) for X, r in data_sets().values()]
+def on_table(change: str, name: str, seeds: int) -> float:
+    """Error of held-out entries of one data set of ``defaults``."""
+    X, r = data_sets()[name]
+    with changed(change) as kind:
+        return held_out_error(X, r, range(seeds), kind.get("covariance", "counted"))
+
+
+RAW_TABLES: dict[str, Callable[[], Any]] = {
+    "wine": load_wine,
+    "breast cancer": load_breast_cancer,
+    "diabetes": partial(load_diabetes, scaled=False),
+    "iris": load_iris,
+}
+UNIT_COMPONENTS = (3, 10)
+
+
+def in_raw_units(change: str, name: str, r: int, seed: int) -> tuple[float, float, float]:
+    """Of a fifth of a table's entries: mean squared error, that of the column mean, and coverage of 95% intervals.
+
+    Errors are in standard deviations of the columns.
+    """
+    X = np.asarray(RAW_TABLES[name]().data, dtype=np.float64)
+    gone = np.random.default_rng(seed).random(X.shape) < 0.2
+    gappy = np.where(gone, np.nan, X)
+    with changed(change) as kind:
+        lower, upper = DictionaryFilter(r, random_state=seed, **kind).fit(gappy).predict_interval(gappy)
+    errors = [(filled - X) / X.std(axis=0) for filled in ((lower + upper) / 2.0, np.nanmean(gappy, axis=0))]
+    ours, mean = (float(np.mean(error[gone] ** 2)) for error in errors)
+    return ours, mean, float(np.mean(((lower <= X) & (upper >= X))[gone]))
+
+
+# ------------------------------------------------------------------ what is printed
+
+
+def print_line(name: str, cells: Sequence[str]) -> None:
+    """A line of a Markdown table."""
+    print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def print_heading(words: str, names: Sequence[str]) -> None:
+    """What comes, and the first two lines of its table."""
+    print(f"\n{words}\n")
+    print_line("", names)
+    print("|---|" + "---|" * len(names))
+
+
+def _mean(parts: Sequence[Future[Any]]) -> Array:
+    return np.asarray(np.mean([each.result() for each in parts], axis=0))
+
+
+def columns(pool: Executor, seeds: int) -> Callable[[], None]:
+    """Rarely seen columns: starts the work, and gives what prints it."""
+    sweeps = {name: [pool.submit(by_sweeps, name, seed) for seed in range(seeds)] for name in PROBLEMS}
+    cells = {(c, n): [pool.submit(judged, c, n, seed) for seed in range(seeds)] for c in CHANGES for n in PROBLEMS}
+
+    def show() -> None:
+        best = {name: float(_mean(parts)) for name, parts in sweeps.items()}
+        print_heading("coverage of 95% intervals / RMSE / RMSE over the variational fit's", list(PROBLEMS))
+        for change in CHANGES:
+            found = {name: _mean(cells[change, name]) for name in PROBLEMS}
+            print_line(
+                change,
+                [f"{hold:.3f} / {mse**0.5:.3f} / {(mse / best[n]) ** 0.5:.2f}" for n, (hold, mse) in found.items()],
+            )
+
+    return show
+
+
+def silent(pool: Executor, seeds: int) -> Callable[[], None]:
+    """Silent sensors."""
+    cells = {
+        (kind, rows): [pool.submit(silent_sensors.asked, rows, seed, kind) for seed in range(seeds)]
+        for kind in silent_sensors.KINDS
+        for rows in silent_sensors.SILENT
+    }
+
+    def show() -> None:
+        asked = ["at return", *(f"after {n}" for n in silent_sensors.AFTER[1:])]
+        print_heading("silent sensors under drift: coverage of 95% intervals / RMSE", asked)
+        for (kind, rows), parts in cells.items():
+            print_line(
+                f"{kind}, silent for {rows} rows", [f"{hold:.3f} / {mse**0.5:.3f}" for hold, mse in _mean(parts)]
+            )
+
+    return show
+
+
+def tables(pool: Executor, seeds: int) -> Callable[[], None]:
+    """Held-out entries."""
+    names, few = list(data_sets()), max(1, seeds // 4)
+    cells = {change: [pool.submit(on_table, change, name, few) for name in names] for change in CHANGES}
+
+    def show() -> None:
+        print_heading("error of held-out entries, relative to their size", names)
+        for change, parts in cells.items():
+            print_line(change, [f"{each.result():.4f}" for each in parts])
+
+    return show
+
+
+def units(pool: Executor, seeds: int) -> Callable[[], None]:
+    """Tables in the units that they came in."""
+    pairs = [(name, r) for name in RAW_TABLES for r in UNIT_COMPONENTS]
+    cells = {
+        (change, pair): [pool.submit(in_raw_units, change, *pair, seed) for seed in range(max(1, seeds // 4))]
+        for change in UNIT_CHANGES
+        for pair in pairs
+    }
+
+    def show() -> None:
+        heading = "a fifth of the entries hidden: RMSE in standard deviations / coverage of 95% intervals"
+        print_heading(heading, [f"{name}, r={r}" for name, r in pairs])
+        print_line("column mean", [f"{_mean(cells['counted', pair])[1] ** 0.5:.3f}" for pair in pairs])
+        for change in UNIT_CHANGES:
+            found = [_mean(cells[change, pair]) for pair in pairs]
+            print_line(change, [f"{mse**0.5:.3f} / {hold:.3f}" for mse, _, hold in found])
+
+    return show
+
+
+PARTS = {"columns": columns, "silent": silent, "tables": tables, "units": units}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print two tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS), help="only these tables")
     given = parser.parse_args(arguments)
-    seeds = range(given.seeds)
     with ProcessPoolExecutor(given.jobs) as pool:
-        sweeps = {name: [pool.submit(by_sweeps, name, seed) for seed in seeds] for name in PROBLEMS}
-        cells = {
-            (c, name): [pool.submit(judged, c, name, seed) for seed in seeds] for c in CHANGES for name in PROBLEMS
-        }
-        tables = {change: pool.submit(on_tables, change, max(1, given.seeds // 4)) for change in CHANGES}
-        best = {name: np.mean([each.result() for each in parts]) for name, parts in sweeps.items()}
-        print("coverage of 95% intervals / error relative to the variational fit\n")
-        print(f"{'':28}" + "".join(f"{name:>24}" for name in PROBLEMS))
-        for change in CHANGES:
-            found = {name: np.mean([each.result() for each in cells[change, name]], axis=0) for name in PROBLEMS}
-            line = "".join(
-                f"{f'{hold:.3f} / {np.sqrt(mse / best[name]):.2f}':>24}" for name, (hold, mse) in found.items()
-            )
-            print(f"{change:28}{line}", flush=True)
-        print("\nerror of held-out entries, relative to their size\n")
-        print(f"{'':28}" + "".join(f"{name:>20}" for name in data_sets()))
-        for change, table in tables.items():
-            print(f"{change:28}" + "".join(f"{error:20.4f}" for error in table.result()), flush=True)
+        for show in [PARTS[name](pool, given.seeds) for name in given.only]:
+            show()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Streams of made-up rows: what the filter costs beside its own matrix products and a textbook's loop."""
+"""Streams of made-up rows: what the paper's filter costs beside its own matrix products and a textbook's loop."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from factorstream.tall import products
 from factorstream.tall.filtering import filter_rows
 
 from . import floors, textbook
+from .peers import PAPER
 from .rows import Contestant, Found, Peak, Point, Row, compete, joined
 from .small import low_rank
 from .textbook import Array
@@ -30,7 +31,7 @@ def complete_stream(machine: Machine, quick: bool) -> Found:
 
 def _complete(machine: Machine, Y: Array, r: int, fit_mean: bool) -> list[Row]:
     (n, m), few = Y.shape, len(Y) // 20
-    model = DictionaryFilter(r, fit_mean=fit_mean, random_state=0).fit(Y[:200])
+    model = DictionaryFilter(r, fit_mean=fit_mean, random_state=0, **PAPER).fit(Y[:200])
     state, fixed, B = model.state_.filter, model.state_.settings.model, model.state_.settings.block_size
     A, D = np.eye(fixed.q), np.zeros((B, fixed.q))
 
@@ -60,7 +61,7 @@ def memory(machine: Machine, quick: bool) -> Found:
     """Peak extra memory of partial_fit for n, 2n and 4n rows, in copies of C after one block is taken off."""
     m, r = 20_000, 10
     X = low_rank(400, m, r, missing=0.1)
-    model = DictionaryFilter(r, random_state=0).partial_fit(X[:40])
+    model = DictionaryFilter(r, random_state=0, **PAPER).partial_fit(X[:40])
     size, block = model.state_.filter.C.nbytes, model.state_.settings.block_size * m * 8
     rows = []
     for n in (100, 200, 400):
@@ -75,7 +76,7 @@ def scaling(machine: Machine, quick: bool) -> Found:
 
     def cost(size: float, m: int = 2000, r: int = 20, n: int = 300, missing: float = 0.0) -> Point:
         Y = low_rank(n, m, r, missing)
-        model = DictionaryFilter(r, random_state=0).fit(Y[:100])
+        model = DictionaryFilter(r, random_state=0, **PAPER).fit(Y[:100])
         state, fixed, B = model.state_.filter, model.state_.settings.model, model.state_.settings.block_size
         took = race({"it": lambda: filter_rows(state, fixed, Y, B)}, repeats=9)["it"].median
         work = floors.masked_stream(n, m, fixed.q, missing) if missing else floors.complete_stream(n, m, fixed.q, B)

@@ -10,7 +10,8 @@ x_k that the filter found give the posterior of each pixel's own row of the dict
 and a map of tr V_i. Here a block around the mouth is missing from most faces. The map is compared with what
 the missing pixels did to the dictionary: its distance from the dictionary that the same coefficients give
 when every pixel is there. Doubt and damage are nearly in the same order. Their sizes need not agree: V_i
-takes the coefficients as known and the noise as white.
+takes the coefficients as known and the noise as white. (`DictionaryFilter` as it comes keeps a V_i for every feature
+while the rows pass; here it is the paper's, and V_i is computed afterwards.)
 
     python examples/dictionary_uncertainty.py       writes dictionary_uncertainty.png
 """
@@ -61,7 +62,7 @@ def main(folder="."):
     X = np.where(mouth_mask(len(Y), rng), np.nan, Y)
 
     # One pass, with a look at V on the way.
-    model = DictionaryFilter(R, random_state=0)
+    model = DictionaryFilter(R, covariance="shared", scale=False, random_state=0)  # the paper's filter
     spectra = {}
     for start, stop in zip((0, *LOOKS), LOOKS, strict=False):
         model.partial_fit(X[start:stop])

@@ -1,4 +1,4 @@
-"""A dictionary that drifts: the filter's drift Q_V against none and against a forgetting factor.
+"""A dictionary that drifts: the paper's drift Q_V against none and against a forgetting factor.
 
 The paper offers Q_V as "a principled alternative to the forgetting factor" of recursive least squares and
 leaves it at that. Here both are measured on four streams:
@@ -82,7 +82,8 @@ class ForgettingFilter:
 def make_method(name, value, start):
     if name == "forgetting factor":
         return ForgettingFilter(value, start)
-    return DictionaryFilter(R, noise_variance=NOISE**2, prior_covariance=1.0, drift=value, fit_mean=False, init=start)
+    paper = {"covariance": "shared", "scale": False, "fit_mean": False}
+    return DictionaryFilter(R, noise_variance=NOISE**2, prior_covariance=1.0, drift=value, init=start, **paper)
 
 
 GRIDS = {"no forgetting": (0.0,), "drift Q_V": Q_GRID, "forgetting factor": BETA_GRID}

@@ -162,7 +162,20 @@ def test_rarely_seen_columns_are_judged(monkeypatch, capsys):
     assert held["ROOM=0"] != held["counted"]
     tables = {"wine": defaults.data_sets()["wine"]}
     monkeypatch.setattr(rare_columns, "data_sets", lambda: tables)
+    monkeypatch.setattr(rare_columns, "UNIT_COMPONENTS", (3,))
+    monkeypatch.setattr(rare_columns.silent_sensors, "SILENT", (20,))
     rare_columns.main(["--seeds", "1"])
     told = capsys.readouterr().out
-    assert all(name in told for name in changes)
+    assert all(name in told for name in changes | rare_columns.UNIT_CHANGES)
+    assert "| counted, silent for 20 rows |" in told
+    assert "| column mean |" in told
     assert "nan" not in told
+
+
+def test_every_constant_of_counted_covariances_is_varied():
+    """One that was renamed would fail here."""
+    for name, change in (rare_columns.CHANGES | rare_columns.UNIT_CHANGES).items():
+        with rare_columns.changed(name):
+            for path, value in change.items():
+                module, _, constant = path.rpartition(".")
+                assert vars(sys.modules[module])[constant] == value

@@ -125,7 +125,7 @@ def paper_methods(settings: Settings) -> list[Method]:
     """The methods of the paper, the variants it only mentions, and the recommended settings in one pass.
 
     >>> [method.key for method in paper_methods(Settings())]
-    ['mf-rlf', 'mf-rlf-gauss', 'kalman', 'broyden', 'sgdmf', 'nmf', 'recommended', 'counted', 'sweeps', 'mean']
+    ['mf-rlf', 'mf-rlf-gauss', 'kalman', 'broyden', 'sgdmf', 'nmf', 'mf-rlf-auto', 'recommended', 'sweeps', 'mean']
     """
     r, passes = settings.n_components, settings.passes
 
@@ -138,6 +138,8 @@ def paper_methods(settings: Settings) -> list[Method]:
             fit_mean=False,
             init=init,
             drift=drift,
+            covariance="shared",
+            scale=False,
             random_state=seed,
         )
 
@@ -160,11 +162,11 @@ def paper_methods(settings: Settings) -> list[Method]:
     def gaussian(seed: int) -> DictionaryFilter:
         return rlf(seed, init="random")  # a draw from the prior N(0, V0), V0 = I
 
+    def automatic(seed: int) -> DictionaryFilter:
+        return DictionaryFilter(r, covariance="shared", scale=False, random_state=seed)
+
     def recommended(seed: int) -> DictionaryFilter:
         return DictionaryFilter(r, random_state=seed)
-
-    def counted(seed: int) -> DictionaryFilter:
-        return DictionaryFilter(r, covariance="counted", random_state=seed)
 
     def sweeps(seed: int) -> BayesianFactorization:
         return BayesianFactorization(r, random_state=seed)
@@ -179,8 +181,8 @@ def paper_methods(settings: Settings) -> list[Method]:
         Method("broyden", "Broyden", broyden, passes),
         Method("sgdmf", "SGDMF", sgd, passes, steps, tuning, paper=PAPER_SGDMF),
         Method("nmf", f"NMF, {iterations} iterations", nmf, iterations, iterations="max_iter", paper=PAPER_NMF),
-        Method("recommended", "recommended, one pass", recommended),
-        Method("counted", "one covariance per feature, one pass", counted),
+        Method("mf-rlf-auto", "MF-RLF, automatic, one pass", automatic),
+        Method("recommended", "recommended: counted covariances, one pass", recommended),
         Method("sweeps", "variational sweeps", sweeps),
         Method("mean", "pixel mean (floor)", lambda seed: PixelMean()),
     ]

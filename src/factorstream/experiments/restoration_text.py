@@ -25,10 +25,11 @@ def protocol(result: Restoration, settings: Settings, source: str) -> list[str]:
         "The initial SNR is that of the zero-filled data over all entries.",
         f"Methods of the paper: r = {settings.n_components}, λ = {settings.noise_variance:g}, "
         f"V₀ = {_identity(settings.prior_covariance)}, {settings.passes} passes in random order, start "
-        "uniform in [0, 1) unless said otherwise. The row “recommended” is `DictionaryFilter` with all "
-        'settings automatic, one pass; “one covariance per feature” is the same with `covariance="counted"`; '
-        "“variational sweeps” is `BayesianFactorization`, which revisits every image "
-        "until its bound settles.",
+        "uniform in [0, 1) unless said otherwise. MF-RLF is "
+        '`DictionaryFilter(covariance="shared", scale=False)`; in the row “MF-RLF, automatic” its other settings '
+        "are automatic, and it makes one pass. “Recommended” is `DictionaryFilter` as it comes, with a covariance of "
+        "its own for every pixel, one pass too; “variational sweeps” is `BayesianFactorization`, which revisits every "
+        "image until its bound settles.",
         "Nothing is tuned on removed entries. The step size of SGDMF (γ = step size / k^decay) and the "
         "drift Q_V = q·I of the Kalman variant were chosen, for every mask, by hiding "
         f"{HELD_OUT:.0%} of the observed entries and taking the value that restored those best after "

@@ -53,17 +53,18 @@ def _stored(X: Array, kind: type) -> Rows:
     return kind((X[seen], np.nonzero(seen)[1], ends), shape=X.shape)
 
 
-def divided(X: Rows, unit: Array | None) -> Rows:
-    """The rows with every column in its unit (m), a copy of the units' dtype; X itself where there are none.
+def divided(X: Rows, unit: Array | None, *, in_place: bool = False) -> Rows:
+    """The rows with every column in its unit (m), a copy unless ``in_place``; X itself where there are no units.
 
-    Rows are converted before they are divided, so that rows of another dtype are those that were converted before.
+    The copy has the dtype of the units: rows of another dtype are divided as if they had been converted before.
     """
     if unit is None:
         return X
-    if not is_sparse(X):
-        return np.divide(X, unit, dtype=unit.dtype)
-    out = X.astype(unit.dtype)
-    out.data /= unit[out.indices]
+    out = X if in_place else X.astype(unit.dtype)
+    if is_sparse(out):
+        out.data /= unit[out.indices]
+    else:
+        out /= unit
     return out
 
 
