@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conftest import low_rank
-from factorstream import DictionaryFilter, load
+from factorstream import BayesianFactorization, DictionaryFilter, load
 from split_place import fetched
 
 NOISE = 0.3
@@ -66,6 +66,24 @@ def test_intervals_of_a_column_that_is_rarely_seen(n_seen):
 def test_intervals_of_a_column_that_starts_late():
     assert 0.90 < np.mean([late(seed, "counted") for seed in range(3)]) < 0.98
     assert np.mean([late(seed, "shared") for seed in range(3)]) < 0.8
+
+
+@pytest.mark.once
+def test_a_rarely_seen_column_of_ten_components_is_as_well_known_as_to_the_variational_fit():
+    """Seen in 60 of 500 rows and asked for in 300 later ones, beside a fit that sweeps over all rows again."""
+    held, errors = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        Y = low_rank(rng, 800, 20, 10, noise=NOISE)
+        X, later = Y[:500].copy(), Y[500:]
+        X[rng.permutation(500)[60:], 0] = np.nan
+        hidden = np.where(np.arange(20) == 0, np.nan, later)
+        models = [DictionaryFilter(10, random_state=seed), BayesianFactorization(10, random_state=seed)]
+        errors.append([np.sqrt(np.mean((model.fit(X).impute(hidden) - later)[:, 0] ** 2)) for model in models])
+        held.append(coverage(models[0], later))
+    ours, variational = np.mean(errors, axis=0)
+    assert ours < 1.1 * variational
+    assert 0.9 < np.mean(held) < 0.98
 
 
 def silent(seed, covariance, n_silent, Q=1e-4, n_columns=5):
