@@ -7,6 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from factorstream import BayesianFactorization, BroydenFactorization, DictionaryFilter, SGDFactorization
+from filter_problems import paper_filter
 
 GOOD = np.random.default_rng(0).standard_normal((20, 4))
 
@@ -128,7 +129,7 @@ def test_coefficients_too_large_for_the_rows_are_refused():
 
 def test_questions_that_linear_algebra_cannot_answer_end_in_a_sentence():
     X = np.random.default_rng(0).standard_normal((20, 5)) * [1.0, 1e15, 1.0, 1.0, 1.0]
-    model = DictionaryFilter(3, coefficients="marginal", noise_variance=1e-12, prior_covariance=1e-300, random_state=0)
+    model = paper_filter(3, coefficients="marginal", noise_variance=1e-12, prior_covariance=1e-300, random_state=0)
     model.partial_fit(X[:4])
     X[:, 0] = np.nan
     for name in ("transform", "impute", "predict_interval", "sample_imputations", "score_samples"):

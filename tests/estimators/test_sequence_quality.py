@@ -156,15 +156,16 @@ def test_a_robust_stream_follows_a_feature_that_stays_away_without_levels_too():
     assert abs(model.forecast(1)[0, 0] - X[-1, 0]) < 3.0
 
 
-def test_a_feature_never_observed_among_random_walks_keeps_the_prior_s_interval():
+def test_a_feature_never_observed_among_random_walks_has_infinite_bounds_and_harms_no_other():
     Y = np.cumsum(np.random.default_rng(0).normal(size=(300, 4)), axis=0)
-    Y[:, 1] = np.nan
-    with pytest.warns(UserWarning, match="without any observed value"):
+    Y[100:110, 0] = Y[:, 1] = np.nan
+    with pytest.warns(UserWarning, match=r"Bounds are infinite where one value of a feature is known, or none.*: 1\."):
         model = SequenceFilter().fit(Y)
     _, std = model.impute(Y, return_std=True)
-    spread = Y[:, [0, 2, 3]].std(axis=0)
-    assert (std[:, 1] > 0.5 * spread.min()).all()
-    assert (std[:, 1] < 3 * spread.max()).all()
+    alone = SequenceFilter().fit(Y[:, [0, 2, 3]]).impute(Y[:, [0, 2, 3]])
+    assert np.isinf(std[:, 1]).all()
+    np.testing.assert_allclose(model.impute(Y)[:, [0, 2, 3]], alone, rtol=1e-6)
+    assert np.isfinite(std[:, [0, 2, 3]]).all()
 
 
 def test_a_drifting_dictionary_is_followed():
