@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..linalg import Array, matrix_root
+from ..linalg import Array, matrix_roots
 from .coefficients import Coefficients
 from .covariance import predict, unit_drift
-from .groups import Groups, kept_share, mean_root, weighted_median
+from .groups import Groups, covariances, kept_share, mean_root, weighted_median
 from .model import FilterModel
 from .recursion import belief, learn, normal_equations, with_mean
 from .state import SmallState, noise_information, sample_noise
@@ -60,10 +60,10 @@ def drifted(small: SmallState, groups: Groups, drift: Array | None, counts: Arra
     Q = unit_drift(small, drift) * (small.lam / small.noise)
     share = kept_share(small.S, Q)
     silent = (groups.shares == 0) & (counts[1:] == 0)
-    away = 1.0 + len(small.T) / counts.sum()
-    roots = [matrix_root(R @ R.T + (away if lost else 1.0) * Q) for R, lost in zip(groups.roots, silent, strict=True)]
+    away = np.where(silent, 1.0 + len(small.T) / counts.sum(), 1.0)
+    roots = matrix_roots(covariances(groups.roots) + away[:, None, None] * Q)
     small = small._replace(S=predict(small.S, Q))
-    return small, groups._replace(roots=np.array(roots).reshape(groups.roots.shape), n=share * groups.n), share
+    return small, groups._replace(roots=roots, n=share * groups.n), share
 
 
 TRUST_POWER = 4.0
