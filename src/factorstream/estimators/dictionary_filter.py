@@ -109,8 +109,8 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     calls; with both variances given and ``scale=False`` ``fit`` does the same, so that the two agree to rounding. A
     feature that has its first value later gets that value as its origin.
 
-    Departures from the paper with ``covariance="shared", scale=False``: V is carried in square-root form; each pass is a
-    random permutation where Algorithm 1 draws rows with replacement; Gram matrices are updated instead of recomputed.
+    Departures from the paper with ``covariance="shared", scale=False``: V is carried in square-root form; each pass is
+    a random permutation where Algorithm 1 draws rows with replacement; Gram matrices are updated instead of recomputed.
     All three leave the numbers of Algorithm 1 as they are for a given order of rows.
 
     X may be a scipy.sparse matrix: its stored entries, zeros too, are the observed ones, all others missing.
