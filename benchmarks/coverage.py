@@ -182,7 +182,7 @@ def table(results: Sequence[Result]) -> str:
 def cell_lines(results: Sequence[Result]) -> str:
     """One line per cell."""
     lines = [
-        "| estimator | rows | features | components | missing | coverage | fits that warned | that were refused | RMSE |",
+        "| estimator | rows | features | components | missing | coverage | fits that warned | were refused | RMSE |",
         "|---|" + "---|" * 8,
     ]
     for name, (n, m, r, missing, _), coverage, warned, refused, error in results:
