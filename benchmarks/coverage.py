@@ -155,10 +155,9 @@ def table(results: Sequence[Result]) -> str:
     over all cells of the RMSE, relative to that of the first estimator.
     """
     rows = sorted({result.cell.n for result in results})
+    heads = ["estimator", *(f"{n} rows" for n in rows), f"cells below {BAR}", "of these with a warning", "error"]
     lines = [
-        "| estimator | "
-        + " | ".join(f"{n} rows" for n in rows)
-        + f" | cells below {BAR} | of these with a warning | error |",
+        "| " + " | ".join(heads) + " |",
         "|---|" + "---|" * (len(rows) + 3),
     ]
     first = [result.error for result in results if result.name == results[0].name]
