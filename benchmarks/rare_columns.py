@@ -78,6 +78,8 @@ CHANGES: dict[str, dict[str, float]] = {
     "TRUST_POWER=2": {CORE + "counted.TRUST_POWER": 2.0},
     "YOUNG=2": {CORE + "groups.YOUNG": 2},
     "YOUNG=20": {CORE + "groups.YOUNG": 20},
+    "SETTLED=5": {CORE + "groups.SETTLED": 5},
+    "SETTLED=1000": {CORE + "groups.SETTLED": 1000},
     "ROOM=0": {CORE + "groups.ROOM": 0, CORE + "groups.ROOM_PER_ENTRY": 0.0},
     "STEPS_PER_HALF=1": {CORE + "groups.STEPS_PER_HALF": 1},
 }

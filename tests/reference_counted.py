@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 
 from reference import marginal_step
 
-YOUNG, LOWEST = 5, 16
+YOUNG, SETTLED, LOWEST = 5, 20, 16
 
 
 @dataclass
@@ -196,13 +196,21 @@ class CountedFilter:
             level = min(max(round(-2 * math.log2(share)), 0), LOWEST)
             if self.place[i] == "own":
                 young = self.seen[i] < YOUNG * self.r
-                if young or not (mature_too or level == 0):
+                if young or not (mature_too or level == 0 or self.settled(i, level)):
                     continue
                 del self.own[i]
             self.place[i] = level
             if level not in self.levels:
                 self.levels[level] = self.late(2.0 ** (-level / 2))
         self.levels = {level: V for level, V in self.levels.items() if level == 0 or level in self.place}
+
+    def settled(self, i, level):
+        """Seen often enough, and known as the level is, but for chance: then a level is right for feature i."""
+        if self.seen[i] < SETTLED * self.r:
+            return False
+        V = self.levels[level] if level in self.levels else self.late(2.0 ** (-level / 2))
+        largest = eigh(self.own[i], V, eigvals_only=True)[-1]
+        return largest <= 2**0.25 * (1 + math.sqrt(self.q / self.seen[i])) ** 2
 
     def late(self, share):
         """V of a level that is opened now: as if it had been there from the beginning, and no surer than level 0.

@@ -216,7 +216,7 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
     model = settings.model
     scale, unit = measure(rows, model.has_mean, place), None
     if settings.scale:
-        scale, unit = in_units(scale, rows, model.has_mean)
+        scale, unit = in_units(scale, rows.dtype)
     C0 = settings.init
     if not isinstance(C0, str):
         C0 = C0.T if unit is None else C0.T / unit[:, None]
@@ -240,7 +240,7 @@ def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell) -> tuple[FilterRun,
     at_once = GATHERED if is_sparse(X) else 4 * size
     infos = []
     for first in range(0, X.shape[0], at_once):
-        rows = divided(X[order[first : first + at_once]], run.unit)
+        rows = divided(X[order[first : first + at_once]], run.unit, in_place=True)
         state, info = filter_rows(state, model, rows, size, part_of=X.shape[0])
         infos.append(info)
     run = _recorded(run, state, FilterRecord.join(infos), tell)

@@ -44,6 +44,8 @@ class Grouped(NamedTuple):
     """How many may have one."""
     young: float
     """A feature is young that was seen in fewer samples."""
+    settled: float
+    """A feature of its own that was seen in as many may join a level."""
 
 
 @loops
@@ -64,7 +66,7 @@ def asks_for_room(own, missing_idx, n_missing):  # type: ignore[no-untyped-def]
 
 @loops
 def out_of_date(own, n):  # type: ignore[no-untyped-def]
-    """Whether ``groups.releveled`` would change something after n samples."""
+    """Whether ``groups.releveled`` may change something after n samples."""
     group, counts, facts, last = own.group, own.counts, own.facts, 0
     for i in range(len(group)):
         k = group[i]
@@ -73,6 +75,8 @@ def out_of_date(own, n):  # type: ignore[no-untyped-def]
             return True  # features of their own are numbered in their order
         last = k if alone else last
         if counts[i] > facts[HIGH, k] * n and not (alone and counts[i] < own.young):
+            return True
+        if alone and counts[i] >= own.settled:
             return True
         if counts[i] <= facts[LOW, k] * n:
             return True

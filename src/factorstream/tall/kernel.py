@@ -164,6 +164,7 @@ def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
         n_own=n_groups - 1 - n_levels,
         most=room(m, model.q),
         young=float(grouping.YOUNG * model.r),
+        settled=float(grouping.SETTLED * model.r),
     )
 
 

@@ -53,14 +53,15 @@ def _stored(X: Array, kind: type) -> Rows:
     return kind((X[seen], np.nonzero(seen)[1], ends), shape=X.shape)
 
 
-def divided(X: Rows, unit: Array | None) -> Rows:
-    """The rows with every column in its unit (m), a copy; X itself where there are none."""
+def divided(X: Rows, unit: Array | None, *, in_place: bool = False) -> Rows:
+    """The rows with every column in its unit (m), a copy unless ``in_place``; X itself where there are no units."""
     if unit is None:
         return X
-    if not is_sparse(X):
-        return X / unit
-    out = X.copy()
-    out.data /= unit[out.indices]
+    out = X if in_place else X.copy()
+    if is_sparse(out):
+        out.data /= unit[out.indices]
+    else:
+        out /= unit
     return out
 
 

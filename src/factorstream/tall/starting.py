@@ -17,7 +17,7 @@ from ..core.filter.units import units
 from ..core.linalg import Array, gram, matrix_root
 from ..core.place import Place, Tall
 from .places import place_to_start
-from .products import square_sum, still_unseen
+from .products import still_unseen
 from .rows import Rows
 from .starting_products import (
     Sums,
@@ -28,6 +28,7 @@ from .starting_products import (
     means,
     squares_between,
     values_and_gaps,
+    without_one,
 )
 
 NOISE_SHARE = 0.1
@@ -57,6 +58,10 @@ ROUNDING = 8.0
 
 Not tuned: the mean of equal values is off by a unit or two, real data vary by many orders of magnitude more."""
 
+CONSTANT = 1e-4
+"""Deviations up to this share of a feature's mean say nothing of its unit. Not tuned: a sensor that rests in the first
+rows of a stream jitters by less, and its unit would be kept for ever."""
+
 BLOCK = 2**18
 """Entries looked at together when the scale is measured: two megabytes. Not tuned; memory and speed only."""
 
@@ -74,6 +79,10 @@ class Scale(NamedTuple):
     """Observed entries per feature that went into it."""
     seen: Tall
     """Features of which something was observed (m, boolean); all of them when no mean is fitted."""
+    squares: Tall
+    """Σ of the squared distances from the origin, by feature (m)."""
+    freedom: Tall
+    """Degrees of freedom of these sums (m)."""
 
 
 def warm_up(n_components: int) -> int:
@@ -89,47 +98,43 @@ def measure(rows: Rows, fit_mean: bool, place: Place | None = None) -> Scale:
     """
     place, m = place_to_start() if place is None else place, rows.shape[1]
     zeros = place.put(np.zeros(m), 0)
-    sums, square = Sums(zeros, zeros, zeros), 0.0
+    sums, squares = Sums(zeros, zeros, zeros), zeros
     for values, missing in _blocks(place, rows, zeros):
         sums = place.each(added, sums, values, missing)
-        square += float(place.total(square_sum, values))
+        squares = place.each(added_squares, squares, values)
     check_range(float(place.get(sums.largest, 0).max(initial=0.0)), rows.dtype)
     count = sums.count
     n = float(place.total(np.sum, count))
     if n == 0:
-        return Scale(place, zeros, 1.0, 1.0, place.put(np.full(m, not fit_mean), 0))
-    square /= n
+        return Scale(place, zeros, 1.0, 1.0, place.put(np.full(m, not fit_mean), 0), zeros, zeros)
+    square = float(place.total(np.sum, squares)) / n
     if not fit_mean:
-        return Scale(place, zeros, square or 1.0, n / m, place.put(np.ones(m, dtype=bool), 0))
+        return Scale(place, zeros, square or 1.0, n / m, place.put(np.ones(m, dtype=bool), 0), squares, count)
     overall = float(place.total(np.sum, sums.total)) / n
     origin = place.each(means, sums, overall)
     free = n - float(place.total(np.count_nonzero, count))
-    within = 0.0
+    squares = zeros
     for values, _ in _blocks(place, rows, origin):
-        within += float(place.total(square_sum, values))
+        squares = place.each(added_squares, squares, values)
+    within = float(place.total(np.sum, squares))
     around = within + float(place.total(squares_between, count, origin, overall))
     rounding = (ROUNDING * float(np.finfo(rows.dtype).eps)) ** 2 * square
     choices = (within / free if free > 0 else 0.0, around / n, square)  # one row, or constant features
     variance = next((v for v in choices if v > rounding), 1.0)
-    return Scale(place, origin, variance, n / m, place.each(is_positive, count))
+    freedom = place.each(without_one, count)
+    return Scale(place, origin, variance, n / m, place.each(is_positive, count), squares, freedom)
 
 
-def in_units(scale: Scale, rows: Rows, fit_mean: bool) -> tuple[Scale, Array | None]:
+def in_units(scale: Scale, dtype: np.dtype[Any]) -> tuple[Scale, Array | None]:
     """The scale of the same rows with every column in its own unit, and the units (m); None where all share one."""
     place = scale.place
-    zeros = place.put(np.zeros(rows.shape[1]), 0)
-    count, squares = zeros, zeros
-    for values, missing in _blocks(place, rows, scale.origin):
-        count, squares = place.each(added_squares, count, squares, values, missing)
-    freedom = np.maximum(place.get(count, 0) - bool(fit_mean), 0.0)
-    squares, origin = place.get(squares, 0), place.get(scale.origin, 0)
+    squares, freedom, origin = (place.get(part, 0) for part in (scale.squares, scale.freedom, scale.origin))
     variances = squares / np.maximum(freedom, 1.0)
-    rounding = (ROUNDING * float(np.finfo(rows.dtype).eps)) ** 2 * (origin**2 + variances)
-    unit = units(np.where(variances > rounding, variances, 0.0), freedom)
+    unit = units(np.where(variances > CONSTANT**2 * origin**2, variances, 0.0), freedom)
     if unit is None:
         return scale, None
     variance = float(np.sum(squares / unit**2) / freedom.sum())
-    return scale._replace(origin=place.put(origin / unit, 0), variance=variance), unit.astype(rows.dtype)
+    return scale._replace(origin=place.put(origin / unit, 0), variance=variance), unit.astype(dtype)
 
 
 def _blocks(place: Place, rows: Rows, origin: Tall) -> Iterator[tuple[Tall, Tall]]:

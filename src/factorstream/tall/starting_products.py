@@ -34,9 +34,15 @@ def added(sums: Sums, values: Array, missing: Array) -> Sums:
     return Sums(sums.count + (len(values) - missing.sum(axis=0)), total, np.maximum(sums.largest, size))
 
 
-def added_squares(count: Array, squares: Array, values: Array, missing: Array) -> tuple[Array, Array]:
-    """The number of values of every feature and the sum of their squares, with some more rows."""
-    return count + (len(values) - missing.sum(axis=0)), squares + np.einsum("ij,ij->j", values, values)
+def added_squares(squares: Array, values: Array) -> Array:
+    """The sum of squares of every feature with some more rows; it overflows only for values that are refused."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(squares + np.einsum("ij,ij->j", values, values))
+
+
+def without_one(count: Array) -> Array:
+    """One less than each count, but not less than none."""
+    return np.maximum(count - 1.0, 0.0)
 
 
 def means(sums: Sums, overall: float) -> Array:

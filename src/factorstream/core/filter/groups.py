@@ -8,7 +8,7 @@ group 0. The others are in
   have V_i⁻¹ ≈ V0⁻¹ + ρ Σ x xᵀ/λ, so that a level's V is conditioned on every sample with the weight ρ;
 * a group of their *own*, with the exact V_i, conditioned on the samples in which the feature was seen. That is for
   features seen too rarely for the level to be right (one sample says nothing about r directions, a share of all
-  samples says a little about each of them), while there is room.
+  samples says a little about each of them), while there is room, until they are settled.
 
 Levels come before features of their own. Everything here has K groups or m features and no loop over rows of C.
 """
@@ -34,6 +34,12 @@ YOUNG = 5
 
 Not tuned: between 2 and 20 coverage of rarely seen columns does not move, held-out entries of small tables by at most
 0.5% (``benchmarks/rare_columns.py``)."""
+
+SETTLED = 20
+"""Times n_components in which a feature of its own must have been seen to join a level, if its covariance is alike.
+
+Derived: what n samples say about r directions differs from n/N of what all N say by about √(r/n), 22% here, and levels
+are 19% apart."""
 
 ROOM, ROOM_PER_ENTRY = 8192, 0.25
 """Entries of matrices that features of their own may take: this many, or this share of the entries of C.
@@ -137,18 +143,43 @@ def level_root(S: Array, prior: Array, share: float) -> Array:
     return root
 
 
+def is_alike(own: Array, level: Array, seen: float) -> bool:
+    """Whether V_i = RRᵀ of a feature seen in so many samples exceeds the V_l of a level by no more than chance.
+
+    Seen in samples like all others, q directions by n samples, the largest eigenvalue of V_l⁻¹V_i is at most about
+    (1 + √(q/n))² (Marchenko and Pastur), and the share of the level is off by up to half a level. Seen where one
+    coefficient is always small, the feature is known less than the level says for as long as that lasts.
+    """
+    excess = np.linalg.norm(np.linalg.solve(level, own), 2) ** 2
+    return bool(excess <= 2.0 ** (0.5 / STEPS_PER_HALF) * (1.0 + np.sqrt(len(own) / seen)) ** 2)
+
+
 def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool = False) -> tuple[Array, Groups]:
     """Every feature without a group of its own in the level of its share; returns ``group`` and the other fields.
 
-    A feature of its own joins group 0 once that is right for it. With ``mature_too``, every one that is no longer
-    young joins a level: others need the room. Where nothing changes, both are returned as they were.
+    A feature of its own joins group 0 once that is right for it, and any level once it is settled there. With
+    ``mature_too``, every one that is no longer young joins a level: others need the room. Where nothing changes, both
+    are returned as they were.
     """
     group = np.asarray(groups.group)
     wanted = chosen_levels(seen, groups.n)
+    open_roots = dict(zip(groups.shares[: groups.n_levels].tolist(), groups.roots, strict=False))
+
+    def root_of(level: int) -> Array:
+        share = float(2.0 ** (-level / STEPS_PER_HALF))
+        if share not in open_roots:
+            open_roots[share] = level_root(S, groups.prior, share)
+        root: Array = open_roots[share]
+        return root
+
     alone, sizes = np.zeros(0, dtype=np.intp), np.bincount(wanted, minlength=LOWEST + 1)
     if len(groups.shares) > groups.n_levels:
         alone = np.flatnonzero(group > groups.n_levels)
-        alone = alone[is_young(seen[alone], r) | ((wanted[alone] > 0) & (not mature_too))]
+        stays = is_young(seen[alone], r) | ((wanted[alone] > 0) & (not mature_too))
+        for k in np.flatnonzero(stays & (seen[alone] >= SETTLED * r)):
+            i = alone[k]
+            stays[k] = not is_alike(groups.roots[group[i] - 1], root_of(int(wanted[i])), seen[i])
+        alone = alone[stays]
         sizes -= np.bincount(wanted[alone], minlength=LOWEST + 1)
     levels = 1 + np.flatnonzero(sizes[1:])
     number = np.zeros(LOWEST + 1, dtype=np.intp)
@@ -158,10 +189,7 @@ def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool
     shares = 2.0 ** (-levels / STEPS_PER_HALF)
     if np.array_equal(new, group) and np.array_equal(shares, groups.shares[: groups.n_levels]):
         return group, groups
-    open_roots = dict(zip(groups.shares[: groups.n_levels].tolist(), groups.roots, strict=False))
-    roots = [
-        open_roots[share] if share in open_roots else level_root(S, groups.prior, share) for share in shares.tolist()
-    ]
+    roots = [root_of(level) for level in levels.tolist()]
     roots += list(groups.roots[group[alone] - 1])
     return new, groups._replace(
         roots=np.array(roots).reshape(-1, *S.shape), shares=np.concatenate([shares, np.zeros(len(alone))])
