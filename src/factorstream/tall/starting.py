@@ -41,9 +41,9 @@ COUNTED_NOISE_SHARE = 0.002
 """λ, as a share of the data's variance, for ``covariance="counted"``. A sample counts in full only once what is not
 known of C makes up less of its variance than λ does.
 
-Measured by ``benchmarks/rare_columns.py``: the less, the better for a rarely seen column of ten components (1.22, 1.29
-and 1.53 times the error of the variational fit at 0.0005, 0.002 and 0.01); held-out entries of small tables move by at
-most 1.5% between these, those of one wide matrix by 8%."""
+Measured by ``benchmarks/rare_columns.py``: the less, the better for a rarely seen column of ten components (1.01, 1.03
+and 1.22 times the error of the variational fit at 0.0005, 0.002 and 0.01); held-out entries of small tables are best
+around 0.002, and move by at most 3.4% between these."""
 
 START_SHARE = 0.25
 """Size of the random start as a share of the prior's deviation: small, so that it is soon outweighed.

@@ -45,7 +45,7 @@ ROOM, ROOM_PER_ENTRY = 8192, 0.25
 """Entries of matrices that features of their own may take: this many, or this share of the entries of C.
 
 Not tuned: 64 kilobytes, or a quarter of the dictionary; speed and memory against exactness. Without any room the 95%
-intervals of a column seen in 30 of 500 rows hold 86% instead of 94% (``benchmarks/rare_columns.py``)."""
+intervals of a column seen in 30 of 500 rows hold 89% instead of 95% (``benchmarks/rare_columns.py``)."""
 
 EVERY_ROW, EVERY = 64, 16
 """Levels are chosen anew after each of the first 64 samples, then after every 16th. Not tuned: a share changes by less
