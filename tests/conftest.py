@@ -67,4 +67,4 @@ def settings_of(model, rows):
 
 def first_state(model, rows):
     """The state of the filter before its first row, where these rows set the scale."""
-    return _filter_run._start(settings_of(model, rows), rows)
+    return _filter_run._start(settings_of(model, rows), rows)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from conftest import low_rank
+from factorstream import DictionaryFilter
 from factorstream.core.filter.coefficients import COEFFICIENT_STEPS
 from factorstream.core.filter.gains import KalmanGain
 from factorstream.core.filter.model import FilterModel
@@ -24,6 +25,11 @@ def begin(C, V, lam, r=None):
     small = SmallState(np.asfortranarray(C.T @ C), S, np.eye(r, order="F"), np.zeros(r), lam, lam, 1.0, 0, 0)
     place = place_to_start()
     return FilterState(place.put(C, 0), place.put(np.zeros(len(C)), 0), None, small)
+
+
+def paper_filter(n_components, **settings):
+    """The estimator as Algorithm 1 has it: one V for all features, columns as they are."""
+    return DictionaryFilter(n_components, covariance="shared", scale=False, **settings)
 
 
 def paper_model(r, q=None, step="least_squares", drift=None):

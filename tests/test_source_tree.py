@@ -54,6 +54,7 @@ TESTED_BY = {
     "estimators/_bayesian_run": "estimators/test_bayesian_factorization",
     "estimators/_columns": "estimators/test_low_rank_imputer",
     "estimators/_factorizer": "contracts/test_arrays",
+    "estimators/_filter_answers": "estimators/test_dictionary_filter_units",
     "estimators/_filter_run": "estimators/test_dictionary_filter",
     "estimators/_gaps": "estimators/test_sequence_gaps",
     "estimators/_imputer_state": "estimators/test_low_rank_imputer",

@@ -32,11 +32,15 @@ class Case(NamedTuple):
 
 CASES = [
     Case(DictionaryFilter(3, random_state=0), exact=False),
-    Case(DictionaryFilter(2, noise_variance=0.1, prior_covariance=1.0, drift=1e-3, random_state=0), exact=False),
+    Case(DictionaryFilter(2, prior_covariance=1.0, drift=1e-3, random_state=0), exact=False),
     Case(DictionaryFilter(2, coefficients="map", fit_mean=False, n_passes=2, random_state=0), exact=False),
-    Case(DictionaryFilter(3, covariance="counted", random_state=0), exact=False),
-    Case(DictionaryFilter(2, prior_covariance=1.0, drift=1e-3, covariance="counted", random_state=0), exact=False),
-    Case(DictionaryFilter(2, covariance="counted", coefficients="map", fit_mean=False, random_state=0), exact=False),
+    Case(DictionaryFilter(3, covariance="shared", scale=False, random_state=0), exact=False),
+    Case(
+        DictionaryFilter(
+            2, noise_variance=0.1, prior_covariance=1.0, drift=1e-3, covariance="shared", scale=False, random_state=0
+        ),
+        exact=False,
+    ),
     Case(BayesianFactorization(3, random_state=0), sparse_rtol=0.03),
     Case(BayesianFactorization(1, noise_variance="per_feature", random_state=0), sparse_rtol=0.03),
     Case(BayesianFactorization(2, robust=True, max_iter=5, random_state=0)),

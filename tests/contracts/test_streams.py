@@ -21,7 +21,7 @@ from contracts.asking import (
     those,
 )
 from contracts.estimators import CASES, as_sparse, rows
-from factorstream import BayesianFactorization
+from factorstream import BayesianFactorization, DictionaryFilter
 
 
 @pytest.mark.parametrize("case", STREAMS)
@@ -41,6 +41,16 @@ def test_streams_of_several_cases_get_past_their_start():
     cases = [case for case in CASES if isinstance(case.estimator, BayesianFactorization)]
     started = [learned(case, rows(), how="partial_fit").state_.settled is not None for case in cases]
     assert 1 < sum(started) < len(cases)
+
+
+def test_rows_of_the_contracts_have_units():
+    """What holds of every estimator is said of columns in their own units, too."""
+    filters = [case for case in CASES if isinstance(case.estimator, DictionaryFilter) and case.estimator.scale]
+    around_means = [case for case in filters if case.estimator.fit_mean]
+    assert len(around_means) > 1
+    for case in around_means:
+        for how in ("fit", "partial_fit"):
+            assert np.ptp(learned(case, rows(), how=how).state_.unit) > 0.1
 
 
 def same(case, found, expected):

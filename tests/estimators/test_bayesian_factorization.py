@@ -57,7 +57,7 @@ def test_intervals_cover_and_draws_agree(rng, noise, calibrate):
     assert np.shape(model.noise_variance_) == (() if noise == "auto" else (30,))
 
 
-def test_draws_of_the_shared_filter_have_its_deviations(rng):
+def test_draws_of_the_filter_have_its_deviations(rng):
     X = gaps(rng, low_rank(rng, 300, 20, 3, noise=0.4, offset=1.0), 0.3)
     model = DictionaryFilter(3, random_state=0).fit(X)
     filled, std = model.impute(X, return_std=True)

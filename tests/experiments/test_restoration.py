@@ -94,7 +94,7 @@ def test_passes_through_partial_fit_are_what_fit_does():
     rng = np.random.default_rng(0)
     X = rng.random((30, 3)) @ rng.random((3, 12))
     X[rng.random(X.shape) < 0.2] = np.nan
-    options = {"noise_variance": 0.1, "prior_covariance": 1.0, "fit_mean": False, "init": "uniform"}
+    options = {"noise_variance": 0.1, "prior_covariance": 1.0, "fit_mean": False, "init": "uniform", "scale": False}
     one = DictionaryFilter(3, n_passes=4, shuffle=False, random_state=0, **options).fit(X)
     orders = []
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from compiled_problems import assert_same, both, with_gaps
-from factorstream import BroydenFactorization, DictionaryFilter
+from factorstream import BroydenFactorization
 from factorstream.core import linalg
 from factorstream.core.filter import masked, state
 from factorstream.core.filter.coefficients import COEFFICIENT_STEPS
@@ -18,6 +18,7 @@ from factorstream.core.filter.model import FilterModel
 from factorstream.core.filter.state import FilterState, SmallState
 from factorstream.tall import rows_numpy
 from factorstream.tall.filtering import filter_rows
+from filter_problems import paper_filter
 
 pytest.importorskip("numba")
 from factorstream.tall import compiled_steps, loops
@@ -47,14 +48,14 @@ def test_fits_agree(rng, monkeypatch, settings, m, n, missing):
     tenfold every two samples, so that only its beginning can be compared.
     """
     X = with_gaps(rng, n, m, 3, missing)
-    plain, fast = both(monkeypatch, lambda: DictionaryFilter(3, random_state=0, **settings).fit(X))
+    plain, fast = both(monkeypatch, lambda: paper_filter(3, random_state=0, **settings).fit(X))
     assert_same(plain, fast, 1e-7 if m <= 4 else 1e-9)
 
 
 @pytest.mark.parametrize(("m", "r"), [(40, 1), (40, 15), (100, 16), (100, 17), (300, 31), (300, 40), (3000, 20)])
 def test_all_tiles_of_the_gram_matrix(rng, monkeypatch, m, r):
     X = with_gaps(rng, 120, m, r, 0.3)
-    plain, fast = both(monkeypatch, lambda: DictionaryFilter(r, random_state=0).fit(X))
+    plain, fast = both(monkeypatch, lambda: paper_filter(r, random_state=0).fit(X))
     assert_same(plain, fast, 1e-8)
 
 
@@ -66,8 +67,8 @@ def test_gains_of_the_baselines(rng, monkeypatch):
 @pytest.mark.parametrize("missing", [0.1, 0.6])
 def test_single_precision_is_no_worse(rng, monkeypatch, missing):
     X = with_gaps(rng, 400, 60, 4, missing)
-    exact = DictionaryFilter(4, random_state=0).fit(X).state_.filter.C
-    plain, fast = both(monkeypatch, lambda: DictionaryFilter(4, random_state=0).fit(X.astype(np.float32)))
+    exact = paper_filter(4, random_state=0).fit(X).state_.filter.C
+    plain, fast = both(monkeypatch, lambda: paper_filter(4, random_state=0).fit(X.astype(np.float32)))
     assert fast.state_.filter.C.dtype == np.float32
     wrong = [np.abs(model.state_.filter.C - exact).max() / np.abs(exact).max() for model in (plain, fast)]
     assert wrong[1] < max(2 * wrong[0], 1e-4)
@@ -80,7 +81,7 @@ def test_sparse_rows(rng, monkeypatch, late):
     if late:
         X[:300, :5] = np.nan
     stored = sparse.csr_array(np.nan_to_num(X))
-    plain, fast = both(monkeypatch, lambda: DictionaryFilter(3, random_state=0, shuffle=False).partial_fit(stored))
+    plain, fast = both(monkeypatch, lambda: paper_filter(3, random_state=0, shuffle=False).partial_fit(stored))
     assert_same(plain, fast)
 
 
@@ -89,7 +90,7 @@ def test_late_features_and_every_split(rng, monkeypatch):
     X[:200, :4] = np.nan
 
     def in_parts(cuts):
-        model = DictionaryFilter(3, random_state=0)
+        model = paper_filter(3, random_state=0)
         for part in np.split(X, cuts):
             model.partial_fit(part)
         return model
@@ -103,7 +104,7 @@ def test_late_features_and_every_split(rng, monkeypatch):
 @pytest.mark.parametrize("settings", [{}, {"coefficients": "map"}, {"fit_mean": False}], ids=str)
 def test_coefficients_and_fills(rng, monkeypatch, settings, dtype):
     X = with_gaps(rng, 300, 30, 4, 0.4).astype(dtype)
-    model = DictionaryFilter(4, random_state=0, **settings).fit(X)
+    model = paper_filter(4, random_state=0, **settings).fit(X)
     close = {"rtol": 1e-9, "atol": 1e-9} if dtype == np.float64 else {"rtol": 1e-5, "atol": 1e-5}
     for work in (model.transform, model.impute, partial(model.impute, return_std=True), model.predict_interval):
         plain, fast = both(monkeypatch, lambda work=work: np.asarray(work(X)))
@@ -122,7 +123,7 @@ def test_samples_that_lose_too_many_digits_go_to_numpy(rng, monkeypatch):
     real = rows_numpy.filter_row
     monkeypatch.setattr(rows_numpy, "filter_row", lambda *a: handed_back.append(1) or real(*a))
     settings = {"init": C.T, "noise_variance": 0.01, "prior_covariance": 1e-3, "fit_mean": False, "shuffle": False}
-    plain, fast = both(monkeypatch, lambda: handed_back.clear() or DictionaryFilter(2, **settings).fit(X))
+    plain, fast = both(monkeypatch, lambda: handed_back.clear() or paper_filter(2, **settings).fit(X))
     assert 0 < len(handed_back) < 250  # with those that NumPy does while it waits
     assert_same(plain, fast, 1e-6)
 
@@ -131,7 +132,7 @@ def test_read_only_and_strided_rows(rng, monkeypatch):
     X = with_gaps(rng, 600, 30, 3, 0.2)
     X.flags.writeable = False
     for rows in (X, X[::2], np.asfortranarray(X), X[:, ::-1]):
-        assert_same(*both(monkeypatch, lambda rows=rows: DictionaryFilter(3, random_state=0, shuffle=False).fit(rows)))
+        assert_same(*both(monkeypatch, lambda rows=rows: paper_filter(3, random_state=0, shuffle=False).fit(rows)))
 
 
 def test_constants_are_those_of_the_core():
@@ -187,7 +188,7 @@ def test_rare_branches(rng, monkeypatch, branch):
 def test_duplicate_entries_do_not_run_over(rng, monkeypatch):
     """The estimators merge them; here they are more than there are features."""
     Y = sparse.csr_array((rng.standard_normal(9), np.array([0, 1, 2] * 3), np.array([0, 9])), shape=(1, 3))
-    model = DictionaryFilter(2, random_state=0).fit(rng.standard_normal((50, 3)))
+    model = paper_filter(2, random_state=0).fit(rng.standard_normal((50, 3)))
     (plain, info), (fast, info_2) = both(
         monkeypatch, lambda: filter_rows(model.state_.filter, model.state_.settings.model, Y, 32)
     )

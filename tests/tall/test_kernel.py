@@ -9,8 +9,9 @@ import pytest
 from scipy import sparse
 
 from compiled_problems import assert_same, with_gaps
-from factorstream import DictionaryFilter, SGDFactorization
+from factorstream import SGDFactorization
 from factorstream.tall import kernel
+from filter_problems import paper_filter
 
 pytest.importorskip("numba")
 from factorstream.tall import compiled, compiled_projecting
@@ -21,9 +22,9 @@ pytestmark = pytest.mark.here(reason="compiled loops need the features in one ar
 def test_steps_and_gains_that_the_loops_do_not_have(rng, monkeypatch):
     X = with_gaps(rng, 200, 20, 3, 0.2)
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
-    assert kernel.applies(DictionaryFilter(3).fit(X).state_.settings.model, 10**6, 20)
+    assert kernel.applies(paper_filter(3).fit(X).state_.settings.model, 10**6, 20)
     assert not kernel.applies(SGDFactorization(3).fit(X).state_.settings.model, 10**6, 20)  # its steps are any function
-    assert not kernel.applies(DictionaryFilter(3, coefficients="marginal").fit(X).state_.settings.model, 10**6, 20)
+    assert not kernel.applies(paper_filter(3, coefficients="marginal").fit(X).state_.settings.model, 10**6, 20)
 
 
 def test_rows_without_information_are_not_handed_back(rng, monkeypatch):
@@ -34,7 +35,7 @@ def test_rows_without_information_are_not_handed_back(rng, monkeypatch):
     real = kernel._call
     monkeypatch.setattr(kernel, "_call", lambda f, C, Y, *a: handed_back.append(len(Y)) or real(f, C, Y, *a))
     for seed in range(20):
-        model = DictionaryFilter(4, random_state=seed).fit(X)
+        model = paper_filter(4, random_state=seed).fit(X)
         monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
         handed_back.clear()
         model.transform(X)
@@ -43,7 +44,7 @@ def test_rows_without_information_are_not_handed_back(rng, monkeypatch):
 
 
 def test_the_size_of_a_call_decides(rng, monkeypatch):
-    model = DictionaryFilter(3).fit(with_gaps(rng, 50, 20, 3, 0.2)).state_.settings.model
+    model = paper_filter(3).fit(with_gaps(rng, 50, 20, 3, 0.2)).state_.settings.model
     for unset in ("", "auto"):
         monkeypatch.setenv("FACTORSTREAM_COMPILED", unset)
         assert not kernel.applies(model, 7000, 20)
@@ -64,7 +65,7 @@ def test_a_large_call_is_compiled_however_it_is_cut(rng, monkeypatch, kind):
     taken = []
     real = kernel._call
     monkeypatch.setattr(kernel, "_call", lambda *a: taken.append(real(*a)) or taken[-1])
-    model = DictionaryFilter(3, random_state=0, shuffle=kind == "shuffled fit")
+    model = paper_filter(3, random_state=0, shuffle=kind == "shuffled fit")
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
     if "fit" in kind:
         model.fit(rows)
@@ -88,10 +89,10 @@ def test_without_numba(rng, monkeypatch):
     monkeypatch.delitem(sys.modules, "factorstream.tall.compiled", raising=False)
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
-    DictionaryFilter(3).fit(X).impute(X)
+    paper_filter(3).fit(X).impute(X)
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
     with pytest.raises(ImportError, match=r'needs a working numba, pip install "factorstream\[fast\]"'):
-        DictionaryFilter(3).fit(X)
+        paper_filter(3).fit(X)
 
 
 @pytest.mark.usefixtures("another_process")
@@ -100,7 +101,7 @@ def test_with_a_numba_that_does_not_load(rng, monkeypatch):
     monkeypatch.setitem(sys.modules, "factorstream.tall.compiled", None)
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
     with pytest.warns(RuntimeWarning, match="NumPy takes over: compiled code cannot be used") as said:
-        DictionaryFilter(3).fit(X).impute(X)
+        paper_filter(3).fit(X).impute(X)
     assert len(said) == 1
 
 
@@ -111,7 +112,7 @@ def test_with_a_compiler_that_fails(rng, monkeypatch, work):
     X = with_gaps(rng, 9000, 20, 3, 0.2)
     rows = sparse.csr_array(np.nan_to_num(X)) if work == "sparse" else X
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "0")
-    expected = DictionaryFilter(3, random_state=0).fit(rows)
+    expected = paper_filter(3, random_state=0).fit(rows)
 
     def fails(*_):
         raise OSError("no space left")
@@ -121,7 +122,7 @@ def test_with_a_compiler_that_fails(rng, monkeypatch, work):
     monkeypatch.setattr(compiled_projecting, "project_rows", fails)
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
     with pytest.warns(RuntimeWarning, match="OSError: no space left.*NUMBA_CACHE_DIR") as said:
-        found = expected.transform(X) if work == "transform" else DictionaryFilter(3, random_state=0).fit(rows)
+        found = expected.transform(X) if work == "transform" else paper_filter(3, random_state=0).fit(rows)
     assert len(said) == 1
     if work == "transform":
         monkeypatch.setenv("FACTORSTREAM_COMPILED", "0")

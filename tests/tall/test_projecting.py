@@ -8,10 +8,10 @@ from scipy import sparse
 
 import reference
 from conftest import low_rank
-from factorstream import DictionaryFilter
 from factorstream.core.place import HERE
 from factorstream.tall import projecting
 from factorstream.tall.places import place_of
+from filter_problems import paper_filter
 from split_place import SPLIT, fetched
 
 
@@ -21,7 +21,7 @@ def gaps(rng, X, fraction):
 
 def test_imputation_variance_and_density_are_the_written_out_gaussians(rng):
     X = gaps(rng, low_rank(rng, 200, 30, 3, offset=2.0), 0.2)
-    model = DictionaryFilter(3, random_state=0).fit(X)
+    model = paper_filter(3, random_state=0).fit(X)
     small = model.state_.filter.small
     V = small.S @ small.S.T * small.noise / small.lam
     origin = fetched(model.state_.filter.origin) + fetched(model.state_.filter.C)[:, 3]
@@ -45,7 +45,7 @@ def test_imputation_variance_and_density_are_the_written_out_gaussians(rng):
 def test_answers_do_not_depend_on_where_the_features_are(rng, fit_mean, step):
     """The same state here and in two arrays; draws use the same random numbers in the same order."""
     X = gaps(rng, low_rank(rng, 40, 9, 2, offset=2.0), 0.3)
-    model = DictionaryFilter(2, fit_mean=fit_mean, coefficients=step, random_state=0).fit(X)
+    model = paper_filter(2, fit_mean=fit_mean, coefficients=step, random_state=0).fit(X)
     fixed, answers = model.state_.settings.model, []
     for place in (HERE, SPLIT):
         C, origin = (place.put(fetched(tall), 0) for tall in (model.state_.filter.C, model.state_.filter.origin))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from factorstream.tall.rows import dense, observed_by_feature, rows_with_data, stack, with_data
+from factorstream.tall.rows import dense, divided, observed_by_feature, rows_with_data, stack, with_data
 
 
 @pytest.mark.parametrize("n_features", [3, 20])
@@ -24,3 +24,18 @@ def test_dense_and_sparse_rows_answer_alike(rng, n_features):
         np.testing.assert_array_equal(dense(stack(rows[:7], rows[7:])), X)
     complete = np.ones((3, n_features))
     assert with_data(complete) is complete
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_are_divided_by_the_units_as_if_converted_before(rng, kind, dtype):
+    X, unit = rng.standard_normal((20, 5)), np.geomspace(1e-3, 1e4, 5).astype(dtype)
+    given = sparse.csr_array(X) if kind == "sparse" else X.copy()
+    found = divided(given, unit)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(dense(found), X.astype(dtype) / unit)
+    np.testing.assert_array_equal(dense(given), X)
+    assert divided(given, None) is given
+    converted = given.astype(dtype)
+    assert divided(converted, unit, in_place=True) is converted
+    np.testing.assert_array_equal(dense(converted), dense(found))

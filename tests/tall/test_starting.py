@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from factorstream.core.filter.units import units
 from factorstream.tall import starting
 from split_place import fetched
 
@@ -34,6 +35,37 @@ def test_scale_of_rows_with_gaps(rng, monkeypatch, kind):
     plain = starting.measure(rows, fit_mean=False)
     assert plain.variance == pytest.approx(np.nansum(X**2) / n)
     assert fetched(plain.seen).all()
+
+
+@pytest.mark.parametrize("fit_mean", [True, False])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_the_scale_in_units_is_that_of_the_divided_rows(rng, monkeypatch, kind, fit_mean):
+    monkeypatch.setattr(starting, "BLOCK", 20)
+    X = (rng.standard_normal((50, 6)) + 3.0) * np.geomspace(1e-3, 1e4, 6)
+    X[rng.random(X.shape) < 0.3] = np.nan
+
+    def rows(values):
+        row, column = np.nonzero(~np.isnan(values))
+        stored = sparse.csr_array((values[row, column], (row, column)), shape=values.shape)
+        return stored if kind == "sparse" else values
+
+    scale, unit = starting.in_units(starting.measure(rows(X), fit_mean), np.dtype(np.float64))
+    seen, centre = (~np.isnan(X)).sum(axis=0), np.nanmean(X, axis=0) if fit_mean else 0.0
+    expected = units(np.nansum((X - centre) ** 2, axis=0) / (seen - fit_mean), (seen - fit_mean).astype(float))
+    np.testing.assert_allclose(unit, expected, rtol=1e-10)
+    plain = starting.measure(rows(X / unit), fit_mean)
+    np.testing.assert_allclose(fetched(scale.origin), fetched(plain.origin), rtol=1e-10, atol=1e-12)
+    assert scale.variance == pytest.approx(plain.variance, rel=1e-10)
+    assert scale.per_feature == plain.per_feature
+
+
+def test_columns_alike_constant_or_of_one_row_have_no_units(rng):
+    alike = rng.permuted(np.tile(np.arange(40.0)[:, None], 6), axis=0)
+    for X in (alike, alike[:1], np.tile(np.array([1e-3, 1.0, 1e4]), (20, 1)), np.full((5, 3), np.nan)):
+        scale = starting.measure(X, fit_mean=True)
+        same, unit = starting.in_units(scale, np.dtype(np.float64))
+        assert unit is None
+        assert same is scale
 
 
 def test_start_from_a_scale(rng):

@@ -207,7 +207,7 @@ def _warm_up(
 
 def _filtered(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
     """The run after one pass over X; a call without any data leaves no record."""
-    state, info = filter_rows(run.filter, run.settings.model, divided(X, run.unit), run.settings.block_size)
+    state, info = filter_rows(run.filter, run.settings.model, X, run.settings.block_size, unit=run.unit)
     n = len(info.innovation)  # rows with data
     return _recorded(run, state, info, tell, n) if n else run
 

@@ -84,9 +84,9 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     components_ : array (n_components, n_features)
     n_components_ : int
     covariance_ : array (n_features, n_components, n_components)
-        V, the posterior covariance between the components, one for every feature. It never grows without drift, except
-        that a noise variance being learned scales it. One for all, (n_components, n_components), with
-        ``covariance="shared"`` where columns have no units of their own.
+        V, the posterior covariance between the components, one for every feature. One for all, (n_components,
+        n_components), with ``covariance="shared"`` where columns have no units of their own: it never grows without
+        drift, except that a noise variance being learned scales it.
     mean_ : array (n_features,)
         What is predicted of a row before any of it is seen; coefficients are counted from there.
     noise_variance_ : float, or array (n_features,) where columns have units of their own

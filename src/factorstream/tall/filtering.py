@@ -20,7 +20,7 @@ from .counted_sparse import CountedSparseRows
 from .engine import REFRESH, Engine, Filtered, RowBlock
 from .places import place_of
 from .products import centred, first_values, n_to_centre, room, settle, still_unseen
-from .rows import Rows
+from .rows import Rows, divided
 from .rows_compiled import CompiledRows
 from .rows_numpy import NumpyRows
 from .sparse_compiled import CompiledSparseRows
@@ -36,29 +36,32 @@ Not tuned, speed only: beyond some such size BLAS in blocks is quicker (docs/per
 
 @within_limit
 def filter_rows(
-    state: FilterState, model: FilterModel, X: Rows, block_size: int, part_of: int = 0
+    state: FilterState, model: FilterModel, X: Rows, block_size: int, part_of: int = 0, unit: Array | None = None
 ) -> tuple[FilterState, FilterRecord]:
     """Pass the rows of X (n × m, NaN = missing, or sparse) through the filter, in order.
 
     Runs of complete rows go through the exact block recursion, others one at a time, and rows with nothing observed
     change nothing. The arrays of ``state`` are left as they were. Rows of another dtype than C are converted block
     by block; memory beyond the state is two copies of C and one block of rows. Where X is a part of a larger call,
-    ``part_of`` is the number of rows of that: it decides whether compiled code is worth loading.
+    ``part_of`` is the number of rows of that: it decides whether compiled code is worth loading. ``unit`` (m) is what
+    the columns of X are to be divided by, which is done block by block as well, but for what sparse rows store.
 
     A feature that has its first value here gets that value as its origin, and an empty row of C: before, nothing was
     known of its level, and the shared V, shrunk by the samples of other features, would take for ever to find it.
     """
     place, part_of = place_of(state.C), max(X.shape[0], part_of)
     records: list[FilterRecord] = []
+    if is_sparse(X):
+        X, unit = divided(X, unit), None
     start = 0
     while start < X.shape[0]:
         stop = _row_with_first_values(place, state, X, start, block_size)
         if start < stop:
             rows = X if stop - start == X.shape[0] else X[start:stop]  # a slice of sparse rows is a copy
-            state, new = _filter(place, state, model, rows, block_size, part_of)
+            state, new = _filter(place, state, model, rows, block_size, part_of, unit)
             records += new
         if stop < X.shape[0]:
-            Y = place.put(X[stop : stop + 1], 1)
+            Y = place.put(divided(X[stop : stop + 1], unit), 1)
             new = place.each(first_in_row, state.unseen, Y, 0)
             C, origin, unseen = place.each(settle, state.C, state.origin, state.unseen, Y, 0)
             small = state.small._replace(G=np.asfortranarray(place.total(gram, C)), age=0)
@@ -85,24 +88,29 @@ def _row_with_first_values(place: Place, state: FilterState, X: Rows, start: int
     return n
 
 
-def _filter(place: Place, state: FilterState, model: FilterModel, X: Rows, block_size: int, part_of: int) -> Filtered:
+def _filter(
+    place: Place, state: FilterState, model: FilterModel, X: Rows, block_size: int, part_of: int, unit: Array | None
+) -> Filtered:
     """Some rows; no feature has its first value in them if they are dense."""
     engine, block_size = _engine(place, state.C, model, X, part_of, block_size)
-    blocks = _sparse_block(place, state, X) if is_sparse(X) else _dense_blocks(place, state, X, block_size)
+    blocks = _sparse_block(place, state, X) if is_sparse(X) else _dense_blocks(place, state, X, block_size, unit)
     C, origin, unseen, small, groups = state
     return engine.run(FilterState(C, origin, unseen, copy_arrays(small), groups), blocks)
 
 
-def _dense_blocks(place: Place, state: FilterState, X: Array, block_size: int) -> Iterator[RowBlock]:
-    """The rows less the origin, one block after another in the same memory."""
+def _dense_blocks(
+    place: Place, state: FilterState, X: Array, block_size: int, unit: Array | None
+) -> Iterator[RowBlock]:
+    """The rows in their units less the origin, one block after another in the same memory."""
     n, origin = len(X), state.origin
+    tall_unit = None if unit is None else place.put(unit, 0)
     space = None
-    if place.total(n_to_centre, state.C, origin, X.dtype):
+    if unit is not None or place.total(n_to_centre, state.C, origin, X.dtype):
         space = place.each(room, state.C, min(block_size, n))
     for start in range(0, n, block_size):
         stop = min(start + block_size, n)
         Y = place.put(X[start:stop], 1)
-        yield RowBlock(Y if space is None else place.each(centred, Y, origin, space), stop - start)
+        yield RowBlock(Y if space is None else place.each(centred, Y, origin, space, tall_unit), stop - start)
 
 
 def _sparse_block(place: Place, state: FilterState, X: SparseRows) -> Iterator[RowBlock]:

@@ -92,12 +92,14 @@ def room(C: Array, n: int) -> Array:
     return np.empty((n, len(C)), C.dtype)
 
 
-def centred(Y: Array, origin: Array, room: Array) -> Array:
-    """Y − origin in the given room."""
+def centred(Y: Array, origin: Array, room: Array, unit: Array | None = None) -> Array:
+    """Y − origin, or Y / unit − origin, in the given room."""
     out = room[: len(Y)]
     if Y.dtype != out.dtype:
         out[...] = Y  # converted first: the difference is to be that of converted rows, to the last digit
         Y = out
+    if unit is not None:
+        Y = np.divide(Y, unit, out=out)
     return np.subtract(Y, origin, out=out)
 
 

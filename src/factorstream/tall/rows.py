@@ -54,13 +54,13 @@ def _stored(X: Array, kind: type) -> Rows:
 
 
 def divided(X: Rows, unit: Array | None, *, in_place: bool = False) -> Rows:
-    """The rows with every column in its unit (m), of whose type they then are; X itself where there are no units.
+    """The rows with every column in its unit (m), a copy unless ``in_place``; X itself where there are no units.
 
-    A copy, unless ``in_place``.
+    The copy has the dtype of the units: rows of another dtype are divided as if they had been converted before.
     """
     if unit is None:
         return X
-    out = X.astype(unit.dtype, copy=not in_place)
+    out = X if in_place else X.astype(unit.dtype)
     if is_sparse(out):
         out.data /= unit[out.indices]
     else:

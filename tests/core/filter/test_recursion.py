@@ -7,9 +7,8 @@ import pytest
 
 import reference
 from conftest import first_state
-from factorstream import DictionaryFilter
 from factorstream.tall.filtering import filter_rows
-from filter_problems import begin, paper_model, random_spd
+from filter_problems import begin, paper_filter, paper_model, random_spd
 from split_place import fetched
 
 
@@ -71,7 +70,7 @@ def test_paper_run_through_the_estimator(rng):
     Y = 255 * rng.random((40, 30))
     gone = rng.random(Y.shape) < 0.25
     C0 = rng.random((30, 5))
-    model = DictionaryFilter(
+    model = paper_filter(
         5, noise_variance=2, prior_covariance=1, fit_mean=False, init=C0.T, n_passes=3, shuffle=False
     ).fit(np.where(gone, np.nan, Y))
     C, V = C0, np.eye(5)
@@ -87,7 +86,7 @@ def test_mean_is_one_more_column(rng, missing):
     Y = rng.standard_normal((n, r)) @ rng.standard_normal((r, m)) + rng.standard_normal(m)
     gone = rng.random(Y.shape) < missing
     C0 = rng.standard_normal((r, m))
-    model = DictionaryFilter(r, noise_variance=0.3, prior_covariance=0.5, init=C0, shuffle=False)
+    model = paper_filter(r, noise_variance=0.3, prior_covariance=0.5, init=C0, shuffle=False)
     X = np.where(gone, np.nan, Y)
     first = first_state(model.fit(X), X[:10])  # the prior that the first ten rows set
     C, V = reference.mf_rlf_with_mean(

@@ -9,10 +9,9 @@ from scipy.stats import kstest
 
 import reference
 from conftest import first_state, low_rank
-from factorstream import DictionaryFilter
 from factorstream.core.filter.coefficients import Belief, Sample, marginal_likelihood
 from factorstream.tall.filtering import filter_rows
-from filter_problems import begin, close, paper_model, random_spd, stream
+from filter_problems import begin, close, paper_filter, paper_model, random_spd, stream
 from split_place import fetched
 
 NOISE = 0.4
@@ -64,7 +63,7 @@ def test_steps_with_a_drifting_dictionary(rng, step, with_mean):
 def test_the_estimator_runs_the_step_it_was_asked_for(rng, step, fit_mean):
     Y, M, X = stream(rng, 50, 14, 3, 0.3)
     settings = {"noise_variance": NOISE, "prior_covariance": 0.5, "init": rng.standard_normal((3, 14))}
-    model = DictionaryFilter(3, coefficients=step, fit_mean=fit_mean, shuffle=False, **settings).fit(X)
+    model = paper_filter(3, coefficients=step, fit_mean=fit_mean, shuffle=False, **settings).fit(X)
     first = first_state(model, X[:10])
     V0, gain = first.small.S @ first.small.S.T, reference.kalman_step(NOISE)
     C, V, _ = reference.filter_loop(
@@ -102,7 +101,7 @@ def test_learned_noise_prior_and_drift(rng, fit_mean, drift, prior):
     """Rows with few entries get the learned prior; every moment is recomputed from all samples in the twin."""
     Y, M, X = stream(rng, 60, 24, 3, 0.5)  # 5 r = 15 observed entries decide who gets the prior
     settings = {"drift": drift, "prior_covariance": prior, "init": rng.standard_normal((3, 24))}
-    model = DictionaryFilter(3, fit_mean=fit_mean, shuffle=False, **settings).fit(X)
+    model = paper_filter(3, fit_mean=fit_mean, shuffle=False, **settings).fit(X)
     first = first_state(model, X)
     q = 3 + fit_mean
     Q = np.zeros((q, q))
@@ -128,7 +127,7 @@ def test_uniform_start_is_uniform_on_the_unit_interval(rng):
     """With a prior far below the noise the dictionary stays where it starts."""
     X = low_rank(rng, 20, 400, 3)
     still = {"noise_variance": 1e9, "prior_covariance": 1e-9, "fit_mean": False}
-    one, other = (DictionaryFilter(3, init="uniform", random_state=seed, **still).fit(X) for seed in (0, 1))
+    one, other = (paper_filter(3, init="uniform", random_state=seed, **still).fit(X) for seed in (0, 1))
     values = np.ravel(one.components_)
     assert values.min() >= 0.0
     assert values.max() < 1.0
@@ -139,7 +138,7 @@ def test_uniform_start_is_uniform_on_the_unit_interval(rng):
 def test_a_scalar_drift_lets_the_mean_drift(rng):
     X = low_rank(rng, 1000, 6, 2, noise=0.3)
     settings = {"noise_variance": 0.09, "prior_covariance": 1.0, "shuffle": False, "random_state": 0}
-    drifts, stays = (DictionaryFilter(2, drift=q, **settings).fit(X) for q in (1e-3, [1e-3, 1e-3]))
+    drifts, stays = (paper_filter(2, drift=q, **settings).fit(X) for q in (1e-3, [1e-3, 1e-3]))
     variances = [np.sum(model.state_.filter.small.S[2] ** 2) for model in (drifts, stays)]
     assert variances[0] > 3 * variances[1]
 
@@ -155,7 +154,7 @@ def test_a_long_drifting_stream_keeps_v_positive_definite(rng, drift):
     X = rng.standard_normal((20_000, 3)) * np.array([100.0, 1.0, 0.01]) @ mixing
     X += 1e-2 * rng.standard_normal(X.shape)
     X[::4, 3] = np.nan
-    model = DictionaryFilter(3, noise_variance=1e-4, prior_covariance=10.0, drift=drift, shuffle=False, random_state=0)
+    model = paper_filter(3, noise_variance=1e-4, prior_covariance=10.0, drift=drift, shuffle=False, random_state=0)
     traces = []
     for block in np.split(X, 10):
         V = np.array(model.partial_fit(block).covariance_)

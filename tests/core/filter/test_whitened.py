@@ -10,6 +10,7 @@ from factorstream import DictionaryFilter
 from factorstream.core.filter import whitened
 from factorstream.core.filter.recursion import run_block
 from factorstream.core.linalg import cholesky
+from filter_problems import paper_filter
 from split_place import fetched
 
 LEARNING = {
@@ -23,8 +24,8 @@ def block_of(seed, r, fit_mean, learning, covariance="shared", B=50, m=60, noise
     """A stream in its middle, and the inner products of the block that comes next."""
     rng = np.random.default_rng(seed)
     Y = low_rank(rng, 40 + B, m, r, noise=noise) + 2.0 * rng.standard_normal(m)
-    model = DictionaryFilter(r, covariance=covariance, fit_mean=fit_mean, random_state=seed, **LEARNING[learning])
-    model.fit(Y[:40])
+    given = {"covariance": covariance, "scale": False, **LEARNING[learning]}
+    model = DictionaryFilter(r, fit_mean=fit_mean, random_state=seed, **given).fit(Y[:40])
     C, small = fetched(model.state_.filter.C), model.state_.filter.small
     Z = Y[40:] - fetched(model.state_.filter.origin)
     small = small._replace(G=np.asfortranarray(C.T @ C))
@@ -128,7 +129,7 @@ def test_ill_conditioned_gram_matrix_costs_no_more_than_its_condition(seed, rcon
     U, W = (np.linalg.qr(rng.standard_normal((k, r)))[0] for k in (m, r))
     C = 5.0 * U * np.geomspace(1.0, np.sqrt(rcond), r) @ W.T
     given = {"noise_variance": 0.3, "prior_covariance": 0.5, "fit_mean": False}
-    model = DictionaryFilter(r, init=C.T, random_state=0, **given)
+    model = paper_filter(r, init=C.T, random_state=0, **given)
     start = first_state(model, Y).small
     assert cholesky(start.G, whitened.MIN_RCOND) is not None  # not left to the slow twin
 

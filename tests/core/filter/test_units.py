@@ -1,0 +1,83 @@
+"""Units of columns against a loop that has the laws of log-variances from integrals."""
+
+from __future__ import annotations
+
+from math import exp, lgamma, log
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from factorstream.core.filter.units import OF_ONE_UNIT, units
+
+
+def law_of_log_variance(d):
+    """Mean and variance of log(χ²_d / d), by integrals over the logarithm."""
+
+    def density(u):
+        return exp(0.5 * d * (u + log(d)) - 0.5 * d * exp(u) - 0.5 * d * log(2.0) - lgamma(0.5 * d))
+
+    def moment(f):
+        return quad(lambda u: f(u) * density(u), -80.0, 6.0, points=[-10.0, -1.0, 0.0, 1.0], limit=500)[0]
+
+    mean = moment(lambda u: u)
+    return mean, moment(lambda u: (u - mean) ** 2)
+
+
+def naive_units(variances, freedom):
+    """The same column by column."""
+    known = [i for i in range(len(variances)) if freedom[i] >= 1 and variances[i] > 0]
+    laws = {i: law_of_log_variance(freedom[i]) for i in known}
+    logs = {i: log(variances[i]) - laws[i][0] for i in known}
+    middle = sum(logs.values()) / len(known)
+    seen_spread = sum((logs[i] - middle) ** 2 for i in known) / (len(known) - 1)
+    true_spread = seen_spread - sum(laws[i][1] for i in known) / len(known)
+    if true_spread <= 0:
+        return None
+    out = []
+    for i in range(len(variances)):
+        if i not in known:
+            out.append(1.0)
+            continue
+        shrunk = true_spread / (true_spread + laws[i][1]) * (logs[i] - middle)
+        out.append(exp(shrunk * true_spread / (true_spread + OF_ONE_UNIT) / 2))
+    return np.array(out)
+
+
+@pytest.mark.parametrize("spread", [0.5, 3.0, 20.0])
+def test_units_are_those_of_the_loop(rng, spread):
+    freedom = np.array([1.0, 2.0, 3.0, 9.0, 40.0, 200.0, 5.0, 0.0, 12.0])
+    variances = np.exp(spread * rng.standard_normal(9)) * rng.chisquare(np.maximum(freedom, 1.0)) / 5.0
+    variances[8] = 0.0
+    expected = naive_units(variances, freedom)
+    np.testing.assert_allclose(units(variances, freedom), expected, rtol=1e-6)
+    assert expected[7] == expected[8] == 1.0
+
+
+def test_columns_that_differ_by_chance_only_have_no_units(rng):
+    assert units(np.full(20, 3.7), np.full(20, 50.0)) is None
+    without = [units(rng.chisquare(9, 30) / 9, np.full(30, 9.0)) is None for _ in range(200)]
+    assert 0.3 < np.mean(without) < 0.8  # the spread left is above zero by chance about as often as below
+    for _ in range(20):
+        unit = units(rng.chisquare(200, 30) / 200, np.full(30, 200.0))
+        assert unit is None or np.abs(np.log(unit)).max() < 1e-3
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e12])
+def test_a_constant_changes_nothing(rng, factor):
+    variances, freedom = np.exp(3 * rng.standard_normal(12)), np.full(12, 30.0)
+    np.testing.assert_allclose(units(factor * variances, freedom), units(variances, freedom), rtol=1e-10)
+
+
+def test_very_different_columns_get_their_deviations():
+    deviations = np.geomspace(1e-6, 1e6, 13)
+    np.testing.assert_allclose(units(deviations**2, np.full(13, 1e6)), deviations, rtol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("variances", "freedom"),
+    [([1.0, 5.0, 9.0], [0.0, 0.0, 0.0]), ([0.0, 0.0, 0.0], [9.0, 9.0, 9.0]), ([1.0, 1e6, 0.0], [9.0, 0.0, 9.0])],
+    ids=["one row", "constant", "one that varies"],
+)
+def test_fewer_than_two_variances_say_nothing(variances, freedom):
+    assert units(np.array(variances), np.array(freedom)) is None
