@@ -83,6 +83,8 @@ class Held(NamedTuple):
     entries: int  # missing entries
     warned: int  # fits with a warning, or without an answer
     refused: int = 0  # fits without an answer: too few entries could be hidden to calibrate this level
+    squares: float = 0.0  # sum of the squared errors of all missing entries, those without bounds too
+    filled: int = 0  # how many these are
 
 
 def draw(cell: Cell, seed: int) -> tuple[Array, Array]:
@@ -103,12 +105,15 @@ def measure(name: str, cell: Cell, seed: int) -> Held:
     with warnings.catch_warnings(record=True) as told, limited(1):
         warnings.simplefilter("always")
         model = ESTIMATORS[name](cell.r).fit(gappy)
+        gaps = np.isnan(gappy)
+        fill = model.transform if isinstance(model, LowRankImputer) else model.impute
+        error = float(np.sum((fill(gappy) - Y)[gaps] ** 2)), int(gaps.sum())
         try:
             lower, upper = model.predict_interval(gappy, LEVEL)
         except CalibrationError:  # said to be impossible: neither right nor wrong
-            return Held(0, 0, 1, 1)
-    gaps = np.isnan(gappy)
-    return Held(int(np.sum((lower <= Y)[gaps] & (upper >= Y)[gaps])), int(gaps.sum()), int(bool(told)))
+            return Held(0, 0, 1, 1, *error)
+    held = int(np.sum((lower <= Y)[gaps] & (upper >= Y)[gaps]))
+    return Held(held, int(gaps.sum()), int(bool(told)), 0, *error)
 
 
 def _measured(job: tuple[str, Cell, int]) -> Held:
@@ -123,6 +128,7 @@ class Result(NamedTuple):
     coverage: float
     warned: float  # share of the fits with a warning, or without an answer
     refused: float  # share of the fits without an answer
+    error: float  # RMSE of the missing entries
 
 
 def run(names: Sequence[str], cells: Sequence[Cell], seeds: int, jobs: int) -> list[Result]:
@@ -137,20 +143,24 @@ def run(names: Sequence[str], cells: Sequence[Cell], seeds: int, jobs: int) -> l
     for at, (name, cell) in enumerate(product(names, cells)):
         total = np.sum(found[at * seeds : (at + 1) * seeds], axis=0)
         coverage = float(total[0] / total[1]) if total[1] else np.nan
-        results.append(Result(name, cell, coverage, float(total[2] / seeds), float(total[3] / seeds)))
+        error = float(np.sqrt(total[4] / total[5]))
+        results.append(Result(name, cell, coverage, float(total[2] / seeds), float(total[3] / seeds), error))
     return results
 
 
 def table(results: Sequence[Result]) -> str:
-    """One line per estimator: coverage by the number of rows, the cells below the bar, and how many of these warned.
+    """One line per estimator: coverage by the number of rows, the cells below the bar, how many of these warned, error.
 
-    Where fits with that many rows were refused, their share, over all cells, is said.
+    Where fits with that many rows were refused, their share, over all cells, is said. The error is the geometric mean
+    over all cells of the RMSE, relative to that of the first estimator.
     """
     rows = sorted({result.cell.n for result in results})
+    heads = ["estimator", *(f"{n} rows" for n in rows), f"cells below {BAR}", "of these with a warning", "error"]
     lines = [
-        "| estimator | " + " | ".join(f"{n} rows" for n in rows) + f" | cells below {BAR} | of these with a warning |",
-        "|---|" + "---|" * (len(rows) + 2),
+        "| " + " | ".join(heads) + " |",
+        "|---|" + "---|" * (len(rows) + 3),
     ]
+    first = [result.error for result in results if result.name == results[0].name]
     for name in dict.fromkeys(result.name for result in results):
         mine = [result for result in results if result.name == name]
         spans = []
@@ -162,18 +172,21 @@ def table(results: Sequence[Result]) -> str:
             spans.append(f"{min(values):.3f} to {max(values):.3f}{said}" if values else "all refused")
         below = [result for result in mine if result.coverage < BAR]
         warned = sum(result.warned > 0.5 for result in below)
-        lines.append(f"| `{name}` | " + " | ".join(spans) + f" | {len(below)} of {len(mine)} | {warned} |")
+        error = float(np.exp(np.mean(np.log([result.error for result in mine]) - np.log(first))))
+        verdict = f" | {len(below)} of {len(mine)} | {warned} | {error:.2f} |"
+        lines.append(f"| `{name}` | " + " | ".join(spans) + verdict)
     return "\n".join(lines)
 
 
 def cell_lines(results: Sequence[Result]) -> str:
     """One line per cell."""
     lines = [
-        "| estimator | rows | features | components | missing | coverage | fits that warned | that were refused |",
-        "|---|" + "---|" * 7,
+        "| estimator | rows | features | components | missing | coverage | fits that warned | were refused | RMSE |",
+        "|---|" + "---|" * 8,
     ]
-    for name, (n, m, r, missing, _), coverage, warned, refused in results:
-        lines.append(f"| `{name}` | {n} | {m} | {r} | {missing:.0%} | {coverage:.3f} | {warned:.0%} | {refused:.0%} |")
+    for name, (n, m, r, missing, _), coverage, warned, refused, error in results:
+        what = f"| `{name}` | {n} | {m} | {r} | {missing:.0%} | {coverage:.3f}"
+        lines.append(f"{what} | {warned:.0%} | {refused:.0%} | {error:.3f} |")
     return "\n".join(lines)
 
 

@@ -210,7 +210,7 @@ class CountedFilter:
             return False
         V = self.levels[level] if level in self.levels else self.late(2.0 ** (-level / 2))
         largest = eigh(self.own[i], V, eigvals_only=True)[-1]
-        return largest <= 2**0.25 * (1 + math.sqrt(self.q / self.seen[i])) ** 2
+        return largest <= 2**0.25 / (1 - math.sqrt(self.q / self.seen[i])) ** 2
 
     def late(self, share):
         """V of a level that is opened now: as if it had been there from the beginning, and no surer than level 0.

@@ -137,6 +137,14 @@ def triangular_inverse(L: Array) -> Array:
     return X
 
 
+def matrix_roots(V: Array) -> Array:
+    """The same as :func:`matrix_root` for a stack of matrices (K × q × q)."""
+    try:
+        return np.linalg.cholesky(V)
+    except np.linalg.LinAlgError:
+        return np.array([matrix_root(each) for each in V]).reshape(V.shape)
+
+
 def matrix_root(V: Array) -> Array:
     """A square root S of V = SSᵀ for symmetric positive semi-definite V, triangular where V is definite."""
     L = cholesky(V, 0.0)

@@ -54,7 +54,8 @@ class FilterDictionary(NamedTuple):
 
     def predict(self, X: Array) -> tuple[Array, Array]:
         filled, variance = projecting.predict(*self._asked, divided(X, self.run.unit), self._size)
-        return self._filled(X, filled), self._with_units(self._with_units(variance))
+        unit = self.run.unit
+        return self._filled(X, filled), variance if unit is None else variance * np.square(unit, dtype=np.float64)
 
     def half_width(self, level: float) -> float:
         """A learned noise variance predicts by a Student-t law, a given one by a normal law."""
@@ -62,7 +63,9 @@ class FilterDictionary(NamedTuple):
         return float(stdtrit(small.noise_freedom, upper) if self.run.settings.model.learn_noise else ndtri(upper))
 
     def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
-        return self._filled(X, projecting.draw(*self._asked, divided(X, self.run.unit), self._size, n_draws, rng))
+        freedom = self.run.filter.small.noise_freedom if self.run.settings.model.learn_noise else np.inf
+        rows = divided(X, self.run.unit)
+        return self._filled(X, projecting.draw(*self._asked, rows, self._size, n_draws, rng, freedom))
 
     def log_density(self, X: Rows) -> Array:
         unit = self.run.unit
@@ -83,4 +86,4 @@ class FilterDictionary(NamedTuple):
 
     def _filled(self, X: Array, filled: Array) -> Array:
         """The same for rows that were filled: what was observed comes back to the last digit."""
-        return filled if self.run.unit is None else np.where(np.isnan(X), filled * self.run.unit, X)
+        return filled if self.run.unit is None else np.where(np.isnan(X), (filled * self.run.unit).astype(X.dtype), X)

@@ -57,12 +57,12 @@ class FilterSettings(NamedTuple):
     block_size: int
     """Rows handled together."""
     scale: bool
-    """Whether columns are taken in units of their own."""
+    """Whether columns have units of their own: not where a variance or a drift is given, which is in those of the data."""
 
     @property
     def measures(self) -> bool:
         """Whether something follows from the data's scale."""
-        return self.noise_variance is None or self.prior_covariance is None or self.scale
+        return self.noise_variance is None or self.prior_covariance is None
 
 
 def filter_settings(
@@ -101,7 +101,8 @@ def filter_settings(
     )
     start = init if isinstance(init, str) else check_init(init, r, n_features)
     size = min(max(2 * r, SMALLEST_BLOCK), LARGEST_BLOCK) if isinstance(batch_size, str) else int(batch_size)
-    return FilterSettings(model, noise, prior, start, seed, dtype, size, bool(scale))
+    given = noise is not None or prior is not None or model.drift is not None  # numbers in the data's units
+    return FilterSettings(model, noise, prior, start, seed, dtype, size, bool(scale) and not given)
 
 
 def _drift(drift: float | ArrayLike, r: int, fit_mean: bool) -> Array | None:
@@ -124,7 +125,7 @@ class FilterRun(NamedTuple):
     filter: FilterState
     """In units of the columns."""
     unit: Array | None
-    """The units of the columns (m); None where all share that of the data."""
+    """The units of the columns (m); None where they are those of the data."""
     warm_rows: Rows | None
     """The first rows of a stream, kept until they are enough to measure the scale; None from then on."""
     seen: Seen | None

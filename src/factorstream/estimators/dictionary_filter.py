@@ -1,4 +1,4 @@
-"""The filter of the paper as a scikit-learn estimator."""
+"""The recursive filter as a scikit-learn estimator: with a covariance per feature, or the paper's with one for all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
 
     A row y is modelled as ``y = x @ components_ + mean_ + noise``. The dictionary has a Gaussian
     posterior; every row gets its coefficients x, and the dictionary and its covariance are then moved
-    by one Kalman step (MF-RLF, Algorithm 1 of "Matrix Factorisation with Linear Filters").
+    by one Kalman step. By default every feature has a covariance and a unit of its own;
+    ``covariance="shared", scale=False`` is the paper's filter (MF-RLF, Algorithm 1 of "Matrix Factorisation with
+    Linear Filters").
 
     Parameters
     ----------
@@ -42,8 +44,9 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         it was seen: exact for features that are rarely seen, while there is room, and from the share of rows in which
         they were seen for the others. A column that is rarely seen, starts late or falls silent is then learned
         quickly, and its intervals allow for what is not known of it. Rows are weighted by how well the dictionary was
-        known when they came, and coefficients allow for what is not known of it. "shared": the paper's single V, which
-        shrinks with every row, whether a feature was seen in it or not.
+        known when they came; coefficients allow for what is not known of it, and listen less to features that are less
+        well known than most (docs/counted.md). "shared": the paper's single V, which shrinks with every row, whether a
+        feature was seen in it or not.
     scale : bool, default=True
         Whether every column is taken in a unit of its own, learned from the spread of its values as far as the columns
         differ by more than columns of one unit do: kilometres beside grams then count alike, and the pixels of an image
@@ -103,11 +106,11 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     -----
     ``fit`` measures the scale behind "auto", and the origin of the mean, on all of X. ``partial_fit`` has
     only the first ``max(n_components, 10)`` rows of the stream for that, however they are divided into
-    calls; with both variances given ``fit`` does the same, so that the two agree to rounding. A feature that
-    has its first value later gets that value as its origin.
+    calls; with both variances given and ``scale=False`` ``fit`` does the same, so that the two agree to rounding. A
+    feature that has its first value later gets that value as its origin.
 
-    Departures from the paper: V is carried in square-root form; each pass is a random permutation
-    where Algorithm 1 draws rows with replacement; Gram matrices are updated instead of recomputed.
+    Departures from the paper with ``covariance="shared", scale=False``: V is carried in square-root form; each pass is
+    a random permutation where Algorithm 1 draws rows with replacement; Gram matrices are updated instead of recomputed.
     All three leave the numbers of Algorithm 1 as they are for a given order of rows.
 
     X may be a scipy.sparse matrix: its stored entries, zeros too, are the observed ones, all others missing.

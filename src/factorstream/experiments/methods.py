@@ -182,7 +182,7 @@ def paper_methods(settings: Settings) -> list[Method]:
         Method("sgdmf", "SGDMF", sgd, passes, steps, tuning, paper=PAPER_SGDMF),
         Method("nmf", f"NMF, {iterations} iterations", nmf, iterations, iterations="max_iter", paper=PAPER_NMF),
         Method("mf-rlf-auto", "MF-RLF, automatic, one pass", automatic),
-        Method("recommended", "recommended: counted covariances, one pass", recommended),
+        Method("recommended", "recommended, one pass", recommended),
         Method("sweeps", "variational sweeps", sweeps),
         Method("mean", "pixel mean (floor)", lambda seed: PixelMean()),
     ]

@@ -116,23 +116,33 @@ def _filled(state: FilterState, model: FilterModel, Y: Array, block_size: int, X
 
 @within_limit
 def draw(
-    state: FilterState, model: FilterModel, Y: Array, block_size: int, n_draws: int, rng: np.random.Generator
+    state: FilterState,
+    model: FilterModel,
+    Y: Array,
+    block_size: int,
+    n_draws: int,
+    rng: np.random.Generator,
+    freedom: float = np.inf,
 ) -> Array:
-    """Joint draws of the missing entries (n_draws × n × m): one dictionary per draw, x and noise per row."""
+    """Joint draws of the missing entries (n_draws × n × m): one σ² and one dictionary per draw, x and noise per row.
+
+    σ² is known with so many degrees of freedom, and all covariances are in proportion to it.
+    """
     place, doubt = place_of(state.C), doubt_of(state, model)
     prior = doubt.prior
     out = np.repeat(Y[None], n_draws, axis=0)
     V_roots = np.sqrt(prior.dictionary_scale) * doubt.roots
-    normal = place.put(rng.standard_normal((n_draws, Y.shape[1], model.q)), 1)
+    wider = np.ones(n_draws) if np.isinf(freedom) else np.sqrt(freedom / rng.chisquare(freedom, n_draws))
+    normal = place.put(wider[:, None, None] * rng.standard_normal((n_draws, Y.shape[1], model.q)), 1)
     C = place.each(products.drawn_dictionaries, state.C, normal, V_roots, doubt.group)
     for row in each_row(state, Y, block_size):
         if row.n_missing == 0:
             continue
         found = doubt.coefficients(row)
-        x = found.x + rng.standard_normal((n_draws, model.r)) @ found.root().T
+        x = found.x + wider[:, None] * (rng.standard_normal((n_draws, model.r)) @ found.root().T)
         drawn = place.get(place.each(products.drawn_entries, C, state.origin, row.missing_idx, x), 1)
         where = np.flatnonzero(np.isnan(Y[row.position]))
-        out[:, row.position, where] = drawn + np.sqrt(prior.noise) * rng.standard_normal(drawn.shape)
+        out[:, row.position, where] = drawn + np.sqrt(prior.noise) * wider[:, None] * rng.standard_normal(drawn.shape)
     return out
 
 

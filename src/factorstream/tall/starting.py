@@ -41,9 +41,9 @@ COUNTED_NOISE_SHARE = 0.002
 """λ, as a share of the data's variance, for ``covariance="counted"``. A sample counts in full only once what is not
 known of C makes up less of its variance than λ does.
 
-Measured by ``benchmarks/rare_columns.py``: the less, the better for a rarely seen column of ten components (1.22, 1.29
-and 1.53 times the error of the variational fit at 0.0005, 0.002 and 0.01); held-out entries of small tables move by at
-most 1.5% between these, those of one wide matrix by 8%."""
+Measured by ``benchmarks/rare_columns.py``: the less, the better for a rarely seen column of ten components (1.01, 1.03
+and 1.22 times the error of the variational fit at 0.0005, 0.002 and 0.01); held-out entries of small tables are best
+around 0.002, and move by at most 3.4% between these."""
 
 START_SHARE = 0.25
 """Size of the random start as a share of the prior's deviation: small, so that it is soon outweighed.
@@ -57,10 +57,6 @@ ROUNDING = 8.0
 """Deviations up to this many units of rounding, relative to the data's size, count as none.
 
 Not tuned: the mean of equal values is off by a unit or two, real data vary by many orders of magnitude more."""
-
-CONSTANT = 1e-4
-"""Deviations up to this share of a feature's mean say nothing of its unit. Not tuned: a sensor that rests in the first
-rows of a stream jitters by less, and its unit would be kept for ever."""
 
 BLOCK = 2**18
 """Entries looked at together when the scale is measured: two megabytes. Not tuned; memory and speed only."""
@@ -125,16 +121,15 @@ def measure(rows: Rows, fit_mean: bool, place: Place | None = None) -> Scale:
     return Scale(place, origin, variance, n / m, place.each(is_positive, count), squares, freedom)
 
 
-def in_units(scale: Scale, dtype: np.dtype[Any]) -> tuple[Scale, Array | None]:
-    """The scale of the same rows with every column in its own unit, and the units (m); None where all share one."""
+def in_units(scale: Scale, dtype: np.dtype[Any]) -> tuple[Scale, Array]:
+    """The scale of the same rows with every column in its own unit, and the units (m)."""
     place = scale.place
     squares, freedom, origin = (place.get(part, 0) for part in (scale.squares, scale.freedom, scale.origin))
     variances = squares / np.maximum(freedom, 1.0)
-    unit = units(np.where(variances > CONSTANT**2 * origin**2, variances, 0.0), freedom)
-    if unit is None:
-        return scale, None
-    variance = float(np.sum(squares / unit**2) / freedom.sum())
-    return scale._replace(origin=place.put(origin / unit, 0), variance=variance), unit.astype(dtype)
+    rounding = (ROUNDING * float(np.finfo(dtype).eps)) ** 2 * (origin**2 + variances)
+    unit = units(np.where(variances > rounding, variances, 0.0), freedom)
+    variance = float(np.sum(squares / unit**2) / freedom.sum()) if freedom.any() else 0.0
+    return scale._replace(origin=place.put(origin / unit, 0), variance=variance or scale.variance), unit.astype(dtype)
 
 
 def _blocks(place: Place, rows: Rows, origin: Tall) -> Iterator[tuple[Tall, Tall]]:

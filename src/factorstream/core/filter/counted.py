@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..linalg import Array, matrix_root
+from ..linalg import Array, matrix_roots
 from .coefficients import Coefficients
 from .covariance import predict, unit_drift
-from .groups import Groups, kept_share, mean_root, weighted_median
+from .groups import Groups, covariances, kept_share, mean_root, weighted_median
 from .model import FilterModel
 from .recursion import belief, learn, normal_equations, with_mean
 from .state import SmallState, noise_information, sample_noise
@@ -60,10 +60,10 @@ def drifted(small: SmallState, groups: Groups, drift: Array | None, counts: Arra
     Q = unit_drift(small, drift) * (small.lam / small.noise)
     share = kept_share(small.S, Q)
     silent = (groups.shares == 0) & (counts[1:] == 0)
-    away = 1.0 + len(small.T) / counts.sum()
-    roots = [matrix_root(R @ R.T + (away if lost else 1.0) * Q) for R, lost in zip(groups.roots, silent, strict=True)]
+    away = np.where(silent, 1.0 + len(small.T) / counts.sum(), 1.0)
+    roots = matrix_roots(covariances(groups.roots) + away[:, None, None] * Q)
     small = small._replace(S=predict(small.S, Q))
-    return small, groups._replace(roots=np.array(roots).reshape(groups.roots.shape), n=share * groups.n), share
+    return small, groups._replace(roots=roots, n=share * groups.n), share
 
 
 TRUST_POWER = 4.0
@@ -71,7 +71,8 @@ TRUST_POWER = 4.0
 
 Measured by ``benchmarks/rare_columns.py``: 1 is the weight of a known variance. The feature's own residual then
 already explains itself, and a column seen in 60 of 500 rows, of 20 columns and ten components, is filled with an error
-of 1.10 times the variational fit's, beside 1.05 at 2 and 1.02 at 4. Other errors there move by at most 2%."""
+of 1.09 times the variational fit's, beside 1.04 at 2 and 1.03 at 4. Of a column seen in 30 or 150 rows it moves by at
+most 1%."""
 
 
 def trust(small: SmallState, model: FilterModel, roots: Array, counts: Array, n_levels: int) -> Array:

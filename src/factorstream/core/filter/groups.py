@@ -45,11 +45,11 @@ ROOM, ROOM_PER_ENTRY = 8192, 0.25
 """Entries of matrices that features of their own may take: this many, or this share of the entries of C.
 
 Not tuned: 64 kilobytes, or a quarter of the dictionary; speed and memory against exactness. Without any room the 95%
-intervals of a column seen in 30 of 500 rows hold 86% instead of 94% (``benchmarks/rare_columns.py``)."""
+intervals of a column seen in 30 of 500 rows hold 89% instead of 95% (``benchmarks/rare_columns.py``)."""
 
 EVERY_ROW, EVERY = 64, 16
-"""Levels are chosen anew after each of the first 64 samples, then after every 16th. Not tuned: shares change by less
-than a tenth of a level's width between two choices."""
+"""Levels are chosen anew after each of the first 64 samples, then after every 16th. Not tuned: a share changes by less
+than two thirds of a level's width between two choices, and by less than a tenth from 450 samples on."""
 
 
 class Groups(NamedTuple):
@@ -146,12 +146,12 @@ def level_root(S: Array, prior: Array, share: float) -> Array:
 def is_alike(own: Array, level: Array, seen: float) -> bool:
     """Whether V_i = RRᵀ of a feature seen in so many samples exceeds the V_l of a level by no more than chance.
 
-    Seen in samples like all others, q directions by n samples, the largest eigenvalue of V_l⁻¹V_i is at most about
-    (1 + √(q/n))² (Marchenko and Pastur), and the share of the level is off by up to half a level. Seen where one
-    coefficient is always small, the feature is known less than the level says for as long as that lasts.
+    Seen in samples like all others, q directions by n samples, the largest eigenvalue of V_l⁻¹V_i, an inverse of sample
+    covariances, is at most about (1 − √(q/n))⁻² (Marchenko and Pastur), and the share of the level is off by up to half
+    a level. Seen where one coefficient is always small, the feature is known less than the level says.
     """
     excess = np.linalg.norm(np.linalg.solve(level, own), 2) ** 2
-    return bool(excess <= 2.0 ** (0.5 / STEPS_PER_HALF) * (1.0 + np.sqrt(len(own) / seen)) ** 2)
+    return bool(excess <= 2.0 ** (0.5 / STEPS_PER_HALF) / (1.0 - np.sqrt(len(own) / seen)) ** 2)
 
 
 def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool = False) -> tuple[Array, Groups]:
