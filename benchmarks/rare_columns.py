@@ -87,9 +87,9 @@ CHANGES: dict[str, dict[str, float]] = {
 UNIT_CHANGES: dict[str, dict[str, float]] = {
     "shared": {},
     "counted": {},
-    "OF_ONE_UNIT=0": {CORE + "units.OF_ONE_UNIT": 0.0},
-    "OF_ONE_UNIT=0.3": {CORE + "units.OF_ONE_UNIT": 0.3},
-    "OF_ONE_UNIT=10": {CORE + "units.OF_ONE_UNIT": 10.0},
+    "OTHER_UNIT=1": {CORE + "units.OTHER_UNIT": 1.0},
+    "OTHER_UNIT=2": {CORE + "units.OTHER_UNIT": 2.0},
+    "OTHER_UNIT=10": {CORE + "units.OTHER_UNIT": 10.0},
     "scale=False": {},
 }
 """The same for the units of columns."""
