@@ -57,7 +57,7 @@ class FilterSettings(NamedTuple):
     block_size: int
     """Rows handled together."""
     scale: bool
-    """Whether columns have units of their own: not where a variance or a drift is given, which are in the data's."""
+    """Whether columns have units of their own: not where a variance or a drift is given in those of the data."""
 
     @property
     def measures(self) -> bool:

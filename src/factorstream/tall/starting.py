@@ -126,11 +126,10 @@ def in_units(scale: Scale, dtype: np.dtype[Any]) -> tuple[Scale, Array]:
     place = scale.place
     squares, freedom, origin = (place.get(part, 0) for part in (scale.squares, scale.freedom, scale.origin))
     variances = squares / np.maximum(freedom, 1.0)
-    rounding = (ROUNDING * float(np.finfo(dtype).eps)) ** 2 * (origin**2 + variances)
-    varies = variances > rounding
+    varies = variances > (ROUNDING * float(np.finfo(dtype).eps)) ** 2 * (origin**2 + variances)
     unit = units(np.where(varies, variances, 0.0), freedom)
-    variance = float(np.sum(squares[varies] / unit[varies] ** 2) / freedom.sum()) if varies.any() else 0.0
-    return scale._replace(origin=place.put(origin / unit, 0), variance=variance or scale.variance), unit.astype(dtype)
+    variance = float(np.sum(squares / unit**2) / freedom.sum()) if varies.any() else scale.variance
+    return scale._replace(origin=place.put(origin / unit, 0), variance=variance), unit.astype(dtype)
 
 
 def _blocks(place: Place, rows: Rows, origin: Tall) -> Iterator[tuple[Tall, Tall]]:

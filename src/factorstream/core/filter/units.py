@@ -19,12 +19,18 @@ Not tuned: pixels of face images are at 0.3, columns with normal loadings at 0.5
 at 2 to 10. What it does is measured by ``benchmarks/rare_columns.py``."""
 
 
+NORMAL_QUARTILE = 0.6745
+"""Derived: the median distance of a normal variable from its mean, in standard deviations."""
+
+
 def units(variances: Array, freedom: Array) -> Array:
     """The unit of each column (m), 1 in the middle; columns without a variance have 1 too.
 
     Given its variance σ_i², the log of a column's sample variance with d degrees of freedom has the mean
     log σ_i² + ψ(d/2) − log(d/2) and the variance ψ₁(d/2). With δ_i the distance of log σ_i² from the median of all
-    columns, drawn in by as little as it is known, the unit is exp(½ κ δ_i), κ = δ_i²/(δ_i² + OTHER_UNIT²).
+    columns, drawn in by as little as it is known, the unit is exp(½ κ δ_i), κ = δ_i²/(δ_i² + c²). c is OTHER_UNIT; it
+    is OTHER_UNIT/τ where most columns have units of their own, seen from a deviation τ of log σ_i² above 1 (by the
+    median of the distances, which a few columns in other units do not change).
     """
     unit, known = np.ones(len(variances)), (freedom >= 1.0) & (variances > 0.0)
     if np.count_nonzero(known) < 2:
@@ -32,7 +38,8 @@ def units(variances: Array, freedom: Array) -> Array:
     d = 0.5 * freedom[known]
     logs, uncertain = np.log(variances[known]) - digamma(d) + np.log(d), polygamma(1, d)
     distance = logs - np.median(logs)
-    spread = np.maximum(distance**2 - uncertain, 0.0)
-    distance *= spread / (spread + uncertain)
-    unit[known] = np.exp(0.5 * distance * distance**2 / (distance**2 + OTHER_UNIT**2))
+    spread = (np.median(np.abs(distance)) / NORMAL_QUARTILE) ** 2 - uncertain.mean()
+    own = np.maximum(distance**2 - uncertain, 0.0)
+    distance *= own / (own + uncertain)
+    unit[known] = np.exp(0.5 * distance * distance**2 / (distance**2 + OTHER_UNIT**2 / max(spread, 1.0)))
     return unit
