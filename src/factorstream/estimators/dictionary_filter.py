@@ -30,15 +30,14 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         Number of components. May reach or exceed the number of features (or of observed entries of a row): the
         coefficients are then found under a prior, see ``coefficients``.
     noise_variance : "auto" or float, default="auto"
-        λ, in the units of the columns, squared (see ``scale``). "auto" learns it from the innovations while the stream
-        runs.
+        λ, in the data's units. "auto" learns it from the innovations while the stream runs.
     prior_covariance : "auto", float, array (n_components,) or (n_components, n_components), default="auto"
-        V0, the prior covariance between components, the same for every feature, in the units of the columns; a vector
-        is its diagonal. "auto" is the data's variance divided by ``n_components``.
+        V0, the prior covariance between components, the same for every feature; a vector is its
+        diagonal. "auto" is the data's variance divided by ``n_components``.
     drift : float, array (n_components,) or (n_components, n_components), default=0.0
         Q_V, added to the covariance before every row: a dictionary that drifts (the paper's Kalman variant). A number
-        also lets the mean drift. In the units of the columns, squared. With ``covariance="counted"`` it is that of
-        loadings whose coefficients have unit variance, so that it does not depend on how these happen to be scaled.
+        also lets the mean drift. In the data's units, squared. With ``covariance="counted"`` it is that of loadings
+        whose coefficients have the variance 1, so that it does not depend on how these happen to be scaled.
     covariance : {"counted", "shared"}, default="counted"
         How uncertain the loadings of each feature are. "counted": every feature has its own V, from the rows in which
         it was seen: exact for features that are rarely seen, while there is room, and from the share of rows in which
@@ -48,9 +47,11 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         well known than most (docs/counted.md). "shared": the paper's single V, which shrinks with every row, whether a
         feature was seen in it or not.
     scale : bool, default=True
-        Whether every column is taken in a unit of its own, learned from the spread of its values as far as the columns
-        differ by more than columns of one unit do: kilometres beside grams then count alike, and the pixels of an image
-        stay as they are. Results are in the data's units. ``covariance="shared", scale=False`` is the paper's filter.
+        Whether columns are taken in units of their own: kilometres beside grams then count alike. A unit is learned
+        from the spread of a column's values where that is very different from the others'; the pixels of an image stay
+        nearly as they are. The noise is taken to be the same for all columns in these units. Results are in the data's
+        units. Where you give a variance or a drift, which are in the data's units, columns stay in these too.
+        ``covariance="shared", scale=False`` is the paper's filter.
     coefficients : {"least_squares", "map", "marginal"}, default="least_squares"
         How a row gets its coefficients: the paper's least squares; maximum a posteriori under
         x ~ N(0, I); or the maximum of the marginal likelihood p(y_k | y_1, ..., y_{k-1}, x), the
@@ -106,8 +107,9 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     -----
     ``fit`` measures the scale behind "auto", and the origin of the mean, on all of X. ``partial_fit`` has
     only the first ``max(n_components, 10)`` rows of the stream for that, however they are divided into
-    calls; with both variances given and ``scale=False`` ``fit`` does the same, so that the two agree to rounding. A
-    feature that has its first value later gets that value as its origin.
+    calls; with both variances given ``fit`` does the same, so that the two agree to rounding. A feature that has its
+    first value later gets that value as its origin, and the unit 1. A sensor that hardly moves in the first rows of a
+    stream gets too small a unit: begin with rows in which all of them move, or set ``scale=False``.
 
     Departures from the paper with ``covariance="shared", scale=False``: V is carried in square-root form; each pass is
     a random permutation where Algorithm 1 draws rows with replacement; Gram matrices are updated instead of recomputed.
