@@ -30,11 +30,11 @@ def values():
 
 @pytest.fixture(scope="module")
 def result(values):
-    return run(values, [0.2, 0.35], [0, 1])
+    return run(values, [0.2, 0.35], list(range(8)))  # one removed run in five may decide about a mask
 
 
 def test_every_method_is_scored_at_every_fraction_and_seed(result):
-    assert len(result.scores) == 4 * 2 * 2
+    assert len(result.scores) == 4 * 2 * 8
     for score in result.scores:
         assert np.isfinite(score.rmse)
         assert (score.two_sigma is None) == (score.method == "linear interpolation")
