@@ -84,7 +84,7 @@ def test_the_report_is_written_in_every_format(result, tmp_path):
     assert "| SequenceFilter, smoothed |" in paths[1].read_text()
     assert len(list(csv.DictReader(paths[2].read_text().splitlines()))) == 10
     data = json.loads(paths[3].read_text())
-    assert len(data["scores"]) == 16
+    assert len(data["scores"]) == 4 * 2 * 8
     assert data["data_source"] == "made up"
     assert paths[4].stat().st_size > 10_000
 
