@@ -117,8 +117,8 @@ def _notes(completion: Completion, source: Path, target: Path) -> Iterator[str]:
         )
     for column, value, times in completion.suspects:
         yield (
-            f"Column {column} has the value {value:.15g} {counted(times, 'time')}, far from its other values; it is "
-            f"kept as a number, and if it marks a gap, pass --missing={value:.15g}."
+            f"Column {column} has the value {value:.15g} {counted(times, 'time')}, far from its other values; it "
+            f"stays in the file, and if it marks a gap, pass --missing={value:.15g}."
         )
     for column, text, count, line in completion.strays:
         where = f"line {line} has" if count == 1 else f"{count} cells, the first in line {line}, have"
