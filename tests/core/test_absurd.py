@@ -16,7 +16,7 @@ def naive(values):
 
 
 def judged_in_order(seen, values):
-    """The values that are believed, those ``seen`` before first, and the positions of the others."""
+    """Two lists: all values that are taken as data, beginning with ``seen``; and the positions of the absurd ones."""
     seen, strikes, last, absurd = list(seen), 0, None, []
     fills = (9.969209968386869e36, 1e20, 9999.0, 1e15)
     for at, value in enumerate(values):

@@ -257,7 +257,7 @@ def test_one_row_and_constant_columns_have_no_units(rng):
 @pytest.mark.parametrize("n_components", [3, 10])
 @pytest.mark.parametrize("table", [load_wine, load_breast_cancer])
 def test_tables_of_mixed_units_are_filled_in_better_than_by_means(table, n_components):
-    """Errors in deviations of the columns; without units of their own they were above those of the means."""
+    """Errors are in standard deviations of the columns; the paper's filter, without units, is worse than the means."""
     Y = table().data
     errors = []
     for seed in range(3):

@@ -32,7 +32,7 @@ LEARNED = {}
 
 
 def learned(settings, method):
-    """The model after ``method`` of ROWS, learned once for the tests below: to look at, or to copy before a change."""
+    """A model fitted to ROWS by ``method``. Tests share it, so a test that changes it has to copy it first."""
     key = repr(settings), method
     if key not in LEARNED:
         LEARNED[key] = getattr(SequenceFilter(2, **settings), method)(ROWS.copy())

@@ -16,7 +16,7 @@ from ..core.linalg import Array, is_sparse
 from ..core.place import Place
 from ..tall.filtering import filter_rows
 from ..tall.places import place_of
-from ..tall.rows import Rows, divided, rows_with_data, stack
+from ..tall.rows import Rows, rows_with_data, stack
 from ..tall.starting import in_units, measure, start, warm_up
 from ._absurd import first_rows, next_rows
 from ._records import Lots, Record, Tell, filter_record, latest, with_record
@@ -196,7 +196,7 @@ def _warm_up(
     more = rows_with_data(X)[: max(wanted - kept.shape[0], 0)] if wanted else NO_ROWS
     first = first_rows(kept, X, more, settings.dtype)
     start, unit = _start(settings, first.clean, place)
-    state, _ = filter_rows(start, settings.model, divided(first.clean[: kept.shape[0]], unit), settings.block_size)
+    state, _ = filter_rows(start, settings.model, first.clean[: kept.shape[0]], settings.block_size, unit=unit)
     if first.kept.shape[0] < wanted:
         return state, unit, first.kept, None, first.X
     n = int(more[-1]) + 1 if len(more) else 0
@@ -241,8 +241,8 @@ def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell) -> tuple[FilterRun,
     at_once = GATHERED if is_sparse(X) else 4 * size
     infos = []
     for first in range(0, X.shape[0], at_once):
-        rows = divided(X[order[first : first + at_once]], run.unit, in_place=True)
-        state, info = filter_rows(state, model, rows, size, part_of=X.shape[0])
+        rows = X[order[first : first + at_once]]
+        state, info = filter_rows(state, model, rows, size, part_of=X.shape[0], unit=run.unit)
         infos.append(info)
     run = _recorded(run, state, FilterRecord.join(infos), tell)
     return run, run.records[-1][-1].get("dictionary_share", np.inf)

@@ -255,9 +255,10 @@ class SequenceAnswers(SequenceAttributes):
         return shift + scale * answer.signal, self._width(held) * np.sqrt(var)
 
     def _width(self, held: float = 0.95) -> Array:
-        """What the standard deviations of gaps in standardised units are multiplied by (m,).
+        """Factors (m,) that turn standard deviations of standardised features into those that are reported.
 
-        They are Student's, so that as many of them as a Gaussian needs to hold `held` do hold it.
+        They contain the scale of the data, the calibration, and a factor for few values: Student's quantile over the
+        normal one for intervals of probability ``held``. Normal intervals of the reported deviations then hold it.
         """
         state = self.state_
         return np.asarray(state.interval_scale * student_factor(state.counts, held) * state.stream.scale)

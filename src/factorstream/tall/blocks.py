@@ -40,8 +40,11 @@ class Blocks(NamedTuple):
         return Filtered(state, records)
 
     def _if_complete(self, state: FilterState, rows: RowBlock) -> Array | None:
-        """YYᵀ of a block without gaps, or None. A gap would show in it, so that no pass over Y has to look for some;
-        most blocks with gaps have one in their first row, and are not multiplied for nothing."""
+        """YYᵀ of a block in which nothing is missing; None for any other block.
+
+        A missing value is NaN and makes YYᵀ NaN, so that the product itself tells whether the block is complete. The
+        first row is looked at before: if it has a gap, the product is not computed.
+        """
         place = self.place
         if rows.n == 1 or not in_blocks(place, state, self.model):
             return None

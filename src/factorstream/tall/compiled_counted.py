@@ -1,4 +1,4 @@
-"""One row after another where every feature has its own doubt, compiled: the twin of ``counted_rows``.
+"""Compiled loops for the filter with one covariance per feature: row by row what ``counted_rows`` does in NumPy.
 
 What is rare stays there: a row that cannot be done here is handed back with nothing changed, and groups are chosen anew
 by ``core.filter.groups``; the loops stop where that would change something. A dictionary that drifts is not known here.

@@ -13,7 +13,8 @@ from ..core.linalg import Array
 from .loops import loops
 
 EVERY_ROW, EVERY, TRUST_POWER = 64, 16, 4.0
-"""As in ``core.filter``, once more: the cache of compiled code would miss a change (a test compares them)."""
+"""The constants of these names in ``core.filter``. They are repeated here because the cache of compiled code would not
+notice if they changed there; a test compares them."""
 
 SIZE, SHARE, LOW, HIGH, OBSERVED, DOUBT, SQUARES, TRUST = range(8)
 """The rows of ``facts``: a group's number of features; 1, a level's share, or 0 for a feature of its own; the shares of
@@ -33,9 +34,9 @@ class Grouped(NamedTuple):
     facts: Array
     """Numbers of each group (8 × K + 1)."""
     roots: Array
-    """Sᵀ of each group (K + 1 × q × q)."""
+    """The transposed square root Sᵀ of each group's covariance V = SSᵀ (K + 1 × q × q)."""
     V: Array
-    """SSᵀ of each group (K + 1 × q × q)."""
+    """The covariance of each group (K + 1 × q × q)."""
     lines: Array
     """Room for vectors of each group: Sᵀz, its gain, Σ c_i e_i (3 × K + 1 × q)."""
     n_own: int

@@ -53,14 +53,14 @@ def _stored(X: Array, kind: type) -> Rows:
     return kind((X[seen], np.nonzero(seen)[1], ends), shape=X.shape)
 
 
-def divided(X: Rows, unit: Array | None, *, in_place: bool = False) -> Rows:
-    """The rows with every column in its unit (m), a copy unless ``in_place``; X itself where there are no units.
+def divided(X: Rows, unit: Array | None) -> Rows:
+    """A copy of X in which every column is divided by its unit (m); X itself where there are no units.
 
-    The copy has the dtype of the units: rows of another dtype are divided as if they had been converted before.
+    X is first converted to the dtype of the units.
     """
     if unit is None:
         return X
-    out = X if in_place else X.astype(unit.dtype)
+    out = X.astype(unit.dtype)
     if is_sparse(out):
         out.data /= unit[out.indices]
     else:

@@ -50,7 +50,7 @@ def test_units_are_those_of_the_loop(rng, spread):
     variances = np.exp(spread * rng.standard_normal(9)) * rng.chisquare(np.maximum(freedom, 1.0)) / 5.0
     variances[8] = 0.0
     expected = naive_units(variances, freedom)
-    np.testing.assert_allclose(units(variances, freedom), expected, rtol=1e-4)
+    np.testing.assert_allclose(units(variances, freedom), expected, rtol=1e-6)
     assert expected[7] == expected[8] == 1.0
 
 

@@ -276,7 +276,9 @@ COEFFICIENT_STEPS: dict[str, CoefficientStep] = {
         CoefficientStep(
             "expected_least_squares", expected_least_squares, whitened=True, compiled="least_squares", doubts=True
         ),
-        CoefficientStep("expected_map", expected_maximum_a_posteriori, False, compiled="ridge", doubts=True),
+        CoefficientStep(
+            "expected_map", expected_maximum_a_posteriori, learns_prior=False, compiled="ridge", doubts=True
+        ),
         CoefficientStep("doubting_marginal", marginal_likelihood, doubts=True),
     )
 }

@@ -35,10 +35,11 @@ def sample_noise(lam: float, fitted: float, n: int, doubt: float) -> float:
 
 
 def noise_information(doubt: Count) -> Count:
-    """What an innovation says about the noise, where C is doubted: (1 + doubt)⁻², ``doubt`` being xᵀVx/λ.
+    """The weight of a sample in the learned noise variance, where C is doubted: (1 + doubt)⁻², ``doubt`` = xᵀVx/λ.
 
-    An innovation of variance σ² + a has information about σ² in proportion to 1/(σ² + a)², and a is at most as well
-    known as C's prior: counted in full, samples that met an unknown C would make the noise look small.
+    An innovation has the variance σ² + a, of which a comes from not knowing C, and its information about σ² is
+    proportional to 1/(σ² + a)². Early samples have a large a that is itself only a guess. With equal weights they would
+    make the noise look small.
     """
     return (1.0 + doubt) ** -2
 

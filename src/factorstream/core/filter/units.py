@@ -7,7 +7,7 @@ Columns in one unit differ a little too, and are best left as they are.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import digamma, polygamma
+from scipy.special import digamma, ndtri, polygamma
 
 from ..linalg import Array
 
@@ -19,7 +19,7 @@ Not tuned: pixels of face images are at 0.3, columns with normal loadings at 0.5
 at 2 to 10. Errors on four public tables move by at most 3% between 1 and 3 (``benchmarks/rare_columns.py``)."""
 
 
-NORMAL_QUARTILE = 0.6745
+NORMAL_QUARTILE = float(ndtri(0.75))
 """Derived: the median distance of a normal variable from its mean, in standard deviations."""
 
 
@@ -27,10 +27,11 @@ def units(variances: Array, freedom: Array) -> Array:
     """The unit of each column (m), 1 in the middle; columns without a variance have 1 too.
 
     Given its variance σ_i², the log of a column's sample variance with d degrees of freedom has the mean
-    log σ_i² + ψ(d/2) − log(d/2) and the variance ψ₁(d/2). With δ_i the distance of log σ_i² from the median of all
-    columns, drawn in by as little as it is known, the unit is exp(½ κ δ_i), κ = δ_i²/(δ_i² + c²). c is OTHER_UNIT; it
-    is OTHER_UNIT/τ where most columns have units of their own, seen from a deviation τ of log σ_i² above 1 (by the
-    median of the distances, which a few columns in other units do not change).
+    log σ_i² + ψ(d/2) − log(d/2) and the variance ψ₁(d/2). Let δ_i be the distance of a column's log-variance from the
+    median of all columns, made smaller where few values were seen. The unit is exp(½ κ δ_i) with κ = δ_i²/(δ_i² + c²):
+    near columns keep the unit 1, far ones are divided by their deviation. c is OTHER_UNIT where most columns are alike.
+    Where their log-variances have a standard deviation τ above 1, most columns have units of their own, and c is
+    OTHER_UNIT/τ. τ comes from the median distance, which a few columns in other units do not change.
     """
     unit, known = np.ones(len(variances)), (freedom >= 1.0) & (variances > 0.0)
     if np.count_nonzero(known) < 2:
