@@ -79,6 +79,7 @@ TESTED_BY = {
     "report/figures": "experiments/test_restoration_report",
     "report/series": "report/test_document",
     "sources/table": "sources/test_tables",
+    "tall/column_products": "tall/test_columns",
     "tall/compiled_counted": "tall/test_counted_compiled",
     "tall/compiled_groups": "tall/test_counted_compiled",
     "tall/compiled_projecting": "tall/test_compiled",

@@ -77,8 +77,8 @@ def test_where_a_number_is_given_the_units_are_those_of_the_data(rng, given):
     _, X = world(rng)
     one, other = (DictionaryFilter(3, random_state=0, scale=scale, **given).fit(X) for scale in (True, False))
     np.testing.assert_array_equal(one.components_, other.components_)
-    assert one.noise_variance_ == other.noise_variance_
-    assert one.noise_variance_ == given.get("noise_variance", one.noise_variance_)
+    np.testing.assert_array_equal(one.noise_variance_, other.noise_variance_)
+    np.testing.assert_array_equal(one.noise_variance_, given.get("noise_variance", one.noise_variance_))
 
 
 # ------------------------------------------------------------------ answers in the data's units
@@ -218,23 +218,6 @@ def test_files_and_pickles_keep_the_units(rng, tmp_path):
         copy.partial_fit(X[120:])
         np.testing.assert_array_equal(copy.impute(X), model.impute(X))
         np.testing.assert_array_equal(copy.noise_variance_, model.noise_variance_)
-
-
-@pytest.mark.parametrize("factor", [1e-2, 1.0, 1e2])
-def test_a_column_may_have_its_first_value_after_the_units_were_chosen(rng, factor):
-    """It has the unit 1, whatever its own."""
-    Y, X = world(rng, n=1500, missing=0.1)
-    Y[:, 1] *= factor
-    X[:, 1] *= factor
-    X[:300, 1] = np.nan
-    model = DictionaryFilter(3, random_state=0)
-    for part in np.split(X, [7, 200, 900]):
-        model.partial_fit(part)
-    assert model.state_.unit[1] == 1.0
-    later = X[900:].copy()
-    later[:, 1] = np.nan
-    error = np.sqrt(np.mean((model.impute(later) - Y[900:])[:, 1] ** 2))
-    assert error < 0.7 * Y[:, 1].std()
 
 
 def test_one_row_and_constant_columns_have_no_units(rng):

@@ -11,7 +11,9 @@ from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterState
 from ..core.linalg import Array, is_sparse
 from ..tall import projecting
-from ..tall.rows import Rows, divided
+from ..tall.columns import rescaled
+from ..tall.places import place_of
+from ..tall.rows import Rows, divided, without_columns
 from ._filter_run import FilterRun
 
 
@@ -29,6 +31,19 @@ class FilterDictionary(NamedTuple):
         return self.run.settings.block_size
 
     @property
+    def _variance(self) -> float | Array:
+        """What variances of the run are multiplied by: the square of the unit, and the column's part of the noise."""
+        unit, noise = self.run.unit, self.run.columns.noise
+        squared: float | Array = 1.0 if unit is None else np.square(unit, dtype=np.float64)
+        return squared if noise is None else squared * noise.ratio
+
+    @property
+    def _unseen(self) -> Array | None:
+        """The columns of which the filter has seen no value yet (m, boolean), or None where there are none."""
+        state = self.run.filter
+        return None if state.unseen is None else place_of(state.C).get(state.unseen, 0)
+
+    @property
     def components(self) -> Array:
         return self._with_units(projecting.components(*self._asked))
 
@@ -38,41 +53,63 @@ class FilterDictionary(NamedTuple):
 
     @property
     def noise(self) -> float | Array:
-        noise, unit = self.run.filter.small.noise, self.run.unit
-        return noise if unit is None else noise * np.square(unit, dtype=np.float64)
+        return self.run.filter.small.noise * self._variance
 
     @property
     def covariance(self) -> Array:
-        V, unit = projecting.covariance(*self._asked), self.run.unit
-        return V if unit is None else V * np.square(unit, dtype=np.float64)[:, None, None]
+        V, factor = projecting.covariance(*self._asked), self._variance
+        return V * factor[:, None, None] if isinstance(factor, np.ndarray) else V
 
     def coefficients(self, X: Rows) -> Array:
-        return projecting.coefficients(*self._asked, divided(X, self.run.unit), self._size)
+        return projecting.coefficients(*self._asked, self._rows(X), self._size)
 
     def fill(self, X: Array) -> Array:
-        return self._filled(X, projecting.fill(*self._asked, divided(X, self.run.unit), self._size))
+        return self._filled(X, projecting.fill(*self._asked, self._rows(X), self._size))
 
     def predict(self, X: Array) -> tuple[Array, Array]:
-        filled, variance = projecting.predict(*self._asked, divided(X, self.run.unit), self._size)
-        unit = self.run.unit
-        return self._filled(X, filled), variance if unit is None else variance * np.square(unit, dtype=np.float64)
+        filled, variance = projecting.predict(*self._asked, self._rows(X), self._size)
+        variance = variance * self._variance
+        if self._unseen is not None:
+            variance = np.where(np.isnan(X), np.where(self._unseen, np.inf, variance), 0.0)
+        return self._filled(X, filled), variance
 
-    def half_width(self, level: float) -> float:
-        """A learned noise variance predicts by a Student-t law, a given one by a normal law."""
-        small, upper = self.run.filter.small, 0.5 + 0.5 * level
-        return float(stdtrit(small.noise_freedom, upper) if self.run.settings.model.learn_noise else ndtri(upper))
+    def half_width(self, level: float) -> float | Array:
+        """A learned noise variance predicts by a Student-t law, a given one by a normal law.
+
+        The degrees of freedom are those of the common variance and of the column's part of it: what is not known of
+        either adds up.
+        """
+        upper = 0.5 + 0.5 * level
+        if not self.run.settings.model.learn_noise:
+            return float(ndtri(upper))
+        freedom: float | Array = self.run.filter.small.noise_freedom
+        if self.run.columns.noise is not None:
+            freedom = 1.0 / (1.0 / freedom + 1.0 / self.run.columns.noise.freedom)
+        return np.asarray(stdtrit(freedom, upper), dtype=np.float64)
 
     def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
+        """Every draw has one noise variance for each column."""
         freedom = self.run.filter.small.noise_freedom if self.run.settings.model.learn_noise else np.inf
-        rows = divided(X, self.run.unit)
-        return self._filled(X, projecting.draw(*self._asked, rows, self._size, n_draws, rng, freedom))
+        rows, noise = self._rows(X), self.run.columns.noise
+        drawn = projecting.draw(*self._asked, rows, self._size, n_draws, rng, freedom)
+        if noise is not None:
+            finite = np.where(np.isinf(noise.freedom), 1.0, noise.freedom)
+            wider = np.where(np.isinf(noise.freedom), 1.0, finite / rng.chisquare(finite, (n_draws, len(finite))))
+            middle = projecting.fill(*self._asked, rows, self._size)
+            drawn = middle + np.sqrt(noise.ratio * wider)[:, None, :] * (drawn - middle)
+        return self._filled(X, drawn)
 
     def log_density(self, X: Rows) -> Array:
-        unit = self.run.unit
-        density = projecting.log_density(*self._asked, divided(X, unit), self._size)
+        """Of rows in which every column has the same noise, times the size of that."""
+        (state, model), noise, unit = self._asked, self.run.columns.noise, self.run.unit
+        if noise is not None:
+            state = rescaled(state, noise.ratio**-0.5)
+            unit = np.sqrt(noise.ratio) * (1.0 if unit is None else unit)
+        density = projecting.log_density(state, model, divided(self._known(X), unit), self._size)
         if unit is None:
             return density
         logs = np.log(unit, dtype=np.float64)
+        X = self._known(X)
         if is_sparse(X):
             sizes = np.concatenate([[0.0], np.cumsum(logs[X.indices])])
             of_rows: Array = sizes[X.indptr[1:]] - sizes[X.indptr[:-1]]
@@ -80,10 +117,21 @@ class FilterDictionary(NamedTuple):
             of_rows = (~np.isnan(X)) @ logs
         return density - of_rows
 
+    def _known(self, X: Rows) -> Rows:
+        """X without values of columns that the filter has not seen yet: it knows nothing to compare them with."""
+        return X if self._unseen is None else without_columns(X, self._unseen)
+
+    def _rows(self, X: Rows) -> Rows:
+        """The rows of a question as the filter has them."""
+        return divided(self._known(X), self.run.unit)
+
     def _with_units(self, values: Array) -> Array:
         """Values (… × m) in the data's units."""
         return values if self.run.unit is None else values * self.run.unit
 
     def _filled(self, X: Array, filled: Array) -> Array:
-        """The same for rows that were filled: what was observed comes back to the last digit."""
-        return filled if self.run.unit is None else np.where(np.isnan(X), (filled * self.run.unit).astype(X.dtype), X)
+        """Filled rows in the data's units: what was observed comes back to the last digit."""
+        filled = self._with_units(filled).astype(X.dtype, copy=False)
+        if self._unseen is not None:
+            filled = np.where(self._unseen, self.mean.astype(X.dtype), filled)
+        return filled if filled is X else np.where(np.isnan(X), filled, X)

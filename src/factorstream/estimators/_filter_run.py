@@ -19,6 +19,7 @@ from ..tall.places import place_of
 from ..tall.rows import Rows, rows_with_data, stack
 from ..tall.starting import in_units, measure, start, warm_up
 from ._absurd import first_rows, next_rows
+from ._recent import Columns, first_values, kept, looked, new_columns, rows_to_look, with_late_units, with_noise
 from ._records import Lots, Record, Tell, filter_record, latest, with_record
 from ._validation import as_covariance, check_init
 
@@ -63,6 +64,11 @@ class FilterSettings(NamedTuple):
     def measures(self) -> bool:
         """Whether something follows from the data's scale."""
         return self.noise_variance is None or self.prior_covariance is None
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether the noise, or the unit, of single columns is to be learned."""
+        return self.model.learn_noise and (self.model.step.doubts or self.scale)
 
 
 def filter_settings(
@@ -124,8 +130,8 @@ class FilterRun(NamedTuple):
     settings: FilterSettings
     filter: FilterState
     """In units of the columns."""
-    unit: Array | None
-    """The units of the columns (m); None where they are those of the data."""
+    columns: Columns
+    """What is known of the columns beside the dictionary."""
     warm_rows: Rows | None
     """The first rows of a stream, kept until they are enough to measure the scale; None from then on."""
     seen: Seen | None
@@ -137,6 +143,11 @@ class FilterRun(NamedTuple):
     records: Lots
 
     @property
+    def unit(self) -> Array | None:
+        """The units of the columns (m); None where they are those of the data."""
+        return self.columns.unit
+
+    @property
     def history(self) -> tuple[Record, ...]:
         """What happened, oldest first."""
         return latest(self.records)
@@ -144,8 +155,8 @@ class FilterRun(NamedTuple):
 
 def begin(parameters: dict[str, Any], settings: FilterSettings, X: Rows, tell: Tell) -> FilterRun:
     """A stream after its first rows, X."""
-    state, unit, kept, seen, X = _warm_up(settings, X[:0].copy(), X)
-    return _filtered(FilterRun(parameters, settings, state, unit, kept, seen, 0, 0, ()), X, tell)
+    state, columns, warm_rows, seen, X = _warm_up(settings, X[:0].copy(), X)
+    return _filtered(FilterRun(parameters, settings, state, columns, warm_rows, seen, 0, 0, ()), X, tell)
 
 
 def fit(
@@ -171,7 +182,7 @@ def fit(
         if dictionary_share < stop_below:
             break
     assert run is not None  # for the type checker: n_passes is at least 1
-    return run
+    return run._replace(columns=with_noise(run.columns, run.filter, settings.model))
 
 
 def go_on(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
@@ -181,39 +192,61 @@ def go_on(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
     the division of a stream into calls does not matter.
     """
     if run.warm_rows is not None:
-        state, unit, kept, seen, X = _warm_up(run.settings, run.warm_rows, X, place_of(run.filter.C))
-        return _filtered(run._replace(filter=state, unit=unit, warm_rows=kept, seen=seen), X, tell)
+        state, columns, warm_rows, seen, X = _warm_up(run.settings, run.warm_rows, X, place_of(run.filter.C))
+        return _filtered(run._replace(filter=state, columns=columns, warm_rows=warm_rows, seen=seen), X, tell)
     assert run.seen is not None  # for the type checker: the first rows are over
     seen, X = next_rows(run.seen, X, run.settings.dtype)
     return _filtered(run if seen is run.seen else run._replace(seen=seen), X, tell)
 
 
 def _warm_up(
-    settings: FilterSettings, kept: Rows, X: Rows, place: Place | None = None
-) -> tuple[FilterState, Array | None, Rows | None, Seen | None, Rows]:
-    """The filter after the rows kept so far, its scale measured on X as well; units; what to keep; ``seen``; X."""
+    settings: FilterSettings, warm_rows: Rows, X: Rows, place: Place | None = None
+) -> tuple[FilterState, Columns, Rows | None, Seen | None, Rows]:
+    """The filter after the rows kept so far, its scale measured on X as well; columns; what to keep; ``seen``; X."""
     wanted = warm_up(settings.model.r) if settings.model.has_mean or settings.measures else 0
-    more = rows_with_data(X)[: max(wanted - kept.shape[0], 0)] if wanted else NO_ROWS
-    first = first_rows(kept, X, more, settings.dtype)
-    start, unit = _start(settings, first.clean, place)
-    state, _ = filter_rows(start, settings.model, first.clean[: kept.shape[0]], settings.block_size, unit=unit)
+    more = rows_with_data(X)[: max(wanted - warm_rows.shape[0], 0)] if wanted else NO_ROWS
+    first = first_rows(warm_rows, X, more, settings.dtype)
+    start, columns = _start(settings, first.clean, place)
+    before = first.clean[: warm_rows.shape[0]]
+    state, columns, _ = _taken_in(start, columns, settings, before)
     if first.kept.shape[0] < wanted:
-        return state, unit, first.kept, None, first.X
+        return state, columns, first.kept, None, first.X
     n = int(more[-1]) + 1 if len(more) else 0
     rest = first.X[n:]
     seen, clean = next_rows(seen_in(first.clean), rest, settings.dtype, first=n)
-    return state, unit, None, seen, first.X if clean is rest else stack(first.X[:n], clean)
+    return state, columns, None, seen, first.X if clean is rest else stack(first.X[:n], clean)
 
 
 def _filtered(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
     """The run after one pass over X; a call without any data leaves no record."""
-    state, info = filter_rows(run.filter, run.settings.model, X, run.settings.block_size, unit=run.unit)
+    state, columns, info = _taken_in(run.filter, run.columns, run.settings, X)
     n = len(info.innovation)  # rows with data
-    return _recorded(run, state, info, tell, n) if n else run
+    return _recorded(run._replace(columns=columns), state, info, tell, n) if n else run
 
 
-def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> tuple[FilterState, Array | None]:
-    """The filter before its first row, and the units of the columns."""
+def _taken_in(
+    state: FilterState, columns: Columns, settings: FilterSettings, X: Rows
+) -> tuple[FilterState, Columns, FilterRecord]:
+    """The filter and what it knows of the columns after the next rows of a stream, and the facts about them."""
+    model, size, n = settings.model, settings.block_size, int(X.shape[0])
+    infos, start = [], 0
+    while start < n:
+        k, before = state.small.k, columns
+        to_look = rows_to_look(columns, k)
+        columns, rows = first_values(columns, state, X if to_look is None else X[start : start + to_look])
+        state, info = filter_rows(state, model, rows, size, part_of=n, unit=columns.unit)
+        taken = state.small.k - k
+        columns = kept(columns, rows, k, None if taken == rows.shape[0] else rows_with_data(rows))
+        columns, state = with_late_units(columns, before, state, model)
+        if taken == to_look:
+            columns, state = looked(columns, state, model)
+        infos.append(info)
+        start += int(rows.shape[0])
+    return state, columns, FilterRecord.join(infos)
+
+
+def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> tuple[FilterState, Columns]:
+    """The filter before its first row, and what is known of the columns."""
     model = settings.model
     scale, unit = measure(rows, model.has_mean, place), None
     if settings.scale:
@@ -232,19 +265,20 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
         dtype=rows.dtype,
         counted=model.step.doubts,
     )
-    return state, unit
+    return state, new_columns(unit, settings.keeps_rows, rows.shape[1], rows.dtype)
 
 
 def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell) -> tuple[FilterRun, float]:
     """One pass over X in the given order; returns the dictionary's mean share of the variance (∞: no posterior)."""
-    model, size, state = run.settings.model, run.settings.block_size, run.filter
+    model, size, state, columns = run.settings.model, run.settings.block_size, run.filter, run.columns
     at_once = GATHERED if is_sparse(X) else 4 * size
     infos = []
     for first in range(0, X.shape[0], at_once):
         rows = X[order[first : first + at_once]]
-        state, info = filter_rows(state, model, rows, size, part_of=X.shape[0], unit=run.unit)
+        columns = kept(columns, rows, state.small.k)
+        state, info = filter_rows(state, model, rows, size, part_of=X.shape[0], unit=columns.unit)
         infos.append(info)
-    run = _recorded(run, state, FilterRecord.join(infos), tell)
+    run = _recorded(run._replace(columns=columns), state, FilterRecord.join(infos), tell)
     return run, run.records[-1][-1].get("dictionary_share", np.inf)
 
 

@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.absurd import Seen
 from ..core.filter.coefficients import DOUBTING
+from ..core.filter.column_noise import ColumnNoise
 from ..core.filter.gains import BroydenGain, KalmanGain
 from ..core.filter.groups import Groups
 from ..core.filter.model import FilterModel
@@ -27,6 +28,7 @@ from ._absurd import without_absurd
 from ._factorizer import Factorizer
 from ._filter_answers import FilterDictionary
 from ._filter_run import FilterRun, FilterSettings
+from ._recent import Columns
 from ._types import MatrixLike, Seed
 from ._validation import (
     check_data,
@@ -57,7 +59,8 @@ class RecursiveFactorizer(Factorizer):
         "verbose": ["verbose"],
     }
     _state_types: ClassVar[tuple[type, ...]] = (
-        FilterRun, Seen, FilterSettings, FilterModel, FilterState, Groups, SmallState, KalmanGain, BroydenGain,
+        FilterRun, Columns, ColumnNoise, Seen, FilterSettings, FilterModel, FilterState, Groups, SmallState, KalmanGain,
+        BroydenGain,
     )  # fmt: skip
 
     n_components: int

@@ -11,7 +11,10 @@ from ..core.linalg import Array, Rows, is_sparse, over_rows
 from .products import square_sum
 from .threads import limited
 
-__all__ = ["Rows", "dense", "divided", "ever_observed", "observed_by_feature", "rows_with_data", "stack", "with_data"]
+__all__ = [
+    "Rows", "dense", "divided", "ever_observed", "observed_by_feature", "rows_with_data", "stack", "with_data",
+    "without_columns",
+]  # fmt: skip
 
 FEW_FEATURES = 8
 """Features that tell rows without data from others; not tuned, it decides about speed only."""
@@ -51,6 +54,19 @@ def _stored(X: Array, kind: type) -> Rows:
     seen = ~np.isnan(X)
     ends = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
     return kind((X[seen], np.nonzero(seen)[1], ends), shape=X.shape)
+
+
+def without_columns(X: Rows, columns: Array) -> Rows:
+    """X with nothing observed in some columns (m, boolean); X itself where that is so already."""
+    if is_sparse(X):
+        stays = ~columns[X.indices]
+        if stays.all():
+            return X
+        ends = np.concatenate([[0], np.cumsum(stays)])[X.indptr]
+        return type(X)((X.data[stays], X.indices[stays], ends), shape=X.shape)
+    if np.isnan(X[:, columns]).all():
+        return X
+    return np.where(columns, np.nan, X).astype(X.dtype, copy=False)
 
 
 def divided(X: Rows, unit: Array | None) -> Rows:

@@ -48,6 +48,13 @@ EQUAL_SHARE = 0.75
 """Derived: n samples with the weights 1, 2, …, n say as much about a variance as (Σ k)²/Σ k² ≈ ¾n of equal weight."""
 
 
+FEWEST = 4.0
+"""Degrees of freedom below which intervals are no longer made wider: they would say nothing.
+
+Measured by ``benchmarks/coverage.py``: of 47 sizes the one whose 95% intervals hold least holds .928 with 1, .926 with
+4 and .905 with 6; at 15 rows they hold .96 to 1.00 with 1, and .95 to 1.00 with 4."""
+
+
 class SmallState(NamedTuple):
     """Everything the recursion needs that has no dimension of length m; always float64.
 
@@ -80,8 +87,8 @@ class SmallState(NamedTuple):
 
     @property
     def noise_freedom(self) -> float:
-        """Degrees of freedom with which σ² is known, at least 1: below that a Student-t law says next to nothing."""
-        return max(EQUAL_SHARE * self.k * self.noise_dof, 1.0)
+        """Degrees of freedom with which σ² is known, at least FEWEST."""
+        return max(EQUAL_SHARE * self.k * self.noise_dof, FEWEST)
 
 
 def copy_arrays(state: SmallState) -> SmallState:

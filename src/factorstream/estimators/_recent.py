@@ -1,0 +1,199 @@
+"""Rows that a run of the filter keeps, and what it reads from them: each column's noise, and units that have grown.
+
+The filter's own state says nothing about single columns but their loadings. A few rows, spread over the second half of
+all rows so far, say the rest at a small price, however long the stream is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..core.filter.column_noise import ColumnNoise, column_noise
+from ..core.filter.model import FilterModel
+from ..core.filter.state import FilterState
+from ..core.filter.units import units
+from ..core.linalg import Array, is_sparse
+from ..tall.columns import rescaled, residual_sums
+from ..tall.places import place_of
+from ..tall.rows import Rows, dense
+
+MOST, LEAST, ENTRIES = 128, 8, 100_000
+"""Rows kept: as many as have ENTRIES values together, within the two bounds.
+
+Not tuned: of 20 columns with noises of their own, 70% of the entries missing, the tenth of the columns whose 95%
+intervals hold least holds .91 with 128 rows, .90 with 64 and .85 with 32 (``benchmarks/column_noises.py``)."""
+
+FIRST_LOOK = 16
+"""Rows before which the kept ones are not read. Not tuned: a variance of so many values is known to one in three."""
+
+FIRST = 4
+"""First values of a column that starts late from which its unit is learned. Not tuned: their variance, with three
+degrees of freedom, is known to a factor of three; and the filter hardly listens to a column of which it knows less."""
+
+GROWN = 2.0
+"""How far a new unit has to be from the old one to be taken, as a factor. Not tuned: smaller changes do little good."""
+
+TAIL = 0.1
+"""Share of a column's values at either end that its spread leaves out, so that glitches do not make a unit larger. Not
+tuned."""
+
+
+class Columns(NamedTuple):
+    """What a run knows of its columns beside the dictionary."""
+
+    unit: Array | None
+    """Their units (m); None where they are those of the data."""
+    noise: ColumnNoise | None
+    """Their noise beside the common one; None where it is not known."""
+    recent: Array | None
+    """Rows kept, in the data's units (n × m); None where none are wanted."""
+    first: Array | None
+    """The first values of columns that started late (FIRST × m, NaN = none); None before there is one."""
+
+
+def new_columns(unit: Array | None, wanted: bool, n_features: int, dtype: np.dtype[Any]) -> Columns:
+    """Before the first row; ``wanted`` says whether rows are kept."""
+    return Columns(unit, None, np.empty((0, n_features), dtype) if wanted else None, None)
+
+
+# ------------------------------------------------------------------ rows that are kept
+
+
+def kept(columns: Columns, rows: Rows, first: int, with_data: Array | None = None) -> Columns:
+    """With some of ``rows``, which are numbers ``first``, ``first`` + 1, … of the run.
+
+    ``with_data`` are the indices of those that have data, where it is not all of them. With room for N rows, row k ≥ N
+    is kept if k is a multiple of the largest power of two in k/N, and the last N of such rows stay: they lie in the
+    second half of all rows.
+    """
+    recent = columns.recent
+    if recent is None:
+        return columns
+    n = int(rows.shape[0]) if with_data is None else len(with_data)
+    room = min(MOST, max(LEAST, ENTRIES // rows.shape[1]))
+    chosen = [k - first for k in range(first, first + n) if k % _period(k, room) == 0][-room:]
+    if not chosen:
+        return columns
+    new = dense(rows[chosen if with_data is None else with_data[chosen]]).astype(recent.dtype, copy=False)
+    return columns._replace(recent=np.concatenate([recent[max(len(recent) + len(new) - room, 0) :], new]))
+
+
+def _period(k: int, room: int) -> int:
+    """The largest power of two in k/room, at least 1."""
+    return 1 << max((k // room).bit_length() - 1, 0)
+
+
+def rows_to_look(columns: Columns, k: int) -> int | None:
+    """How many rows after the k-th the kept ones are read: at 2^j and 3·2^j, from FIRST_LOOK on. None: never."""
+    if columns.recent is None:
+        return None
+    power = max(1 << max(k.bit_length() - 1, 0), FIRST_LOOK)
+    return next(at - k for at in (power, power + power // 2, 2 * power) if at > k)
+
+
+def looked(columns: Columns, state: FilterState, model: FilterModel) -> tuple[Columns, FilterState]:
+    """What the kept rows say: units that have grown, and then the noise of the columns."""
+    if columns.recent is None:
+        return columns, state
+    columns, state = _in_larger_units(columns, state, model)
+    return with_noise(columns, state, model), state
+
+
+def with_noise(columns: Columns, state: FilterState, model: FilterModel) -> Columns:
+    """With the noise of the columns in the kept rows. Where one V is shared, the noise is as well."""
+    if columns.recent is None or not model.step.doubts:
+        return columns
+    sums = residual_sums(state, model, columns.recent, columns.unit)
+    return columns._replace(noise=column_noise(*sums))
+
+
+def _in_larger_units(columns: Columns, state: FilterState, model: FilterModel) -> tuple[Columns, FilterState]:
+    """With larger units for columns that vary far more than when theirs was measured; smaller ones are never taken.
+
+    A column that rests for a while would otherwise be magnified, and when it moves again nothing else be seen.
+    """
+    if columns.recent is None or columns.unit is None:
+        return columns, state
+    new = units(*spreads(columns.recent, model.has_mean))
+    return _with_units(columns, state, model, np.where(new > GROWN * columns.unit, new, columns.unit))
+
+
+def _with_units(columns: Columns, state: FilterState, model: FilterModel, new: Array) -> tuple[Columns, FilterState]:
+    """With other units. The common noise is measured again, because columns in wrong units have been part of it."""
+    recent, unit = columns.recent, columns.unit
+    if recent is None or unit is None or (new == unit).all():
+        return columns, state
+    new = new.astype(unit.dtype)
+    state = rescaled(state, unit / new)
+    squares, freedom = residual_sums(state, model, recent, new)
+    small = state.small
+    if freedom.sum() > 0.0:
+        small = small._replace(noise_sum=small.noise_dof * float(squares.sum() / freedom.sum()))
+    return columns._replace(unit=new), state._replace(small=small)
+
+
+def spreads(rows: Array, has_mean: bool) -> tuple[Array, Array]:
+    """The variance of each column, from the distance between two quantiles, and its degrees of freedom.
+
+    Where the model has no mean, values vary around zero.
+    """
+    n = np.count_nonzero(~np.isnan(rows), axis=0)
+    if not has_mean:
+        rows = np.concatenate([rows, -rows])
+    ordered = np.sort(rows.astype(np.float64, copy=False), axis=0)  # NaN last
+    last, column = np.maximum((n if has_mean else 2 * n) - 1, 0), np.arange(rows.shape[1])
+    low = ordered[np.floor(TAIL * last).astype(int), column]
+    high = ordered[np.ceil((1.0 - TAIL) * last).astype(int), column]
+    variances = ((high - low) / (2.0 * ndtri(1.0 - TAIL))) ** 2
+    return np.where(last > 0, variances, 0.0), np.maximum(n - float(has_mean), 0.0)
+
+
+# ------------------------------------------------------------------ columns that start late
+
+
+def first_values(columns: Columns, state: FilterState, X: Rows) -> tuple[Columns, Rows]:
+    """The first rows of X, up to one that completes the FIRST first values of a late column, and with these values.
+
+    Nothing is known of the unit of a column that starts late. Of sparse rows, whose columns have few values each and
+    mostly one unit, none are kept.
+    """
+    first = columns.first
+    if columns.recent is None or columns.unit is None or is_sparse(X) or (first is None and state.unseen is None):
+        return columns, X
+    if first is None:
+        first = np.full((FIRST, X.shape[1]), np.nan, columns.recent.dtype)
+    n_first = np.count_nonzero(~np.isnan(first), axis=0)
+    begun = (n_first > 0) & (n_first < FIRST)
+    if state.unseen is not None:
+        begun |= place_of(state.C).get(state.unseen, 0)
+    late = np.flatnonzero(begun)
+    observed = ~np.isnan(X[:, late])
+    if not observed.any():
+        return columns, X
+    total = n_first[late] + np.cumsum(observed, axis=0)
+    full = np.flatnonzero((total == FIRST).any(axis=1))
+    n = int(full[0]) + 1 if len(full) else len(X)
+    row, position = np.nonzero(observed[:n])
+    first, column = first.copy(), late[position]
+    first[total[row, position] - 1, column] = X[row, column]
+    return columns._replace(first=first), X[:n]
+
+
+def with_late_units(
+    columns: Columns, before: Columns, state: FilterState, model: FilterModel
+) -> tuple[Columns, FilterState]:
+    """With units for the late columns whose first values are complete, and were not ``before``."""
+    first, recent, unit = columns.first, columns.recent, columns.unit
+    if first is before.first or first is None or recent is None or unit is None:
+        return columns, state
+    full = ~np.isnan(first).any(axis=0)
+    if before.first is not None:
+        full &= np.isnan(before.first).any(axis=0)
+    variances, freedom = spreads(recent, model.has_mean)
+    values = first[:, full].astype(np.float64)
+    variances[full], freedom[full] = np.var(values, axis=0, ddof=1), FIRST - 1.0
+    new = units(variances, freedom)
+    return _with_units(columns, state, model, np.where(full & (np.abs(np.log(new / unit)) > np.log(GROWN)), new, unit))

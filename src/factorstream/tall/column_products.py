@@ -1,0 +1,49 @@
+"""What ``columns`` does to arrays with a feature axis: plain functions, which a ``Place`` runs (see ``products``)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.linalg import Array
+
+
+def residuals(C: Array, Y: Array, missing: Array, Z: Array) -> Array:
+    """Y − ZCᵀ (B × m) where Y is observed, zero elsewhere; Z (B × q), or one row for all."""
+    E: Array = Y - Z @ C.T
+    E[missing] = 0.0
+    return E
+
+
+def weighted_equations(
+    C: Array, E: Array, missing: Array, weights: Array, group: Array | None, r: int
+) -> tuple[Array, Array]:
+    """C_ΩᵀWC_Ω and C_ΩᵀWe of every row (B × r × r, B × r), without a mean's column; W by the features' groups."""
+    C = C[:, :r]
+    W = np.full(len(C), weights[0]) if group is None else weights[group]
+    G = np.stack([(C * np.where(gaps, 0.0, W)[:, None]).T @ C for gaps in missing])
+    return G, (E * W) @ C
+
+
+def added_residuals(
+    sums: tuple[Array, Array],
+    C: Array,
+    E: Array,
+    missing: Array,
+    F: Array,
+    weights: Array,
+    taken: Array,
+    group: Array | None,
+) -> tuple[Array, Array]:
+    """The sums of ``columns.residual_sums`` with these rows too; ``weights`` are w/σ² (K), ``taken`` zᵀVz/λ (B × K)."""
+    C, groups = C[:, : F.shape[1]], np.zeros(len(C), dtype=np.intp) if group is None else group
+    into_x = np.stack([np.einsum("ij,ij->i", CF, CF) for CF in (C @ F_row for F_row in F)])
+    free = np.maximum(1.0 - weights[groups] * into_x, 0.0) * np.maximum(1.0 - taken[:, groups], 0.0)
+    free[missing] = 0.0
+    squares, freedom = sums
+    return squares + np.sum(E**2, axis=0), freedom + free.sum(axis=0)
+
+
+def multiplied(values: Array, factor: Array) -> Array:
+    """Every feature's part of ``values`` (m, or m × q) times its factor."""
+    out: Array = values * factor.reshape(-1, *[1] * (values.ndim - 1)).astype(values.dtype)
+    return out

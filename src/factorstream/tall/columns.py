@@ -1,0 +1,73 @@
+"""The columns of some rows beside the dictionary: how far they are from what it says, and other units for them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.filter.coefficients import covariance_root
+from ..core.filter.counted import expected_doubts
+from ..core.filter.model import FilterModel
+from ..core.filter.recursion import with_mean
+from ..core.filter.state import FilterState
+from ..core.linalg import Array, gram
+from ..core.place import Tall
+from . import column_products as products
+from .places import place_of
+from .projecting_numpy import doubt_of
+from .projecting_products import as_float64, block_without_gaps
+from .rows import divided
+from .threads import within_limit
+
+AT_ONCE = 10_000
+"""Values handled together, but at least one row. Not tuned; speed and memory only."""
+
+
+@within_limit
+def residual_sums(
+    state: FilterState, model: FilterModel, rows: Array, unit: Array | None = None
+) -> tuple[Array, Array]:
+    """Σe² of every column over ``rows`` (n × m), which the filter has taken in, and its degrees of freedom (both m).
+
+    ``unit`` (m) is what the columns are to be divided by.
+
+    Every row has the posterior mean of its coefficients, in which column i has the weight w_i = λ/(λ + E[zᵀV_i z]):
+
+        F = B L⁻ᵀ,  LLᵀ = I + BᵀC_ΩᵀWC_ΩB/σ²,  T = BBᵀ;    x = x̄ + FFᵀC_ΩᵀW(y_Ω − C_Ωx̄)/σ²
+
+    A residual keeps (1 − w_i‖Fᵀc_i‖²/σ²)(1 − zᵀV_i z/λ) of the variance of its noise: the first is what x has taken up
+    of it, the second what c_i has.
+    """
+    place, doubt = place_of(state.C), doubt_of(state, model)
+    noise, lam, r = doubt.prior.noise, state.small.lam, model.r
+    weights = lam / (lam + expected_doubts(state.small, model, doubt.roots))
+    B, mean = covariance_root(doubt.prior.T), with_mean(model, doubt.prior.mean)
+    C: Tall = place.each(as_float64, state.C)
+    zeros = place.put(np.zeros(rows.shape[1]), 0)
+    sums = zeros, zeros
+    step = max(AT_ONCE // max(rows.shape[1], 1), 1)
+    for start in range(0, len(rows), step):
+        some = divided(rows[start : start + step], unit)
+        Y, missing = place.each(block_without_gaps, place.put(some, 1), state.origin)
+        E = place.each(products.residuals, C, Y, missing, mean[None])
+        G, b = place.total(products.weighted_equations, C, E, missing, weights, doubt.group, r)
+        M = B.T @ G @ B / noise
+        M[:, np.arange(r), np.arange(r)] += 1.0
+        F = B @ np.linalg.inv(np.linalg.cholesky(M)).transpose(0, 2, 1)
+        Z = np.repeat(mean[None], len(b), axis=0)
+        Z[:, :r] += np.einsum("kij,klj,kl->ki", F, F, b) / noise
+        taken = np.sum((Z[:, None, None, :] @ doubt.roots) ** 2, axis=(-2, -1)) / lam
+        E = place.each(products.residuals, C, Y, missing, Z)
+        sums = place.each(products.added_residuals, sums, C, E, missing, F, weights / noise, taken, doubt.group)
+    return place.get(sums[0], 0), place.get(sums[1], 0)
+
+
+def rescaled(state: FilterState, factor: Array) -> FilterState:
+    """The filter as if every column had been multiplied by its factor (m).
+
+    What is not known of a feature's loadings, beside the noise, depends on the coefficients alone and stays as it is.
+    """
+    place = place_of(state.C)
+    tall = place.put(factor, 0)
+    C, origin = place.each(products.multiplied, state.C, tall), place.each(products.multiplied, state.origin, tall)
+    small = state.small._replace(G=np.asfortranarray(place.total(gram, C)), age=0)
+    return state._replace(C=C, origin=origin, small=small)
