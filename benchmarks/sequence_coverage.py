@@ -7,6 +7,7 @@ root mean square error of what the gaps were filled with, each a mean over the s
     python benchmarks/sequence_coverage.py             # the defaults
     python benchmarks/sequence_coverage.py none        # drift="none", and as many components as there are states
     python benchmarks/sequence_coverage.py plain       # calibrate=False
+    python benchmarks/sequence_coverage.py default 12 20 30   # other numbers of rows
 """
 
 from __future__ import annotations
@@ -70,11 +71,11 @@ def measured(setting: dict[str, Any], T: int, m: int, r: int, missing: float, se
     )
 
 
-def main(name: str = "default") -> None:
-    """One line for every size."""
+def main(name: str = "default", *rows: str) -> None:
+    """One line for every size; ``rows`` are those of ROWS unless they are given."""
     warnings.filterwarnings("ignore", message="Bounds are infinite where one value")
     print("rows features states missing   gaps  forecasts   width    rmse")
-    for T, m, r, missing in product(ROWS, FEATURES, STATES, MISSING):
+    for T, m, r, missing in product(map(int, rows) if rows else ROWS, FEATURES, STATES, MISSING):
         found = [measured(SETTINGS[name](r), T, m, r, missing, seed) for seed in range(SEEDS)]
         gaps, ahead, width, error = np.mean(found, axis=0)
         print(f"{T:4} {m:8} {r:6} {missing:7.1f} {gaps:6.3f} {ahead:10.3f} {width:7.2f} {error:7.2f}", flush=True)

@@ -63,7 +63,7 @@ DATES = {
 @pytest.mark.parametrize("kind", DATES)
 def test_dates_are_no_numbers(model, library, kind):
     before = vars(model).copy()
-    with pytest.raises(ValueError, match=r"Column 'more' of X holds dates, which are no numbers.*drop it.*SequenceFilter"):
+    with pytest.raises(ValueError, match=r"Column 'more' of X holds dates, which are no numbers; drop it.*SequenceF"):
         model.fit(table(library, DATES[kind](library)))
     assert vars(model) == before
 
@@ -85,7 +85,7 @@ def test_periods_and_times_of_day(model):
     if model in OF_ROWS:
         with pytest.raises(ValueError, match="Column 'more' of X holds dates"):
             model.fit(table("pandas", pandas.PeriodIndex(MOMENTS, freq="h")))
-    with pytest.raises(ValueError, match="Column 'more' of X holds times of day.*drop it"):
+    with pytest.raises(ValueError, match=r"Column 'more' of X holds times of day.*drop it"):
         model.fit(table("polars", [moment.time() for moment in MOMENTS]))
 
 
@@ -117,9 +117,9 @@ def test_questions_too(model, library):
 @pytest.mark.parametrize("model", MODELS, ids=name)
 def test_arrays_of_times(model, unit):
     X = np.arange(36).reshape(12, 3).astype(unit)
-    with pytest.raises(ValueError, match="X holds (dates|durations).*turn them into numbers"):
+    with pytest.raises(ValueError, match=r"X holds (dates|durations).*turn them into numbers"):
         model.fit(X)
-    with pytest.raises(ValueError, match="X holds (dates|durations).*turn them into numbers"):
+    with pytest.raises(ValueError, match=r"X holds (dates|durations).*turn them into numbers"):
         model.fit(np.ma.masked_array(X))
 
 

@@ -37,8 +37,9 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     drift : float, array (n_components,) or (n_components, n_components), default=0.0
         Q_V, added to the covariance before every row: a dictionary that drifts (the paper's Kalman variant). A number
         lets the components drift, and the mean by as much; a vector, which is the diagonal of Q_V, and a matrix are for
-        the components alone, and the mean does not drift. In the data's units, squared. With ``covariance="counted"`` it is that of loadings
-        whose coefficients have the variance 1, so that it does not depend on how these happen to be scaled.
+        the components alone, and the mean does not drift. In the data's units, squared. With ``covariance="counted"``
+        it is that of loadings whose coefficients have the variance 1, so that it does not depend on how these happen to
+        be scaled.
     covariance : {"counted", "shared"}, default="counted"
         How uncertain the loadings of each feature are. "counted": every feature has its own V, from the rows in which
         it was seen: exact for features that are rarely seen, while there is room, and from the share of rows in which
