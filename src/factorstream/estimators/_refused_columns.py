@@ -73,9 +73,9 @@ def _refuse_column(name: Any, column: Any, held: str) -> None:
     raise ValueError(f"Column {name!r} of X holds {what} no numbers; {remedy}.")
 
 
-def check_no_text(name: Any, column: Any) -> None:
-    """Refuse a column of a sequence that does not say numbers; text that looks like dates can become time stamps."""
-    if not _says_numbers(column) and read_as_dates(column):
+def refuse_text_of_dates(name: Any, column: Any) -> None:
+    """Refuse a column of a sequence whose text looks like dates, which can become time stamps."""
+    if read_as_dates(column) and not _says_numbers(column):
         of_polars = hasattr(column, "to_physical")
         convert = f"X[{name!r}].str.to_datetime()" if of_polars else f"pandas.to_datetime(X[{name!r}])"
         raise ValueError(
@@ -87,13 +87,9 @@ def check_no_text(name: Any, column: Any) -> None:
 def _says_numbers(column: Any) -> bool:
     """Whether all values of a column are numbers, text that says numbers, or missing."""
     try:
-        if hasattr(column, "iloc"):
-            column.to_numpy(dtype=np.float64, na_value=np.nan)
-        else:
-            np.asarray(column.to_numpy(), dtype=np.float64)
+        return np.asarray(column.to_numpy(), dtype=np.float64).ndim == 1  # a column of records has more
     except (TypeError, ValueError):
         return False
-    return True
 
 
 def read_as_dates(values: Any) -> bool:

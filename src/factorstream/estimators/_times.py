@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.linalg import Array
-from ._refused_columns import are_times, check_no_text, read_as_dates
+from ._refused_columns import are_times, refuse_text_of_dates, read_as_dates
 from ._validation import warn_caller
 
 TableLike = Any
@@ -58,7 +58,7 @@ def split_table(X: TableLike) -> tuple[TableLike, Table]:
         name, place = _one_of(X, stamped, taken=times is not None)
         for j in others:
             if X.columns[j] not in stamped:
-                check_no_text(X.columns[j], X.iloc[:, j])
+                refuse_text_of_dates(X.columns[j], X.iloc[:, j])
         if times is None and name is None and not number(X.index) and read_as_dates(X.index):
             warn_caller(
                 "The index of X is text, and text is not read as time stamps; if it holds them, pass "
@@ -70,7 +70,7 @@ def split_table(X: TableLike) -> tuple[TableLike, Table]:
     elif polars is not None and isinstance(X, polars.DataFrame):
         stamped = [name for name, kind in X.schema.items() if kind in (polars.Date, polars.Datetime)]
         for name in (name for name, kind in X.schema.items() if kind == polars.String):
-            check_no_text(name, X[name])
+            refuse_text_of_dates(name, X[name])
         name, place = _one_of(X, stamped, taken=False)
         times = None if name is None else X[name]
         X = X if name is None else X.drop(name)
