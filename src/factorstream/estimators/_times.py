@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.linalg import Array
-from ._refused_columns import are_times, refuse_text_of_dates, read_as_dates
+from ._refused_columns import are_times, read_as_dates, refuse_text_of_dates
 from ._validation import warn_caller
 
 TableLike = Any
