@@ -7,6 +7,7 @@ root mean square error of what the gaps were filled with, each a mean over the s
     python benchmarks/sequence_coverage.py             # the defaults
     python benchmarks/sequence_coverage.py none        # drift="none", and as many components as there are states
     python benchmarks/sequence_coverage.py plain       # calibrate=False
+    python benchmarks/sequence_coverage.py default 12 20 30   # other numbers of rows
 """
 
 from __future__ import annotations
@@ -53,11 +54,13 @@ def measured(setting: dict[str, Any], T: int, m: int, r: int, missing: float, se
     """Four numbers: the share of gaps whose intervals hold the truth, the same for forecasts, the median width of the
     intervals of gaps, and the root mean square error of the filled gaps.
 
-    Features with one value or none, whose intervals are infinite, are left out.
+    Features with one value or none, whose intervals are infinite, are left out; NaN where nothing is left.
     """
     Y, X = sequence(T, m, r, missing, seed)
-    model = SequenceFilter(**setting).fit(X)
     known = np.isfinite(X).sum(axis=0) > 1
+    if not known.any():
+        return (np.nan,) * 4
+    model = SequenceFilter(**setting).fit(X)
     gone = np.isnan(X) & known
     lower, upper = (np.asarray(bound)[gone] for bound in model.predict_interval(X))
     mean, std = (np.asarray(part)[:, known] for part in model.forecast(AHEAD, return_std=True))
@@ -70,13 +73,13 @@ def measured(setting: dict[str, Any], T: int, m: int, r: int, missing: float, se
     )
 
 
-def main(name: str = "default") -> None:
-    """One line for every size."""
+def main(name: str = "default", *rows: str) -> None:
+    """One line for every size; ``rows`` are those of ROWS unless they are given."""
     warnings.filterwarnings("ignore", message="Bounds are infinite where one value")
     print("rows features states missing   gaps  forecasts   width    rmse")
-    for T, m, r, missing in product(ROWS, FEATURES, STATES, MISSING):
+    for T, m, r, missing in product(map(int, rows) if rows else ROWS, FEATURES, STATES, MISSING):
         found = [measured(SETTINGS[name](r), T, m, r, missing, seed) for seed in range(SEEDS)]
-        gaps, ahead, width, error = np.mean(found, axis=0)
+        gaps, ahead, width, error = np.nanmean(found, axis=0)
         print(f"{T:4} {m:8} {r:6} {missing:7.1f} {gaps:6.3f} {ahead:10.3f} {width:7.2f} {error:7.2f}", flush=True)
 
 

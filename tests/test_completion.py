@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from factorstream import completion
-from factorstream.completion import Settings, complete_file
+from factorstream.completion import Absurd, Settings, complete_file
 from factorstream.sources.tables import TableError
 
 
@@ -40,7 +40,7 @@ def test_blocks_do_not_matter(path, monkeypatch):
     np.testing.assert_allclose(one, other, rtol=1e-10)
 
 
-def test_an_absurd_value_is_warned_of_once_and_stays_in_the_file(path, monkeypatch):
+def test_an_absurd_value_is_named_and_stays_in_the_file(path, monkeypatch):
     X = np.load(path)
     X[140, 2] = np.nan
     np.save(path, X)
@@ -48,9 +48,9 @@ def test_an_absurd_value_is_warned_of_once_and_stays_in_the_file(path, monkeypat
     monkeypatch.setattr(completion, "CELLS_AT_ONCE", 4 * 7)
     X[140, 2] = 1e12
     np.save(path, X)
-    with pytest.warns(UserWarning, match="absurd value at row 140, column 2") as told:
-        found = np.load(io.BytesIO(complete_file(path, Settings()).content))
-    assert len(told) == 1
+    completion_ = complete_file(path, Settings())  # without a warning
+    assert completion_.absurd == [Absurd("column 3", 1e12, 1, "row 141")]
+    found = np.load(io.BytesIO(completion_.content))
     assert found[140, 2] == 1e12
     expected[140, 2] = 1e12
     np.testing.assert_allclose(found, expected, rtol=1e-10)

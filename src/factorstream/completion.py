@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .core.absurd_rows import absurd_entries
 from .core.fill_values import is_fill
 from .core.variational.conformal import CalibrationError
 from .estimators.low_rank_imputer import LowRankImputer
 from .sources.table import Array, Stray
 from .sources.tables import Bounds, Table, TableError, encode, read_table
 
-__all__ = ["Completion", "Settings", "Suspect", "complete_file"]
+__all__ = ["Absurd", "Completion", "Settings", "Suspect", "complete_file"]
 
 CELLS_AT_ONCE = 1_000_000
 """Entries filled between two reports of progress: 8 MB of float64. Not tuned; the numbers do not depend on it."""
@@ -23,6 +24,9 @@ CELLS_AT_ONCE = 1_000_000
 FAR = 3.0
 """Ranges of a column's other values by which a fill value must lie outside them to be pointed out. Not tuned; it shapes
 a hint and no number: the -9999 of a thermometer is hundreds of ranges off, the 999 of an age of people nine."""
+
+ABSURD = "X has an absurd value"
+"""How a warning begins that is not shown: `Completion.absurd` says the same with the column's name and the place."""
 
 Progress = Callable[[str, float], None]
 """Called with the name of the present step and the share of the work that is done."""
@@ -53,6 +57,18 @@ class Suspect(NamedTuple):
     """How often the column has it."""
 
 
+class Absurd(NamedTuple):
+    """Numbers of a column that are out of all proportion to the others, and had no part in filling the gaps."""
+
+    column: str
+    value: float
+    """The first of them."""
+    times: int
+    """How many there are."""
+    place: str
+    """Where the first is in the file, in words."""
+
+
 class Completion(NamedTuple):
     """A filled file, and what there is to say about it."""
 
@@ -78,6 +94,10 @@ class Completion(NamedTuple):
     """Fill values that were taken as data though they are far from the rest of their columns."""
     strays: Sequence[Stray]
     """Texts without which another column would have been taken as numbers."""
+    decimal_commas: Sequence[str]
+    """Columns that would have been taken as numbers if their commas were points."""
+    absurd: list[Absurd]
+    """Values that were taken as missing while filling the gaps; they stay in the file."""
 
 
 class _UnfitError(ValueError):
@@ -104,6 +124,8 @@ def complete_file(path: Path, settings: Settings, progress: Progress = lambda wh
     table = read_table(path, settings.delimiter, settings.header, settings.missing)
     if not table.numeric:
         why = "".join(f" (line {one.line} of column {one.column} has {one.text!r:.50})" for one in table.strays[:1])
+        for name in table.decimal_commas[:1]:
+            why = f" (column {name.removeprefix('column ')} has decimal commas; write 1.5 instead of 1,5)"
         raise TableError(f"{path} cannot be used: it has no column of numbers{why}.")
     gaps = np.isnan(table.numbers)
     others = sorted(set(range(len(table.names))) - set(table.numeric))
@@ -114,16 +136,19 @@ def complete_file(path: Path, settings: Settings, progress: Progress = lambda wh
         n_components=0,
         calibrated=True,
         header_of_numbers=table.header_of_numbers,
-        other_gaps=[table.names[j] for j in others if table.gaps(j)],
+        other_gaps=[table.names[j] for j in others if table.gaps(j) and table.names[j] not in table.decimal_commas],
         one_value=[],
         few_equal_values=[],
         suspects=list(_suspects(table)),
         strays=table.strays,
+        decimal_commas=table.decimal_commas,
+        absurd=[],
     )
     if not found.n_gaps:
         return found
     if settings.level is not None:
         _check_names(table, gaps)
+    found = _with_absurd(found, table)
     try:
         filled = _complete(np.ascontiguousarray(table.numbers), settings, progress)  # one copy, not one per call
     except _UnfitError as problem:
@@ -163,7 +188,9 @@ def _fitted(X: Array, settings: Settings, *, calibrate: bool) -> LowRankImputer:
         settings.components, robust=settings.robust, calibrate=calibrate, random_state=settings.seed
     )
     try:
-        imputer.fit(X)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ABSURD)
+            imputer.fit(X)
     except (ValueError, MemoryError) as problem:  # more components than memory has room for
         raise _UnfitError(str(problem)) from None
     return imputer
@@ -185,10 +212,24 @@ def _by_blocks(
     parts = []
     for first in range(0, len(X), size):
         progress(what, start + 0.1 * first / len(X))
-        with warnings.catch_warnings():  # the fit has named them, by the numbers of their rows in the file
-            warnings.filterwarnings("ignore", "X has an absurd value")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ABSURD)
             parts.append(answer(X[first : first + size]))
     return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+
+
+def _with_absurd(found: Completion, table: Table) -> Completion:
+    """The facts with the values that the fit will take as missing, which are suspects no more."""
+    entries = absurd_entries(table.numbers)
+    absurd, values = [], set()
+    for j in np.unique(entries.column).tolist():
+        name, here = table.names[table.numeric[j]], entries.column == j
+        first = int(np.argmax(here))
+        value, times = float(entries.value[first]), int(np.count_nonzero(here))
+        absurd.append(Absurd(name, value, times, table.place(int(entries.row[first]))))
+        values |= {(name, float(value)) for value in entries.value[here]}
+    suspects = [one for one in found.suspects if (one.column, one.value) not in values]
+    return found._replace(absurd=absurd, suspects=suspects)
 
 
 def _suspects(table: Table) -> Iterator[Suspect]:

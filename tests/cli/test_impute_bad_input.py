@@ -23,6 +23,8 @@ from cli_problems import run, table, write
         ("a,b\nx,\n,\n", "no column of numbers"),
         ("a\n1\n2\noops\n4\n", "no column of numbers (line 4 of column a has 'oops')"),
         ("a,a_lower\n1,2\n,3\n4,4\n", "There is a column a_lower already"),
+        ("a;b\n1,5;2,25\n-3,0;\n", "no column of numbers (column a has decimal commas; write 1.5 instead of 1,5)."),
+        ("1,5;2,25\n-3,0;7,5\n1,0;2,0\n", "no column of numbers (column 1,5 has decimal commas;"),
     ],
 )
 def test_bad_files(capsys, tmp_path, content, words):
@@ -82,6 +84,8 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(capsys, tmp
         (["--components", "0"], "'0' is neither auto nor a whole number"),
         (["--seed", "-1"], "--seed"),
         (["--delimiter", ",,"], "',,' is not one character"),
+        (["--missing="], "argument --missing: an empty cell is a gap anyway; name a number or a text"),
+        (["--missing", "  "], "argument --missing: an empty cell is a gap anyway"),
     ],
 )
 def test_bad_arguments(capsys, tmp_path, arguments, words):
@@ -104,6 +108,20 @@ def test_a_failed_write_leaves_the_old_file(capsys, tmp_path, monkeypatch):
     assert "cannot be written: No space left on device." in said
     assert (tmp_path / "out.csv").read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_decimal_commas_beside_a_column_of_numbers_are_pointed_out(capsys, tmp_path):
+    (tmp_path / "in.csv").write_text("id;a;b\n1;1,5;\n;;2,25\n3;-3,0;1\n4;7,5;0,5\n")
+    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv")
+    assert code == 0
+    assert "Columns with decimal commas were left as they are; write 1.5 instead of 1,5: a, b.\n" in said
+    assert "Gaps left as they are" not in said  # one sentence about each column
+
+
+def test_commas_in_text_are_no_decimal_commas(capsys, tmp_path):
+    (tmp_path / "in.csv").write_text("id;a\n1;Bonn, D\n;1,5\n3;\n")
+    _, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv")
+    assert "decimal" not in said
 
 
 def test_leading_blank_lines_are_no_reason_to_fail(capsys, tmp_path):

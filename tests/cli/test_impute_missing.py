@@ -67,6 +67,80 @@ def test_the_one_text_in_a_column_of_numbers_is_named(capsys, tmp_path):
     assert "Column date" not in said
 
 
+def with_absurd(values, column=2):
+    """The usual table with these values in some cells of a column that were known; and the lines of the cells."""
+    header, rows, _, gaps = table()
+    rows[3][-1] = "two\nlines"  # from here on rows and lines are counted differently
+    known = [k for k in range(20, len(rows)) if not gaps[k, column - 2]]
+    for k, value in zip(known, values, strict=False):
+        rows[k][column] = value
+    return header, rows, [k + 3 for k in known[: len(values)]]
+
+
+@pytest.mark.parametrize(("value", "known"), [("1e30", " (a common fill value)"), ("-123456789123", "")])
+def test_an_absurd_value_is_named_in_one_line(capsys, tmp_path, value, known):
+    header, rows, (line,) = with_absurd([value])
+    source = write(tmp_path / "in.csv", header, rows)
+    code, said = run(capsys, source, "-o", tmp_path / "out.csv", "--level", "0.9")  # a warning would be an error
+    assert code == 0
+    shown = f"{float(value):.15g}"
+    assert (
+        f"factorstream: Column a has an absurd value, which had no part in filling the gaps: line {line} has "
+        f"{shown}{known}; correct it, or pass --missing={shown} if it marks a gap.\n"
+    ) in said
+    assert said.count(shown) == 2  # it is not pointed out once more as a fill value
+    assert [row[2] for row in read(tmp_path / "out.csv")[1]].count(value) == 1  # nothing is decided for them
+    code, said = run(capsys, source, "-o", tmp_path / "marked.csv", f"--missing={shown}")
+    assert code == 0
+    assert "absurd value" not in said
+
+
+def test_several_absurd_values_are_counted(capsys, tmp_path):
+    header, rows, (line, *_) = with_absurd(["123456789123", "-1e30", "5e15"])
+    _, said = run(capsys, write(tmp_path / "in.csv", header, rows), "-o", tmp_path / "out.csv")
+    assert (
+        "Column a has 3 absurd values, which had no part in filling the gaps: the first, in line "
+        f"{line}, is 123456789123; correct them, or pass --missing=VALUE for each that marks a gap.\n"
+    ) in said
+    assert "warning" not in said.lower()
+
+
+def test_an_absurd_value_of_an_array_has_a_row(capsys, tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    X[4, 0], X[30, 1] = np.nan, 1e12
+    np.save(tmp_path / "in.npy", X)
+    _, said = run(capsys, tmp_path / "in.npy", "-o", tmp_path / "out.npy")
+    assert "Column column 2 has" not in said
+    assert "Column 2 has an absurd value, which had no part in filling the gaps: row 31 has 1000000000000;" in said
+
+
+@pytest.mark.parametrize("kind", ["npy", "parquet", "csv"])
+def test_infinity_can_mark_a_gap(capsys, tmp_path, kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1)) @ rng.normal(size=(1, 3)) + 0.01 * rng.normal(size=(60, 3))
+    given = X.copy()
+    given[7, 2], given[9, 0], given[11, 1] = np.inf, np.nan, -np.inf
+    source, target = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
+    if kind == "npy":
+        np.save(source, given)
+    elif kind == "parquet":
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table(dict(zip("abc", given.T, strict=True))), source)
+    else:
+        write(source, list("abc"), [[f"{x:.7g}" for x in row] for row in given])
+    code, said = run(capsys, source, "-o", target, "--missing", "inf")
+    assert code == 0
+    assert "Filled 2 gaps in 2 columns" in said  # column b has -inf, which is another number
+    if kind == "npy":
+        out = np.load(target)
+    elif kind == "parquet":
+        out = np.column_stack([column.to_numpy() for column in pq.read_table(target).columns])
+    else:
+        out = np.array(read(target)[1], dtype=float)
+    assert np.abs(out - X)[[7, 9], [2, 0]].max() < 0.3
+    assert out[11, 1] == -np.inf
+
+
 def test_one_text_in_many_cells_is_named_once(capsys, tmp_path):
     header, rows, _, at = marked("not measured", 5)
     _, said = run(capsys, write(tmp_path / "in.csv", header, rows), "-o", tmp_path / "out.csv")

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from factorstream.core.absurd import ENOUGH, FAR, judge, nothing_seen, seen_in, without
-from factorstream.core.absurd_rows import absurd_beside, absurd_entries
+from factorstream.core.absurd_rows import absurd_beside, absurd_entries, absurd_values
 
 
 def naive(values):
@@ -105,6 +105,14 @@ def test_a_question_is_judged_value_by_value(seed, dtype, container):
     assert expected
     one = [absurd_beside(seen, row[None]) for row in asked]
     assert sum(len(entries.row) for entries in one) == len(expected)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 11, 12])
+def test_signs_do_not_matter(rng, n):
+    values = rng.normal(size=n) + 8.0
+    values[-1] = 1e60
+    assert absurd_values(values).tolist() == [n - 1]
+    assert absurd_values(-values).tolist() == [n - 1]
 
 
 def test_rows_that_come_together_are_judged_by_their_better_half(rng):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from factorstream import BayesianFactorization, BroydenFactorization, DictionaryFilter, SGDFactorization
 from filter_problems import paper_filter
 
+STREAMS = [DictionaryFilter, BroydenFactorization, SGDFactorization, BayesianFactorization]
 GOOD = np.random.default_rng(0).standard_normal((20, 4))
 
 
@@ -37,6 +39,37 @@ def test_bad_data(X, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X)
     assert vars(model) == vars(DictionaryFilter(2))
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("value", [1e12, 1e39, -1e60, 1e200])
+@pytest.mark.parametrize("row", [1, 5, 9])
+@pytest.mark.parametrize("kind", STREAMS)
+def test_a_wider_absurd_value_at_the_start_of_a_float32_stream(kind, row, value, as_rows):
+    """It is taken as missing, and named by its size, as in a stream of float64."""
+    X = np.random.default_rng(0).standard_normal((15, 4)).astype(np.float32) + 8
+    bad = X.astype(np.float64)
+    bad[row, 2] = value
+    narrow, missing = kind(2, random_state=0), kind(2, random_state=0)
+    for k in range(15):
+        if k == row:
+            with pytest.warns(UserWarning, match=f"absurd value in column 2.*missing: {value:.6g}".replace("+", r"\+")):
+                narrow.partial_fit(as_rows(bad[[k]]))
+        else:
+            narrow.partial_fit(as_rows(X[[k]]))
+        bad[row, 2] = np.nan
+        missing.partial_fit(as_rows(bad[[k]].astype(np.float32)))
+        bad[row, 2] = value
+    np.testing.assert_array_equal(narrow.impute(X[:3]), missing.impute(X[:3]))
+    np.testing.assert_allclose(narrow.components_, missing.components_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+def test_a_value_too_large_for_the_type_of_a_stream_is_refused_by_its_size(kind):
+    model = kind(2, random_state=0).partial_fit(np.full((1, 4), np.nan, np.float32))
+    for given in (GOOD[:1] * 1e39, GOOD[:3] * 1e200):
+        with pytest.raises(ValueError, match=r"X has values of size \d.*e\+\d+, which float32 .* or pass float64"):
+            model.partial_fit(given)
 
 
 BAD_SETTINGS = [

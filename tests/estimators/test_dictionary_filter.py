@@ -299,6 +299,15 @@ def test_given_numbers_are_used_as_given(rng):
         np.testing.assert_allclose(drifting.covariance_, model.set_params(drift=0.1).fit(X).covariance_)
 
 
+def test_a_number_lets_the_mean_drift_and_a_vector_or_matrix_does_not(rng):
+    """The docstring of ``drift`` says so; the mean is the last column of the dictionary."""
+    X = low_rank(rng, 30, 6, 2)
+    grown = {"number": 0.1, "vector": [0.1, 0.1], "matrix": 0.1 * np.eye(2)}
+    for name, drift in grown.items():
+        Q = DictionaryFilter(2, drift=drift, random_state=0).fit(X).state_.settings.model.drift
+        np.testing.assert_array_equal(Q, np.diag([0.1, 0.1, 0.1 if name == "number" else 0.0]), err_msg=name)
+
+
 def test_drift_keeps_the_filter_awake(rng):
     X = low_rank(rng, 400, 6, 2)
     fixed = DictionaryFilter(2, random_state=0).fit(X)

@@ -11,7 +11,7 @@ from dynamics_problems import changed, linear
 from factorstream import SequenceFilter
 from factorstream.core.dynamics.fit import filtered, smoothed
 from factorstream.metrics import rmse
-from sequence_problems import gappy, panel
+from sequence_problems import gappy, panel, uncalibrated
 
 
 @pytest.mark.parametrize("drift", ["none", 1e-3])
@@ -63,6 +63,27 @@ def test_alarms_come_after_changes_and_seldom_otherwise():
         found += int(alarms.fired[800:815].any())
     assert false <= 12
     assert found == 10
+
+
+@pytest.mark.parametrize("value", [1e6, -1e9, 9.96921e36, 1e160])
+@pytest.mark.parametrize("settings", [{"drift": "none"}, {"drift": "level"}, {"drift": 1e-3}, {"robust": True}])
+def test_an_absurd_value_is_one_alarm_and_later_rows_are_judged_without_it(settings, value):
+    Y = panel(T=600)
+    model = uncalibrated(2, max_iter=5, **settings).fit(Y[:300])
+    Y[350:, 0] += 3.0  # so that there are other alarms
+    Y[400, 1] = np.nan
+    clean = model.alarms(Y)
+    assert clean.fired.any()
+    Y[400, 1] = value
+    found = model.alarms(Y)  # without a warning: the alarm says it
+    expected = clean.fired.copy()
+    expected[400] = True
+    np.testing.assert_array_equal(found.fired, expected)
+    np.testing.assert_array_equal(found.when, np.flatnonzero(expected))
+    np.testing.assert_array_equal(found.up, clean.up)
+    np.testing.assert_array_equal(found.down, clean.down)
+    assert found.score[400] == 4.0
+    np.testing.assert_array_equal(np.delete(found.score, 400), np.delete(clean.score, 400))
 
 
 @pytest.mark.parametrize("settings", [{}, {"drift": "none", "robust": True}, {"smooth": False}])

@@ -56,6 +56,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--missing",
         action="append",
+        type=_mark,
         default=[],
         metavar="VALUE",
         help="a number or text that marks a gap as well, such as -9999; may be given more than once (write "
@@ -115,19 +116,43 @@ def _notes(completion: Completion, source: Path, target: Path) -> Iterator[str]:
             f"Filled {counted(completion.n_gaps, 'gap')} in {counted(completion.n_columns, 'column')} "
             f"({counted(completion.n_components, 'component')}); wrote {target}."
         )
+    for column, value, times, place in completion.absurd:
+        if times == 1:
+            what, where = "an absurd value", f"{place} has {value:.15g}{_known(value)}"
+            remedy = f"it, or pass --missing={value:.15g} if it marks a gap"
+        else:
+            what, where = f"{times} absurd values", f"the first, in {place}, is {value:.15g}{_known(value)}"
+            remedy = "them, or pass --missing=VALUE for each that marks a gap"
+        yield f"{_named(column)} has {what}, which had no part in filling the gaps: {where}; correct {remedy}."
     for column, value, times in completion.suspects:
         yield (
-            f"Column {column} has the value {value:.15g} {counted(times, 'time')}, far from its other values; it "
+            f"{_named(column)} has the value {value:.15g} {counted(times, 'time')}, far from its other values; it "
             f"stays in the file, and if it marks a gap, pass --missing={value:.15g}."
         )
     for column, text, count, line in completion.strays:
         where = f"line {line} has" if count == 1 else f"{count} cells, the first in line {line}, have"
         yield (
-            f"Column {column} was left as it is, because one text in it is no finite number: {where} {text!r:.50}; "
+            f"{_named(column)} was left as it is, because one text in it is no finite number: {where} {text!r:.50}; "
             f"correct it, or pass --missing={shlex.quote(text)} if it marks a gap."
         )
+    if completion.decimal_commas:
+        which = listed(completion.decimal_commas)
+        yield f"Columns with decimal commas were left as they are; write 1.5 instead of 1,5: {which}."
     if completion.other_gaps:
         yield f"Gaps left as they are in columns that are not finite numbers: {listed(completion.other_gaps)}."
+
+
+def _named(column: str) -> str:
+    """A column at the beginning of a sentence; where there are no names it is called "column 3" already."""
+    return f"Column {column.removeprefix('column ')}"
+
+
+def _known(value: float) -> str:
+    """What a fill value stands for, in brackets; nothing of other values."""
+    from ..core.fill_values import meaning
+
+    known = meaning(value)
+    return f" ({known})" if known else ""
 
 
 def _check_output(source: Path, target: Path) -> None:
@@ -181,6 +206,12 @@ def _seed(text: str) -> int:
     if not text.isdecimal() or int(text) >= 2**32:  # what NumPy's RandomState takes
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2**32 - 1")
     return int(text)
+
+
+def _mark(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("an empty cell is a gap anyway; name a number or a text")
+    return text
 
 
 def _delimiter(text: str) -> str:

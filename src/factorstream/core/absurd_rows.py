@@ -53,13 +53,14 @@ def absurd_beside(seen: Seen, X: Rows) -> Entries:
 def absurd_values(values: Array) -> Array:
     """Which of a feature's values are absurd, by their positions.
 
-    In the order of their distances from the median: with the first one that is absurd given those before it, all that
-    follow are, unless they are enough different numbers to be believed.
+    In the order of their distances from the median, of two middle values the one nearer to zero: with the first one
+    that is absurd given those before it, all that follow are, unless they are enough different numbers to be believed.
     """
     n = len(values)
     values = values.astype(np.float64)
+    middle = np.partition(values, [(n - 1) // 2, n // 2])[[(n - 1) // 2, n // 2]]
     with np.errstate(over="ignore"):
-        order = np.argsort(np.abs(values - np.partition(values, (n - 1) // 2)[(n - 1) // 2]), kind="stable")
+        order = np.argsort(np.abs(values - middle[np.argmin(np.abs(middle))]), kind="stable")
     others, half = values[order], (n + 1) // 2
     value = others[half:]
     low, high = np.minimum.accumulate(others)[half - 1 : -1], np.maximum.accumulate(others)[half - 1 : -1]

@@ -9,10 +9,10 @@ import numpy as np
 from ..core.absurd import FAR, Entries, Seen, judge, seen_in, without
 from ..core.absurd_rows import absurd_beside, absurd_entries
 from ..core.fill_values import meaning
-from ..core.linalg import Rows
+from ..core.linalg import Rows, is_sparse
 from ..tall.rows import stack
 from ..tall.starting import check_range
-from ._validation import warn_caller
+from ._validation import check_size_of, warn_caller
 
 
 def without_absurd(X: Rows) -> Rows:
@@ -94,17 +94,27 @@ class FirstRows(NamedTuple):
 
 
 def first_rows(before: Rows, X: Rows, more: Any, dtype: np.dtype[Any]) -> FirstRows:
-    """The rows ``before`` this call and those of X that are numbered ``more``, in ``dtype``, judged together."""
-    with np.errstate(over="ignore"):
-        kept = stack(before, X[more].astype(dtype, copy=False))
-    values = kept.data if hasattr(kept, "indptr") else kept
-    if np.isinf(values).any():  # X is finite, but may be of a wider type
-        check_range(float("inf"), dtype)
-    n, entries = before.shape[0], absurd_entries(kept)
+    """The rows ``before`` this call and those of X that are numbered ``more``, judged together, and then in ``dtype``.
+
+    X may be of a wider type. What is absurd in it is kept as a number that ``dtype`` has, and what is not is refused.
+    """
+    both = stack(before, X[more])
+    n, entries = before.shape[0], absurd_entries(both)
+    if both.dtype != dtype:
+        check_size_of(without(both, entries), dtype)
+    kept = _as_type(both, dtype)
     is_new = entries.row >= n
     new = Entries(np.asarray(more)[entries.row[is_new] - n], entries.column[is_new], entries.value[is_new])
     warn_of(new, X.shape[0], earlier=int(np.count_nonzero(~is_new)) - len(absurd_entries(before).row))
     return FirstRows(kept, without(kept, entries), without(X, new))
+
+
+def _as_type(X: Rows, dtype: np.dtype[Any]) -> Rows:
+    """X in ``dtype``; values that are too large for it become its largest."""
+    most = np.finfo(dtype).max
+    if is_sparse(X):
+        return type(X)((_as_type(X.data, dtype), X.indices, X.indptr), shape=X.shape)
+    return X if X.dtype == dtype else np.clip(X, -most, most).astype(dtype)
 
 
 def warn_of(entries: Entries, n_rows: int, earlier: int = 0) -> None:

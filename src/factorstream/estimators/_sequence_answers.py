@@ -9,7 +9,9 @@ from scipy.special import ndtri
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.dynamics.alarm import Alarm, watch
+from ..core.absurd import without
+from ..core.absurd_rows import absurd_beside
+from ..core.dynamics.alarm import CUT, Alarm, watch
 from ..core.dynamics.filter import entry, forecast
 from ..core.dynamics.fit import filtered, smoothed, steps
 from ..core.dynamics.levels import smooth_recent
@@ -174,7 +176,7 @@ class SequenceAnswers(SequenceAttributes):
 
     def score_samples(self, X: TableLike) -> Array:
         """Log-density (see the class's notes) of every row's observed entries given the rows before; 0 without data."""
-        return np.array([one.logp for one in self._innovations(X)[1]])
+        return np.array([one.logp for one in self._innovations(self._given(X)[0])])
 
     def score(self, X: TableLike, y: object = None) -> float:
         """Mean of :meth:`score_samples`; higher is better."""
@@ -190,13 +192,17 @@ class SequenceAnswers(SequenceAttributes):
         N(0, 1) scores would raise ``alarm_rate`` alarms per row (Siegmund's approximation; 1e-4 gives 8.0).
         A lasting shift of the score by one standard deviation is found after about 17 rows, by two after 6. With
         ``robust=True`` outliers do not count. Without, a row far off raises no alarm itself (its ``score`` tells), but
-        what it does to the state stays, and the rows after it may fire. ``partial_fit`` raises no alarms
-        during the first 256 rows of a stream (warm-up).
+        what it does to the state stays, and the rows after it may fire. A row with a value out of all proportion,
+        which all other questions take as missing, is an alarm of its own, with a ``score`` of 4; sums and later rows
+        are as if the value were missing. ``partial_fit`` raises no alarms during the first 256 rows of a stream
+        (warm-up).
         Where the model does not hold even without a change, scores are correlated and false alarms more frequent.
 
         The numbers come as arrays, for a table too; ``when`` has the time stamps of the rows with an alarm.
         """
-        table, innovations = self._innovations(X)
+        values, table = self._given(X)
+        absurd = absurd_beside(self.state_.seen, values)
+        innovations = self._innovations(without(values, absurd))
         h = self.state_.threshold
         alarm = Alarm()
         rows = []
@@ -204,6 +210,7 @@ class SequenceAnswers(SequenceAttributes):
             alarm, *facts = watch(alarm, innovation, h)
             rows.append((*facts, alarm.up, alarm.down))
         fired, score, up, down = (np.array(part) for part in zip(*rows, strict=True))
+        fired[absurd.row], score[absurd.row] = True, CUT
         return Alarms(fired, score, up, down, when=marked_times(table, fired))
 
     # ---------------------------------------------------------------- between X and the core
@@ -238,13 +245,12 @@ class SequenceAnswers(SequenceAttributes):
         with unchanged_on_error(self), limited():
             return values, table, (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
 
-    def _innovations(self, X: TableLike) -> tuple[Table, list[Innovation]]:
-        """The facts about every row of X as the filter takes it, in the data's units."""
-        values, table = self._given(X)
+    def _innovations(self, values: Array) -> list[Innovation]:
+        """The facts about every row of values as the filter takes it, in the data's units."""
         Z = self._standardised(values)
         with unchanged_on_error(self), limited():
             passed = steps(self.state_.model, Z)
-            return table, [in_units(innovation, self.state_.stream) for _, _, innovation in passed]
+            return [in_units(innovation, self.state_.stream) for _, _, innovation in passed]
 
     def _in_units(self, answer: Answer, *, noise: bool = True, held: float = 0.95) -> tuple[Array, Array]:
         """Predictive mean and standard deviation of every entry, or of its noise-free part; `held`: see `_width`."""

@@ -106,7 +106,7 @@ def take_rows(state: SequenceState, Y: Array) -> SequenceState:
         if event.innovation is not None and stream.rows > state.options.warmup:
             alarm, fired, _ = watch(state.alarm, event.innovation, state.threshold)
             state = state._replace(alarm=alarm)
-            if fired:
+            if fired or len(entries.row):
                 state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
     _warn_once(together(absurd), len(Y))
     return state

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
 from datetime import datetime
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.linalg import Array
+from ._refused_columns import are_times, read_as_dates, refuse_text_of_dates
 from ._validation import warn_caller
 
 TableLike = Any
@@ -21,8 +21,6 @@ Times = Any
 """Time stamps as their library keeps them: a pandas.Index of datetimes, periods or dates, or a polars.Series."""
 Label = Any
 """The name of a column: whatever can be hashed."""
-
-_DATE = re.compile(r"\d+[-/.]\d+[-/.]\d+|\d{4}-\d\d|\d\d:\d\d")
 
 KEPT_TIMES = 64
 """Rows whose time stamps a stream keeps at least, to infer the step from. Not tuned: two months of days."""
@@ -55,13 +53,13 @@ def split_table(X: TableLike) -> tuple[TableLike, Table]:
     if pandas is not None and isinstance(X, pandas.DataFrame):
         number = pandas.api.types.is_numeric_dtype
         others = [j for j, kind in enumerate(X.dtypes) if not number(kind)]
-        stamped = [X.columns[j] for j in others if _are_times(X.iloc[:, j])]
-        times = X.index if not number(X.index) and _are_times(X.index) else None
+        stamped = [X.columns[j] for j in others if are_times(X.iloc[:, j])]
+        times = X.index if not number(X.index) and are_times(X.index) else None
         name, place = _one_of(X, stamped, taken=times is not None)
         for j in others:
             if X.columns[j] not in stamped:
-                _check_no_text(X.columns[j], X.iloc[:, j])
-        if times is None and name is None and not number(X.index) and _read_as_dates(X.index):
+                refuse_text_of_dates(X.columns[j], X.iloc[:, j])
+        if times is None and name is None and not number(X.index) and read_as_dates(X.index):
             warn_caller(
                 "The index of X is text, and text is not read as time stamps; if it holds them, pass "
                 "X.set_index(pandas.to_datetime(X.index))."
@@ -72,7 +70,7 @@ def split_table(X: TableLike) -> tuple[TableLike, Table]:
     elif polars is not None and isinstance(X, polars.DataFrame):
         stamped = [name for name, kind in X.schema.items() if kind in (polars.Date, polars.Datetime)]
         for name in (name for name, kind in X.schema.items() if kind == polars.String):
-            _check_no_text(name, X[name])
+            refuse_text_of_dates(name, X[name])
         name, place = _one_of(X, stamped, taken=False)
         times = None if name is None else X[name]
         X = X if name is None else X.drop(name)
@@ -82,45 +80,6 @@ def split_table(X: TableLike) -> tuple[TableLike, Table]:
     if table.times is not None:
         _check_increasing(table.times)
     return X, table
-
-
-def _are_times(values: Times) -> bool:
-    """Whether a column or index of pandas holds datetimes, periods, or objects that are dates; strings are not."""
-    pandas = sys.modules["pandas"]
-    if pandas.api.types.is_datetime64_any_dtype(values.dtype) or isinstance(values.dtype, pandas.PeriodDtype):
-        return True
-    return pandas.api.types.infer_dtype(values, skipna=True) in ("date", "datetime")
-
-
-def _check_no_text(name: Label, column: Any) -> None:
-    """Refuse a column of text, unless all of it says numbers."""
-    try:
-        np.asarray(column.to_numpy(), dtype=np.float64)
-    except (TypeError, ValueError):
-        pass
-    else:
-        return
-    if _read_as_dates(column):
-        of_polars = hasattr(column, "to_physical")
-        convert = f"X[{name!r}].str.to_datetime()" if of_polars else f"pandas.to_datetime(X[{name!r}])"
-        raise ValueError(
-            f"Column {name!r} of X holds text, and text is not read as time stamps; turn it into datetimes, as "
-            f"{convert} does."
-        )
-    raise ValueError(f"Column {name!r} of X holds values that are no numbers; drop it, or turn it into numbers.")
-
-
-def _read_as_dates(values: Any) -> bool:
-    """Whether the first values are text that looks like dates or times, and pandas, where there is any, reads it so."""
-    first = list(values[:3])
-    if not first or not all(isinstance(one, str) and _DATE.search(one) for one in first):
-        return False
-    pandas = sys.modules.get("pandas")
-    if pandas is None:
-        return True
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about a format that cannot be inferred: then it is no date
-        return not pandas.to_datetime(pandas.Series(first), errors="coerce").isna().any()
 
 
 def _one_of(X: TableLike, stamped: list[Label], *, taken: bool) -> tuple[Label, int]:

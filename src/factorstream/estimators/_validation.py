@@ -22,6 +22,7 @@ from ..tall.rows import Rows, ever_observed
 from ..tall.starting import check_range
 from ..tall.threads import limited
 from ..text import listed
+from ._refused_columns import refuse_no_numbers
 
 MAY_CHANGE = ("init", "random_state", "verbose")
 """Parameters that may change during a stream: the first two are read when it begins, the last only prints."""
@@ -95,9 +96,10 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
 
     A sparse X comes back as CSR whose stored entries are the observed ones; what a masked array masks is missing.
     """
-    if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
     if reset or not _as_expected(estimator, X):
+        refuse_no_numbers(X)
+        if isinstance(X, np.ma.MaskedArray):
+            X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
         X = validate_data(
             estimator,
             X,

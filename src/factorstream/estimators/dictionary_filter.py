@@ -36,8 +36,10 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         diagonal. "auto" is the data's variance divided by ``n_components``.
     drift : float, array (n_components,) or (n_components, n_components), default=0.0
         Q_V, added to the covariance before every row: a dictionary that drifts (the paper's Kalman variant). A number
-        also lets the mean drift. In the data's units, squared. With ``covariance="counted"`` it is that of loadings
-        whose coefficients have the variance 1, so that it does not depend on how these happen to be scaled.
+        lets the components drift, and the mean by as much; a vector, which is the diagonal of Q_V, and a matrix are for
+        the components alone, and the mean does not drift. In the data's units, squared. With ``covariance="counted"``
+        it is that of loadings whose coefficients have the variance 1, so that it does not depend on how these happen to
+        be scaled.
     covariance : {"counted", "shared"}, default="counted"
         How uncertain the loadings of each feature are. "counted": every feature has its own V, from the rows in which
         it was seen: exact for features that are rarely seen, while there is room, and from the share of rows in which
@@ -98,8 +100,9 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     n_features_in_ : int
     history_ : list of dict
         One record per pass or ``partial_fit`` call (the last 1000): mean squared innovation, noise
-        variance, trace of V, and the share of the predictive variance that comes from not knowing the dictionary; in
-        the units of the columns.
+        variance, trace of V, and the share of the predictive variance that comes from not knowing the dictionary.
+        Where ``scale`` gives columns units of their own, all of it is about the data divided by these, and not in the
+        data's units: compare records with each other, and see ``noise_variance_`` for the noise in the data's units.
     state_ : FilterRun
         Everything that an answer or the next row depends on.
 

@@ -23,6 +23,7 @@ DELIMITERS = ",;\t|"
 GAPS = frozenset(["", "na", "n/a", "#n/a", "#na", "<na>", "nan", "-nan", "null", "none", "missing", ".", "?", "-"])
 """What counts as a gap in a column of numbers, in any case of letters and between spaces."""
 
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d[\d.]*,\d+(?:[eE][+-]?\d+)?\s*")
 _CODE = re.compile(r"\s*[+-]?0\d")  # 00123 is the name of something, not a number
 _BYTE_ORDER_MARK = "\ufeff"
 
@@ -53,14 +54,17 @@ class _TextTable:
         first = [_text(cell).strip() for cell in lines[0]]
         self.names = first if header else [f"column {j + 1}" for j in range(width)]
         columns: dict[int, list[float]] = {}
-        strays = []
+        strays, decimal_commas = [], []
         for j in range(width):
             found, texts = _numbers(self._column(j), layout.gaps)
             if found is not None:
                 columns[j] = found
             elif (stray := self._stray(j, texts)) is not None:
                 strays.append(stray)
+            elif _have_decimal_commas(self._column(j), layout.gaps):
+                decimal_commas.append(self.names[j])
         self.strays: Sequence[Stray] = strays
+        self.decimal_commas: Sequence[str] = decimal_commas
         self.numeric = list(columns)
         values = np.array(list(columns.values()), dtype=np.float64)
         self.numbers: Array = values.reshape(len(columns), len(self._rows)).T
@@ -68,6 +72,9 @@ class _TextTable:
 
     def gaps(self, column: int) -> int:
         return sum(_is_gap(cell, self._layout.gaps) for cell in self._column(column))
+
+    def place(self, row: int) -> str:
+        return f"line {self._line(row)}"
 
     def encode(self, columns: Sequence[OutputColumn]) -> bytes:
         layout = self._layout
@@ -85,9 +92,12 @@ class _TextTable:
         numbers = sum(not _is_gap(cell, self._layout.gaps) for cell in cells) - len(rows)
         if len({_text(cells[row]).strip() for row in rows}) != 1 or len(rows) >= numbers:
             return None
-        before = self._lines[: self._rows[rows[0]]]
-        line = 1 + sum(1 + sum(cell.count("\n") for cell in cells) for cells in before)  # cells may hold line ends
-        return Stray(self.names[j], _text(cells[rows[0]]).strip(), len(rows), line)
+        return Stray(self.names[j], _text(cells[rows[0]]).strip(), len(rows), self._line(rows[0]))
+
+    def _line(self, row: int) -> int:
+        """The number of the line of the file in which a row begins, counted from 1; cells may hold line ends."""
+        before = self._lines[: self._rows[row]]
+        return 1 + sum(1 + sum(cell.count("\n") for cell in cells) for cells in before)
 
     def _name_cell(self, column: OutputColumn) -> str:
         """The cell of the first line as it was written, or a new one for a new name."""
@@ -170,6 +180,8 @@ def _split(text: str, delimiter: str) -> Iterator[tuple[list[str], str]]:
 def _sniff(text: str) -> str:
     """The delimiter that cuts the first lines into the most cells, each into as many; a comma if none does.
 
+    Where semicolons cut them too, commas that all stand between two digits are decimal commas.
+
     Twenty lines of at most 64 KiB are looked at: not tuned, round numbers that keep this instant.
     """
     sample = text[:65536].splitlines()[:20]
@@ -177,7 +189,8 @@ def _sniff(text: str) -> str:
     if first is None:
         return ","
     best, most = ",", 0
-    for delimiter in DELIMITERS:
+    decimal = _count(first, ";") > 0 and not re.search(r"(?<!\d),|,(?!\d)", "\n".join(sample))
+    for delimiter in DELIMITERS.replace(",", "") if decimal else DELIMITERS:
         counts = [_count(line, delimiter) for line in sample if line.strip()]
         steady = sum(count == counts[0] for count in counts) * 2 > len(counts)
         if steady and _count(first, delimiter) > most:
@@ -236,6 +249,18 @@ def _numbers(cells: list[str], gaps: frozenset[str]) -> tuple[list[float] | None
         else:
             values.append(value)
     return (None if strays or all(map(math.isnan, values)) else values), strays
+
+
+def _have_decimal_commas(cells: list[str], gaps: frozenset[str]) -> bool:
+    """Whether a column's cells are gaps and numbers, of which some have a comma for the decimal point."""
+    said = [_text(cell) for cell in cells if not _is_gap(cell, gaps)]
+    commas = 0
+    for text in said:
+        if _DECIMAL_COMMA.fullmatch(text):
+            commas += 1
+        elif _number(text) is None:
+            return False
+    return commas > 0
 
 
 def _written(value: float) -> str:

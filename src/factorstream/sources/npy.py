@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .table import Array, Format, OutputColumn, ReadOptions, Stray, TableError, overlaid
+from .table import Array, Format, OutputColumn, ReadOptions, Stray, TableError, overlaid, without_infinities
 
 __all__ = ["FORMAT"]
 
@@ -18,8 +18,9 @@ class _ArrayTable:
 
     header_of_numbers = False
     strays: Sequence[Stray] = ()
+    decimal_commas: Sequence[str] = ()
 
-    def __init__(self, raw: bytes) -> None:
+    def __init__(self, raw: bytes, missing: Sequence[str]) -> None:
         self.raw = raw
         try:
             with warnings.catch_warnings():
@@ -31,14 +32,18 @@ class _ArrayTable:
             raise TableError("it does not hold real numbers")
         if values.ndim != 2 or 0 in values.shape:
             raise TableError(f"its array has shape {values.shape}, where rows and columns are needed")
+        self._values = values
+        values = without_infinities(values, missing)
         known = ~np.isnan(values)
         self.names = [f"column {j + 1}" for j in range(values.shape[1])]
         self.numeric = np.flatnonzero(known.any(axis=0) & ~np.isinf(values).any(axis=0)).tolist()
         self.numbers: Array = values[:, self.numeric]
-        self._values = values
 
     def gaps(self, column: int) -> int:
         return int(np.count_nonzero(np.isnan(self._values[:, column])))
+
+    def place(self, row: int) -> str:
+        return f"row {row + 1}"
 
     def encode(self, columns: Sequence[OutputColumn]) -> bytes:
         arrays = []
@@ -52,7 +57,7 @@ class _ArrayTable:
 
 
 def _read(raw: bytes, options: ReadOptions) -> _ArrayTable:
-    return _ArrayTable(raw)
+    return _ArrayTable(raw, options.missing)
 
 
 FORMAT = Format("npy", (".npy",), _read)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .table import Array, Format, OutputColumn, ReadOptions, Stray, TableError, overlaid
+from .table import Array, Format, OutputColumn, ReadOptions, Stray, TableError, overlaid, without_infinities
 
 __all__ = ["FORMAT"]
 
@@ -22,9 +22,10 @@ class _ParquetTable:
 
     header_of_numbers = False
     strays: Sequence[Stray] = ()
+    decimal_commas: Sequence[str] = ()
 
-    def __init__(self, raw: bytes, marked: bool) -> None:
-        self.raw, self._marked = raw, marked
+    def __init__(self, raw: bytes, missing: Sequence[str]) -> None:
+        self.raw, self._missing = raw, missing
         try:
             import pyarrow as pa
             import pyarrow.parquet as pq
@@ -47,9 +48,12 @@ class _ParquetTable:
     def gaps(self, column: int) -> int:
         return int(self._table.column(column).null_count)
 
+    def place(self, row: int) -> str:
+        return f"row {row + 1}"
+
     def _may_have_gaps(self, column: int) -> bool:
         """Whether a value is missing, or some number marks missing ones, here or elsewhere."""
-        return self._marked or self.gaps(column) > 0
+        return bool(self._missing) or self.gaps(column) > 0
 
     def encode(self, columns: Sequence[OutputColumn]) -> bytes:
         import pyarrow as pa
@@ -81,6 +85,7 @@ class _ParquetTable:
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
             return None
         values = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+        values = without_infinities(values, self._missing)
         # With gaps a column is written as floats. Numbers that floats cannot hold are left alone: they name things.
         largest = np.nanmax(np.abs(values), initial=0.0)
         if self._may_have_gaps(j) and pa.types.is_integer(kind) and largest > _EXACT_INTEGER:
@@ -107,7 +112,7 @@ def _metadata(metadata: Mapping[bytes, bytes] | None, became_float: Collection[s
 
 
 def _read(raw: bytes, options: ReadOptions) -> _ParquetTable:
-    return _ParquetTable(raw, bool(options.missing))
+    return _ParquetTable(raw, options.missing)
 
 
 FORMAT = Format("parquet", (".parquet", ".pq"), _read)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -17,8 +18,10 @@ __all__ = [
     "Stray",
     "Table",
     "TableError",
+    "as_number",
     "encode",
     "overlaid",
+    "without_infinities",
 ]
 
 Array = NDArray[Any]
@@ -79,9 +82,14 @@ class Table(Protocol):
     """Whether the names are all numbers, so that they may well be a row of data."""
     strays: Sequence[Stray]
     """Texts without which another column would hold numbers; none in formats that give every column a type."""
+    decimal_commas: Sequence[str]
+    """Columns that would hold numbers if their commas were points; none in such formats either."""
 
     def gaps(self, column: int) -> int:
         """How many values of any column, numbers or not, are missing."""
+
+    def place(self, row: int) -> str:
+        """Where a person finds a row of `numbers` in the file, in words, counted from 1."""
 
     def encode(self, columns: Sequence[OutputColumn]) -> bytes:
         """A file of the same format with these columns. Every value that is not filled comes out as it was read."""
@@ -128,6 +136,24 @@ def encode(table: Table, filled: Array, bounds: Bounds | None = None) -> bytes:
         for side, values in bounds._asdict().items() if bounds else ():
             columns.append(OutputColumn(position, f"{name}_{side}", Fill(gaps, values[:, at])))
     return table.encode(columns)
+
+
+def without_infinities(values: Array, missing: Sequence[str]) -> Array:
+    """The values with NaN for the infinities among the marks of gaps; values itself where no mark is infinite.
+
+    >>> without_infinities(np.array([1.0, np.inf, -np.inf]), ["-9999", "inf", "n.a."]).tolist()
+    [1.0, nan, -inf]
+    """
+    marks = [value for text in missing if (value := as_number(text)) is not None and math.isinf(value)]
+    return np.where(np.isin(values, marks), np.nan, values) if marks and values.dtype.kind == "f" else values
+
+
+def as_number(text: str) -> float | None:
+    """The number that a text says; None where it says none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def overlaid(fill: Fill, known: Array) -> Array:

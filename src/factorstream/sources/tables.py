@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from . import delimited, npy, parquet
-from .table import Bounds, Format, ReadOptions, Table, TableError, encode
+from .table import Bounds, Format, ReadOptions, Table, TableError, as_number, encode
 
 __all__ = ["Bounds", "Table", "TableError", "encode", "format_of", "read_table"]
 
@@ -60,7 +60,7 @@ def read_table(path: Path, delimiter: str | None = None, header: bool = True, mi
 
 def _take_out(table: Table, missing: tuple[str, ...]) -> None:
     """Make gaps of the numbers that mark one; a column in which nothing else is left holds no numbers."""
-    marks = [value for text in missing if (value := _as_number(text)) is not None]
+    marks = [value for text in missing if (value := as_number(text)) is not None]
     if not marks or not table.numeric:
         return
     known = table.numbers
@@ -70,10 +70,3 @@ def _take_out(table: Table, missing: tuple[str, ...]) -> None:
     some = np.asarray(~np.isnan(numbers).all(axis=0))
     table.numbers = numbers[:, some]
     table.numeric = [position for position, kept in zip(table.numeric, some.tolist(), strict=True) if kept]
-
-
-def _as_number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
