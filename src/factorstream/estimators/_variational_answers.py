@@ -91,7 +91,7 @@ class VariationalDictionary(NamedTuple):
         place, post, r = self.place, self.state.factors.post, self.state.factors.r
         mean, variance = X.copy(), np.zeros(X.shape)
         with self._limited(X.shape[1]):
-            least = self.state.options.variance.least_known
+            least = max(self.state.options.variance.least_known, 1)  # without a value even its level is unknown
             s2 = place.each(_unless_unknown, normal_variance(self.state.factors, place), self.state.n_observed, least)
             for first in range(0, len(X), CHUNK):
                 rows = slice(first, first + CHUNK)

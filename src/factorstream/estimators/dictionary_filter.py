@@ -51,8 +51,7 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     scale : bool, default=True
         Whether columns are taken in units of their own: kilometres beside grams then count alike. A unit is learned
         from the spread of a column's values where that is very different from the others'; the pixels of an image stay
-        nearly as they are. The noise is taken to be the same for all columns in these units. Results are in the data's
-        units. Where you give a variance or a drift, which are in the data's units, columns stay in these too.
+        nearly as they are. Results are in the data's units. Where you give a variance or a drift, which are in the data's units, columns stay in these too.
         ``covariance="shared", scale=False`` is the paper's filter.
     coefficients : {"least_squares", "map", "marginal"}, default="least_squares"
         How a row gets its coefficients: the paper's least squares; maximum a posteriori under
@@ -92,7 +91,8 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         drift, except that a noise variance being learned scales it.
     mean_ : array (n_features,)
         What is predicted of a row before any of it is seen; coefficients are counted from there.
-    noise_variance_ : float, or array (n_features,) where columns have units of their own
+    noise_variance_ : float, or array (n_features,) where columns have units or noises of their own
+        With ``covariance="counted"``, unless given: how far values are from what the other columns say of them.
     n_samples_seen_ : int
         Rows taken in; rows without any observed entry change nothing and are not counted.
     n_passes_ : int
@@ -111,8 +111,11 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     ``fit`` measures the scale behind "auto", and the origin of the mean, on all of X. ``partial_fit`` has
     only the first ``max(n_components, 10)`` rows of the stream for that, however they are divided into
     calls; with both variances given ``fit`` does the same, so that the two agree to rounding. A feature that has its
-    first value later gets that value as its origin, and the unit 1. A sensor that hardly moves in the first rows of a
-    stream gets too small a unit: begin with rows in which all of them move, or set ``scale=False``.
+    first value later gets that value as its origin, and a unit from its first four values. A sensor that rests in the
+    first rows of a stream gets a larger unit when it has begun to move.
+
+    With ``covariance="counted"`` and a learned noise variance the run keeps up to 128 rows of the data, fewer where they
+    have more than 780 features: from them every column gets the width of its intervals (docs/counted.md).
 
     Departures from the paper with ``covariance="shared", scale=False``: V is carried in square-root form; each pass is
     a random permutation where Algorithm 1 draws rows with replacement; Gram matrices are updated instead of recomputed.
