@@ -45,13 +45,13 @@ def test_kept_are_as_many_rows_of_the_second_half_as_there_is_room_for(monkeypat
     np.testing.assert_array_equal(together.recent, columns.recent)
 
 
-def test_looks_are_at_powers_of_two_and_between_them():
+def test_looks_are_at_powers_of_two():
     columns, k, looks = new_columns(None, True, 1, np.dtype(float)), 0, []
     while len(looks) < 8:
         k += rows_to_look(columns, k)
         looks.append(k)
-    assert looks == [16, 24, 32, 48, 64, 96, 128, 192]
-    assert rows_to_look(columns, 17) == 7
+    assert looks == [16, 32, 64, 128, 256, 512, 1024, 2048]
+    assert rows_to_look(columns, 17) == 15
     assert rows_to_look(new_columns(None, False, 1, np.dtype(float)), 17) is None
 
 

@@ -20,7 +20,7 @@ from ..tall.columns import rescaled, residual_sums
 from ..tall.places import place_of
 from ..tall.rows import Rows, dense
 
-MOST, LEAST, ENTRIES = 128, 8, 100_000
+MOST, LEAST, ENTRIES = 128, 8, 50_000
 """Rows kept: as many as have ENTRIES values together, within the two bounds.
 
 Not tuned: of 20 columns with noises of their own, 70% of the entries missing, the tenth of the columns whose 95%
@@ -87,11 +87,8 @@ def _period(k: int, room: int) -> int:
 
 
 def rows_to_look(columns: Columns, k: int) -> int | None:
-    """How many rows after the k-th the kept ones are read: at 2^j and 3·2^j, from FIRST_LOOK on. None: never."""
-    if columns.recent is None:
-        return None
-    power = max(1 << max(k.bit_length() - 1, 0), FIRST_LOOK)
-    return next(at - k for at in (power, power + power // 2, 2 * power) if at > k)
+    """How many rows after the k-th the kept ones are read: at powers of two from FIRST_LOOK on. None: never."""
+    return None if columns.recent is None else max(1 << k.bit_length(), FIRST_LOOK) - k
 
 
 def looked(columns: Columns, state: FilterState, model: FilterModel) -> tuple[Columns, FilterState]:

@@ -51,8 +51,8 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     scale : bool, default=True
         Whether columns are taken in units of their own: kilometres beside grams then count alike. A unit is learned
         from the spread of a column's values where that is very different from the others'; the pixels of an image stay
-        nearly as they are. Results are in the data's units. Where you give a variance or a drift, which are in the data's units, columns stay in these too.
-        ``covariance="shared", scale=False`` is the paper's filter.
+        nearly as they are. Results are in the data's units. Where you give a variance or a drift, which are in the
+        data's units, columns stay in these too. ``covariance="shared", scale=False`` is the paper's filter.
     coefficients : {"least_squares", "map", "marginal"}, default="least_squares"
         How a row gets its coefficients: the paper's least squares; maximum a posteriori under
         x ~ N(0, I); or the maximum of the marginal likelihood p(y_k | y_1, ..., y_{k-1}, x), the
@@ -114,8 +114,8 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     first value later gets that value as its origin, and a unit from its first four values. A sensor that rests in the
     first rows of a stream gets a larger unit when it has begun to move.
 
-    With ``covariance="counted"`` and a learned noise variance the run keeps up to 128 rows of the data, fewer where they
-    have more than 780 features: from them every column gets the width of its intervals (docs/counted.md).
+    With ``covariance="counted"`` and a learned noise variance the run keeps up to 128 rows of the data, fewer where
+    they have more than 390 features: from them every column gets the width of its intervals (docs/counted.md).
 
     Departures from the paper with ``covariance="shared", scale=False``: V is carried in square-root form; each pass is
     a random permutation where Algorithm 1 draws rows with replacement; Gram matrices are updated instead of recomputed.

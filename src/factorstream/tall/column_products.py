@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..core.linalg import Array
+
+PIECE = 100_000
+"""Numbers of a temporary array beyond which features are handled in pieces. Not tuned; speed and memory only."""
+
+
+def pieces(m: int, width: int) -> Iterator[slice]:
+    """m features in pieces, for arrays with ``width`` numbers per feature."""
+    step = max(PIECE // max(width, 1), 1)
+    return (slice(start, start + step) for start in range(0, m, step))
 
 
 def residuals(C: Array, Y: Array, missing: Array, Z: Array) -> Array:
@@ -20,8 +31,11 @@ def weighted_equations(
     """C_ΩᵀWC_Ω and C_ΩᵀWe of every row (B × r × r, B × r), without a mean's column; W by the features' groups."""
     C = C[:, :r]
     W = np.full(len(C), weights[0]) if group is None else weights[group]
-    G = np.stack([(C * np.where(gaps, 0.0, W)[:, None]).T @ C for gaps in missing])
-    return G, (E * W) @ C
+    G = np.zeros((len(E), r * r))
+    for some in pieces(len(C), r * r):
+        pairs = np.einsum("m,mi,mj->mij", W[some], C[some], C[some]).reshape(-1, r * r)
+        G += (~missing[:, some]).astype(np.float64) @ pairs
+    return G.reshape(-1, r, r), (E * W) @ C
 
 
 def added_residuals(
@@ -35,8 +49,11 @@ def added_residuals(
     group: Array | None,
 ) -> tuple[Array, Array]:
     """The sums of ``columns.residual_sums`` with these rows too; ``weights`` are w/σ² (K), ``taken`` zᵀVz/λ (B × K)."""
-    C, groups = C[:, : F.shape[1]], np.zeros(len(C), dtype=np.intp) if group is None else group
-    into_x = np.stack([np.einsum("ij,ij->i", CF, CF) for CF in (C @ F_row for F_row in F)])
+    (B, r, _), groups = F.shape, np.zeros(len(C), dtype=np.intp) if group is None else group
+    into_x, F_side_by_side = np.empty(E.shape), F.transpose(1, 0, 2).reshape(r, B * r)
+    for some in pieces(len(C), B * r):
+        CF = (C[some, :r] @ F_side_by_side).reshape(-1, B, r)
+        into_x[:, some] = np.einsum("mbi,mbi->bm", CF, CF)
     free = np.maximum(1.0 - weights[groups] * into_x, 0.0) * np.maximum(1.0 - taken[:, groups], 0.0)
     free[missing] = 0.0
     squares, freedom = sums
