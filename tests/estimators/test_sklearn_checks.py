@@ -82,6 +82,6 @@ def test_pipeline_and_grid_search(gappy, rng):
 def test_score_chooses_the_true_rank(rng):
     X = rng.standard_normal((400, 3)) @ rng.standard_normal((3, 20)) + 0.3 * rng.standard_normal((400, 20))
     X[rng.random(X.shape) < 0.2] = np.nan
-    model = DictionaryFilter(scale=False, n_passes=2, random_state=0)  # the noise is the same in all columns
+    model = DictionaryFilter(n_passes=2, random_state=0)
     search = GridSearchCV(model, {"n_components": [1, 2, 3, 8]}, cv=3)
     assert search.fit(X).best_params_ == {"n_components": 3}
