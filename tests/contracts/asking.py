@@ -172,20 +172,23 @@ class Stop(KeyboardInterrupt):
 
 
 def calls(action, stop_at=None):
-    """How many functions of the package ``action`` calls; at call number ``stop_at`` it is interrupted."""
+    """How many functions of the package ``action`` calls; at call number ``stop_at`` it is interrupted.
+
+    A trace without lines is told of Python's functions only: a profile would be told of NumPy's as well, and take longer.
+    """
     count = 0
 
-    def profile(frame, event, _):
+    def trace(frame, event, _):
         nonlocal count
-        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+        if frame.f_code.co_filename.startswith(PACKAGE):
             count += 1
             if count == stop_at:
                 raise Stop
 
-    before = sys.getprofile()
-    sys.setprofile(profile)
+    before = sys.gettrace()
+    sys.settrace(trace)
     try:
         action()
     finally:
-        sys.setprofile(before)
+        sys.settrace(before)
     return count

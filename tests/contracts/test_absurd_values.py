@@ -153,8 +153,8 @@ def asked(model, X):
 
 @pytest.mark.parametrize("case", EVERY)
 def test_questions_take_an_absurd_entry_as_missing(case):
-    X = rows(60)
-    model = new(case).fit(X)
+    X = rows()
+    model = learned(case, X)
     before, expected = fingerprint(model), asked(model, spoiled(X, 3, np.nan))
     for name in expected:
         with pytest.warns(
@@ -170,11 +170,11 @@ def test_questions_take_an_absurd_entry_as_missing(case):
 
 @pytest.mark.parametrize("case", EVERY)
 def test_questions_take_as_missing_what_fit_did(case):
-    X = rows(60)
+    X = rows()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model, expected = new(case).fit(spoiled(X, 3)), new(case).fit(spoiled(X, 3, np.nan))
-        assert_same(asked(model, spoiled(X, 3)), asked(expected, spoiled(X, 3, np.nan)))
+        model, expected = new(case).fit(spoiled(X, 30)), learned(case, spoiled(X, 30, np.nan))
+        assert_same(asked(model, spoiled(X, 30)), asked(expected, spoiled(X, 30, np.nan)))
 
 
 @pytest.mark.filterwarnings("ignore:The dictionary and mean")  # are learned from few rows
@@ -182,7 +182,7 @@ def test_questions_take_as_missing_what_fit_did(case):
 @pytest.mark.parametrize("n", [2, 7, 60])
 def test_questions_to_a_stream_take_a_fill_value_as_missing(case, n):
     X = rows(n, missing=0.0)
-    model = new(case).partial_fit(X)
+    model = learned(case, X, how="partial_fit")
     with pytest.warns(UserWarning, match="it is .*fill value"):
         found = asked(model, spoiled(X, 1, 9.96921e36))
     assert_same(found, asked(model, spoiled(X, 1, np.nan)))
@@ -190,8 +190,8 @@ def test_questions_to_a_stream_take_a_fill_value_as_missing(case, n):
 
 @pytest.mark.parametrize("case", SPARSE_STREAMS)
 def test_questions_with_sparse_rows_take_absurd_entries_as_missing(case):
-    X = rows(60)
-    model = new(case).fit(X)
+    X = rows()
+    model = learned(case, X)
     with pytest.warns(UserWarning, match="absurd value at row 3, column 2"):
         found = asked(model, as_sparse(spoiled(X, 3, 1e9)))
     assert_same(found, asked(model, as_sparse(spoiled(X, 3, np.nan))))
@@ -201,16 +201,16 @@ def test_questions_with_sparse_rows_take_absurd_entries_as_missing(case):
 @pytest.mark.parametrize("how", ["partial_fit", "transform"])
 def test_a_warning_about_one_row_names_its_column_alone(case, how):
     """The number of a row within a call of one row would say nothing."""
-    X = rows(60)
-    model = new(case).partial_fit(X)
+    X = rows()
+    model = learned(case, X, how="partial_fit")
     with pytest.warns(UserWarning, match="X has an absurd value in column 2, which is taken as missing: 1e"):
         getattr(model, how)(spoiled(X[:1], 0, 1e9))
 
 
 @pytest.mark.parametrize("case", those(lambda case: hasattr(case.estimator, "score_samples")))
 def test_odd_rows_are_found_by_their_absurd_entries(case):
-    X = rows(60)
-    model = new(case).fit(X)
+    X = rows()
+    model = learned(case, X)
     assert model.score_samples(spoiled(X, 3, 1e9)).argmin() == 3
 
 

@@ -86,7 +86,7 @@ def test_a_copy_of_a_fit_goes_on_bit_for_bit(case, how, tmp_path):
 @pytest.mark.parametrize("case", STREAMS)
 def test_a_copy_and_its_original_do_not_share_anything(case):
     X = rows()
-    model = new(case).partial_fit(X[:40])
+    model = learned(case, X[:40], how="partial_fit")
     again, before = copy.deepcopy(model), fingerprint(model)
     again.partial_fit(X)
     assert fingerprint(model) == before
