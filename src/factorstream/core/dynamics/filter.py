@@ -6,7 +6,19 @@ import numpy as np
 
 from ..linalg import Array
 from .drift import grow
-from .model import LOG2PI, Belief, Innovation, LevelBelief, Levels, SequenceModel, identity, inv, solve, squares
+from .model import (
+    LOG2PI,
+    Belief,
+    Innovation,
+    LevelBelief,
+    Levels,
+    SequenceModel,
+    identity,
+    inv,
+    row_sums,
+    solve,
+    squares,
+)
 
 JUMP = 0.01
 """Chance that an outlier of four standard deviations is a level that has moved for good. Not tuned: where levels jump
@@ -53,7 +65,7 @@ def predict_levels(model: SequenceModel, s: Belief, levels: Levels, known: Level
     cross = phi[:, None] * B.dot(AP.T)  # Cov(l_i, x) at the new time
     new_B = cross.dot(Pi)
     var = phi * phi * (d + squares(B, s.P)) + q
-    d = np.maximum(var - (cross * new_B).sum(1), q)
+    d = np.maximum(var - row_sums(cross * new_B), q)
     return Belief(A.dot(s.x), P, LevelBelief(phi * level_mean, new_B, d)), Pi
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..linalg import Array
 from .filter import initial, predict_levels
-from .model import LOG2PI, Belief, LevelBelief, Levels, SequenceModel, Smoothed, inv
+from .model import LOG2PI, Belief, LevelBelief, Levels, SequenceModel, Smoothed, inv, row_sums
 from .moments import LevelMoments, Moments, observed_moments
 
 CHUNK = 256
@@ -98,7 +98,7 @@ def back(k: Kernel, n: Arrow) -> tuple[Arrow, Array, Array]:
     nBP = n.B.dot(n.P)
     K = nBP.dot(NT) + n.d[:, None] * E
     KPi = K.dot(inv(P))
-    var = n.d + (nBP * n.B - K * KPi).sum(1)
+    var = n.d + row_sums(nBP * n.B - K * KPi)
     d = gain * gain * np.maximum(var, 0.0) + v
     return Arrow(x, P, l0 + beta.dot(x) + gain * n.level_mean, beta + gain[:, None] * KPi, d), N, K
 

@@ -138,7 +138,17 @@ def identity(r: int) -> Array:
 
 def squares(H: Array, P: Array) -> Array:
     """hᵀP h of every row h of H (m, r), for one P (r, r). O(m r²)."""
-    return np.asarray((H.dot(P) * H).sum(1))
+    return row_sums(H.dot(P) * H)
+
+
+def row_sums(M: Array) -> Array:
+    """The sum of every row of M (m, r): as a product, which for few numbers takes half as long as NumPy's `sum`."""
+    return np.asarray(M.dot(_ones(M.shape[1])))
+
+
+@cache
+def _ones(r: int) -> Array:
+    return np.ones(r)
 
 
 def loading_covariance(emission: Emission) -> Array:
