@@ -174,7 +174,7 @@ class Stop(KeyboardInterrupt):
 def calls(action, stop_at=None):
     """How many functions of the package ``action`` calls; at call number ``stop_at`` it is interrupted.
 
-    A trace without lines is told of Python's functions only: a profile would be told of NumPy's as well, and take longer.
+    A trace is told of Python's functions only: a profile would be told of NumPy's as well, and take longer.
     """
     count = 0
 

@@ -44,7 +44,8 @@ def test_faces_block_gaps_after_calibration(faces):
 
 @pytest.mark.once
 def test_faces_with_outliers(faces):
-    Y, _ = faces
+    """In half the resolution, which leaves 100,000 hidden entries and 15,000 outliers."""
+    Y = faces[0].reshape(400, 64, 64)[:, ::2, ::2].reshape(400, -1)
     rng = np.random.default_rng(20)
     gone = rng.random(Y.shape) < 0.25
     bad = ~gone & (rng.random(Y.shape) < 0.05)
