@@ -22,6 +22,9 @@ from contracts.asking import (
 )
 from contracts.estimators import as_sparse, rows
 
+judged_first = pytest.mark.once
+"""Rows are judged before the filter gets them: neither compiled code nor a place takes part in what is tested."""
+
 REMOVED = (..., slice(None, None, 3))
 QUESTIONS = ("transform", "impute", "predict_interval", "sample_imputations", "denoise")
 """Those that fill or explain rows; ``score_samples`` and ``alarms`` look for odd values, and are shown them."""
@@ -59,6 +62,7 @@ def test_a_stream_forgets_one_absurd_entry(case, row):
     assert error_after(other, "partial_fit", spoiled(X, row), truth) < 1.1 * expected
 
 
+@judged_first
 @pytest.mark.parametrize("case", EVERY)
 def test_a_fit_takes_one_absurd_entry_as_missing(case):
     X = rows()
@@ -67,6 +71,7 @@ def test_a_fit_takes_one_absurd_entry_as_missing(case):
     assert_same(answers(model, X), learned_answers(case, X, spoiled(X, 30, np.nan)))
 
 
+@judged_first
 @pytest.mark.parametrize("case", STREAMS)
 @pytest.mark.parametrize("value", [9.96921e36, -9.96921e36, 1e20, 3.4028235e38])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -79,6 +84,7 @@ def test_a_fill_value_in_a_stream_is_missing_and_named(case, value, dtype):
     assert_same(answers(model, X), expected)
 
 
+@judged_first
 @pytest.mark.parametrize("case", STREAMS)
 def test_a_call_warns_of_absurd_values_once(case):
     X = rows(120)
@@ -92,6 +98,7 @@ def test_a_call_warns_of_absurd_values_once(case):
     assert "row 0, column 2, which is taken as missing, like 26 more" in told[0]
 
 
+@judged_first
 @pytest.mark.parametrize("case", STREAMS)
 def test_what_later_rows_show_to_be_absurd_is_warned_of(case):
     """The first value of a feature has nothing to be compared with."""
@@ -105,6 +112,7 @@ def test_what_later_rows_show_to_be_absurd_is_warned_of(case):
     assert any("absurd value" in str(one.message) for one in caught)
 
 
+@judged_first
 @pytest.mark.parametrize("case", STREAMS)
 @pytest.mark.parametrize("seen", [0, 3, 40])
 @pytest.mark.parametrize("row", [0, 1, 12, 45])
@@ -122,6 +130,7 @@ def test_what_is_absurd_does_not_depend_on_the_split(case, seen, row):
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-7, atol=1e-9, err_msg=name)
 
 
+@judged_first
 @pytest.mark.parametrize("case", SPARSE_STREAMS)
 def test_an_absurd_entry_of_sparse_rows_is_missing_as_in_dense_ones(case):
     X = rows(60)
@@ -155,6 +164,7 @@ def asked(model, X):
     }
 
 
+@judged_first
 @pytest.mark.parametrize("case", EVERY)
 def test_questions_take_an_absurd_entry_as_missing(case):
     X = rows()
@@ -172,6 +182,7 @@ def test_questions_take_an_absurd_entry_as_missing(case):
     assert fingerprint(model) == before
 
 
+@judged_first
 @pytest.mark.parametrize("case", EVERY)
 def test_questions_take_as_missing_what_fit_did(case):
     X = rows()
@@ -181,6 +192,7 @@ def test_questions_take_as_missing_what_fit_did(case):
         assert_same(asked(model, spoiled(X, 30)), asked(expected, spoiled(X, 30, np.nan)))
 
 
+@judged_first
 @pytest.mark.filterwarnings("ignore:The dictionary and mean")  # are learned from few rows
 @pytest.mark.parametrize("case", STREAMS)
 @pytest.mark.parametrize("n", [2, 7, 60])
@@ -192,6 +204,7 @@ def test_questions_to_a_stream_take_a_fill_value_as_missing(case, n):
     assert_same(found, asked(model, spoiled(X, 1, np.nan)))
 
 
+@judged_first
 @pytest.mark.parametrize("case", SPARSE_STREAMS)
 def test_questions_with_sparse_rows_take_absurd_entries_as_missing(case):
     X = rows()
@@ -201,6 +214,7 @@ def test_questions_with_sparse_rows_take_absurd_entries_as_missing(case):
     assert_same(found, asked(model, as_sparse(spoiled(X, 3, np.nan))))
 
 
+@judged_first
 @pytest.mark.parametrize("case", STREAMS)
 @pytest.mark.parametrize("how", ["partial_fit", "transform"])
 def test_a_warning_about_one_row_names_its_column_alone(case, how):
