@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+RECOMPILED := $(VENV)/.recompiled
 # Two BLAS pools fighting over the same cores cost far more than one core each gains.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
@@ -20,7 +21,7 @@ OF_THE_FACTORIZATION := tests/core/variational tests/estimators/test_bayesian_fa
 # Neighbours among the tests run in the same process, which keeps what they share.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test lint types contract recompiled unit compiled split bench format clean
+.PHONY: help demo test lint types contract unit compiled split bench format clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -47,13 +48,15 @@ types: $(READY) ## strict types on src/ and benchmarks/
 contract: $(READY) ## the layers import one way
 	$(BIN)/lint-imports
 
-recompiled: # numba sees changes of a function, and not those of the functions that it calls; once per `make`
+# Numba sees changes of a function, and not those of the functions and constants that it uses.
+$(RECOMPILED): $(READY) $(wildcard src/factorstream/tall/*.py src/factorstream/core/*.py src/factorstream/core/*/*.py)
 	rm -f src/factorstream/tall/__pycache__/*.nb?
+	touch $(RECOMPILED)
 
-unit: $(READY) recompiled ## tests and docstring examples
+unit: $(READY) $(RECOMPILED) ## tests and docstring examples
 	$(PYTEST)
 
-compiled: $(READY) recompiled ## the tests of the filter once more, all rows through compiled code
+compiled: $(READY) $(RECOMPILED) ## the tests of the filter once more, all rows through compiled code
 	FACTORSTREAM_COMPILED=1 $(PYTEST) -m "not once and not uncompiled" $(OF_THE_FILTER) \
 		-k "not Bayesian and not Imputer and not Sequence and not NMF"
 

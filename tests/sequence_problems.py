@@ -28,9 +28,12 @@ def gappy(Y, fraction=0.2, seed=0, length=10):
 GOOD = panel(T=40)
 
 
-def uncalibrated(n_components, **settings):
-    """For tests of anything but widths: calibrating those of a short sequence takes ten times as long as the rest."""
-    return SequenceFilter(n_components, calibrate=False, **settings)
+def quick(n_components, **settings):
+    """For tests of anything but widths and levels, such as tables and time stamps.
+
+    A short sequence is fitted ten times to choose between levels and none, and once more for its widths.
+    """
+    return SequenceFilter(n_components, calibrate=False, **{"drift": "none", **settings})
 
 
 def hours(library, n, start=0):

@@ -130,7 +130,7 @@ def test_sparse_rows_are_answered_as_dense_ones(case):
     """What is not stored is missing."""
     X = rows(missing=0.6)
     model = learned(case, X)
-    assert_close(answers(model, as_sparse(X)), answers(model, X), rtol=1e-9)
+    assert_close(answers(model, as_sparse(X), n=None), answers(model, X, n=None), rtol=1e-9)
 
 
 @pytest.mark.parametrize("case", SPARSE)

@@ -17,11 +17,15 @@ from factorstream import LowRankImputer
 # ---------------------------------------------------------------- real tables
 
 
-@pytest.mark.parametrize("name", ["breast_cancer", "wine", "diabetes", "digits"])
-def test_real_tables_against_the_other_imputers(name):
+@pytest.mark.parametrize(
+    ("name", "seeds"),
+    [("breast_cancer", (11, 12, 13)), ("wine", (11, 12, 13)), ("diabetes", (11, 12, 13)), ("digits", (11,))],
+)
+def test_real_tables_against_the_other_imputers(name, seeds):
+    """One seed hides 34,500 entries of the digits, twice as many as three seeds hide of any other table."""
     X = StandardScaler().fit_transform(getattr(datasets, f"load_{name}")().data)
     ours, iterative, knn, covered = [], [], [], []
-    for seed in (11, 12, 13):
+    for seed in seeds:
         gaps = np.random.default_rng(seed).random(X.shape) < 0.3
         gappy = np.where(gaps, np.nan, X)
 

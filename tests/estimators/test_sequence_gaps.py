@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from factorstream import SequenceFilter
-from sequence_problems import GOOD, hours, panel, table, uncalibrated
+from sequence_problems import GOOD, hours, panel, quick, table
 
 LEFT_OUT = np.r_[0:10, 13:30, 31:40]
 CALENDARS = ["B", "MS", "ME", "BME", "QS", "YS", "W", "2h"]
@@ -31,7 +31,7 @@ def test_holes_are_told_of_at_the_callers_line(library):
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_hole_between_calls_is_told_of_once(library):
     X = table(library, GOOD, hours(library, 40))
-    model = uncalibrated(2).partial_fit(X[:10])
+    model = quick(2).partial_fit(X[:10])
     with pytest.warns(UserWarning, match=r"about 2 step\(s\).* from 2024-01-01 09:00:00 to 2024-01-01 12:00:00"):
         model.partial_fit(X[12:13])
     for row in range(13, 20):
@@ -42,7 +42,7 @@ def test_a_hole_between_calls_is_told_of_once(library):
 
 def test_a_warning_made_an_error_leaves_the_stream_as_it_was():
     X = table("pandas", GOOD, hours("pandas", 40))
-    model = uncalibrated(2).partial_fit(X[:10])
+    model = quick(2).partial_fit(X[:10])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="left out"):
@@ -58,8 +58,8 @@ def test_calendars_have_no_holes(library, freq):
     if library == "polars":
         times = pytest.importorskip("polars").Series("when", times.to_pydatetime().tolist())
     X = table(library, GOOD, times)
-    uncalibrated(2).fit(X).impute(X)
-    stream = uncalibrated(2)
+    quick(2).fit(X).impute(X)
+    stream = quick(2)
     for start in range(0, 40, 3):
         stream.partial_fit(X[start : start + 3])
 
@@ -71,18 +71,16 @@ def test_a_day_off_is_one_working_day(library):
     if library == "polars":
         times = pytest.importorskip("polars").Series("when", times.date.tolist())
     with pytest.warns(UserWarning, match=r"about 1 step\(s\).* from 2024-02-02.* to 2024-02-06"):
-        uncalibrated(2).fit(table(library, GOOD, times))
+        quick(2).fit(table(library, GOOD, times))
 
 
 def test_summer_time_and_a_given_calendar_have_no_holes():
     pandas = pytest.importorskip("pandas")
     summer = pandas.date_range("2024-03-25", periods=40, freq="D", tz="Europe/Berlin")
-    uncalibrated(2).fit(table("pandas", GOOD, summer))
+    quick(2).fit(table("pandas", GOOD, summer))
     holidays = pandas.offsets.CustomBusinessDay(holidays=["2024-01-10", "2024-01-11"])
     days = pandas.date_range("2024-01-01", periods=40, freq=holidays)
-    uncalibrated(2).partial_fit(table("pandas", GOOD[:20], days[:20])).partial_fit(
-        table("pandas", GOOD[20:], days[20:])
-    )
+    quick(2).partial_fit(table("pandas", GOOD[:20], days[:20])).partial_fit(table("pandas", GOOD[20:], days[20:]))
 
 
 def test_rows_of_nan_in_the_holes_are_what_the_warning_asks_for():
@@ -98,10 +96,10 @@ def test_holes_of_other_time_stamps(kind):
     days = pandas.date_range("2024-01-01", periods=40)
     times = days.to_period("D") if kind == "periods" else pandas.Index(days.date, dtype=object)
     with pytest.warns(UserWarning, match=r"about 4 step\(s\).* from 2024-01-10 to 2024-01-14; .*df\.reindex"):
-        uncalibrated(2).fit(table("pandas", GOOD[LEFT_OUT], times[LEFT_OUT]))
+        quick(2).fit(table("pandas", GOOD[LEFT_OUT], times[LEFT_OUT]))
 
 
 def test_holes_of_a_column_of_time_stamps():
     X = table("pandas", GOOD[LEFT_OUT], hours("pandas", 40)[LEFT_OUT]).rename_axis("when").reset_index()
     with pytest.warns(UserWarning, match=r"about 4 step\(s\).*df\.set_index\('when'\)\.asfreq"):
-        uncalibrated(2).fit(X)
+        quick(2).fit(X)

@@ -24,7 +24,7 @@ from factorstream.estimators._stored_times import (
 )
 from factorstream.estimators._stored_zones import zone, zone_text
 from factorstream.estimators._times import Table, last_rows, split_table
-from sequence_problems import check_plain, hours, panel, table, uncalibrated
+from sequence_problems import check_plain, hours, panel, quick, table
 
 pandas = pytest.importorskip("pandas")
 BERLIN = "Europe/Berlin"
@@ -139,7 +139,7 @@ def test_a_stream_goes_on_in_any_time_zone(name, tz, column):
     X = pandas.DataFrame(panel(T=40), columns=list("abcdef"), index=pandas.date_range("2024-01-05", periods=40, tz=tz))
     end = X.index[-1]
     X = X.rename_axis("when").reset_index() if column else X
-    model = uncalibrated(2, lag=3).fit(X[:30]).partial_fit(X[30:35])
+    model = quick(2, lag=3).fit(X[:30]).partial_fit(X[30:35])
     model = pickle.loads(pickle.dumps(model)).partial_fit(X[35:])
     check_plain(model.state_)
     recent, ahead = model.recent(), model.forecast(2)
@@ -159,7 +159,7 @@ def test_a_zone_keeps_its_name():
 def test_a_stream_does_not_go_on_in_a_zone_that_shows_other_times():
     times = pandas.date_range("2024-01-05", periods=40, tz=BERLIN)
     X = pandas.DataFrame(panel(T=40), index=times)
-    model = uncalibrated(2).fit(X[:30])
+    model = quick(2).fit(X[:30])
     with pytest.raises(ValueError, match="of another kind than those before; go on as it began"):
         model.partial_fit(X[30:].tz_convert("Asia/Tokyo"))
 
@@ -181,7 +181,7 @@ def test_a_zone_that_is_not_known_here_is_refused(origin):
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_time_stamps_that_cannot_be_kept_are_refused(method):
     X = pandas.DataFrame(panel(T=40), index=pandas.date_range("2024-01-05", periods=40, name=frozenset("a")))
-    model = uncalibrated(2)
+    model = quick(2)
     with pytest.raises(ValueError, match="time stamps of X cannot be kept for the rows to come"):
         getattr(model, method)(X)
     assert not hasattr(model, "state_")
@@ -258,7 +258,7 @@ def test_a_model_that_comes_back_imports_its_library(library, tmp_path):
 
 def test_a_library_that_is_not_there_is_named(monkeypatch):
     X = table("pandas", panel(T=40), hours("pandas", 40))
-    model = uncalibrated(2).fit(X)
+    model = quick(2).fit(X)
 
     def missing(name):
         raise ImportError(name)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from factorstream import SequenceFilter
-from sequence_problems import gappy, hours, panel, table, uncalibrated
+from sequence_problems import gappy, hours, panel, quick, table
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -44,11 +44,11 @@ def test_forecasts_continue_at_the_inferred_step(library, freq, n):
     X = panel(T=n)
     if library == "pandas":
         known = pandas.DatetimeIndex(times[:n].to_numpy())  # without the frequency
-        assert uncalibrated(2).fit(table("pandas", X, known)).forecast(3).index.equals(times[n:])
+        assert quick(2).fit(table("pandas", X, known)).forecast(3).index.equals(times[n:])
         return
     polars = pytest.importorskip("polars")
     stamps = polars.Series("when", times.to_pydatetime().tolist())
-    ahead = uncalibrated(2).fit(table("polars", X, stamps[:n])).forecast(3)
+    ahead = quick(2).fit(table("polars", X, stamps[:n])).forecast(3)
     assert ahead["when"].to_list() == stamps[n:].to_list()
 
 
@@ -58,7 +58,7 @@ def test_time_stamps_that_are_not_in_order(library):
     order, twice = np.arange(60), np.arange(60)
     order[[10, 11]] = 11, 10
     twice[20] = 19
-    model = uncalibrated(2)
+    model = quick(2)
     with pytest.raises(ValueError, match=r"not in order.*rows 10 and 11"):
         model.fit(table(library, X, times[order]))
     with pytest.raises(ValueError, match=r"duplicate time stamps.*rows 19 and 20"):
@@ -81,7 +81,7 @@ def test_time_stamps_that_are_not_in_order(library):
 def test_a_time_stamp_column_of_pandas_is_carried_too():
     pandas = pytest.importorskip("pandas")
     X = table("pandas", panel(T=40), hours("pandas", 40)).rename_axis("when").reset_index()
-    model = uncalibrated(2).fit(X)
+    model = quick(2).fit(X)
     assert model.impute(X)["when"].equals(X["when"])
     assert model.forecast(2)["when"].tolist() == hours("pandas", 2, start=40).tolist()
     X["other"] = X["when"]
@@ -95,7 +95,7 @@ def test_a_time_stamp_column_of_pandas_is_carried_too():
 def test_tables_without_time_stamps():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(panel(T=40), columns=list("abcdef"), index=np.arange(100, 140))
-    model = uncalibrated(2).set_output(transform="pandas").fit(X)
+    model = quick(2).set_output(transform="pandas").fit(X)
     assert model.impute(X).index.equals(X.index)
     assert model.transform(X).index.equals(X.index)
     assert list(model.forecast(3).columns) == list("abcdef")
@@ -124,7 +124,7 @@ def test_periods_and_dates_are_checked_and_come_back_as_they_were(kind, column):
     def stamps(X):
         return X["when"] if column else X.index
 
-    model = uncalibrated(2).fit(rows(slice(40)))
+    model = quick(2).fit(rows(slice(40)))
     assert list(stamps(model.impute(rows(slice(40))))) == list(times[:40])
     ahead = stamps(model.forecast(5))
     assert list(ahead) == list(times[40:])
@@ -146,16 +146,16 @@ def test_periods_and_dates_are_checked_and_come_back_as_they_were(kind, column):
 def test_every_other_period_continues_at_its_stride():
     pandas = pytest.importorskip("pandas")
     months = pandas.period_range("2020-01", periods=86, freq="M")[::2]
-    assert uncalibrated(2).fit(table("pandas", panel(T=40), months[:40])).forecast(3).index.equals(months[40:])
+    assert quick(2).fit(table("pandas", panel(T=40), months[:40])).forecast(3).index.equals(months[40:])
     pairs = pandas.period_range("2020-01", periods=43, freq="2M")
-    assert uncalibrated(2).fit(table("pandas", panel(T=40), pairs[:40])).forecast(3).index.equals(pairs[40:])
+    assert quick(2).fit(table("pandas", panel(T=40), pairs[:40])).forecast(3).index.equals(pairs[40:])
 
 
 def test_strings_are_not_dates():
     pandas = pytest.importorskip("pandas")
     names = [f"2024-01-{40 - k}" for k in range(30)]
     X = pandas.DataFrame(panel(T=30), index=names, columns=list("abcdef"))
-    model = uncalibrated(2).fit(X)
+    model = quick(2).fit(X)
     assert list(model.impute(X).index) == names
     assert list(model.forecast(2).index) == [0, 1]
 
@@ -164,7 +164,7 @@ def test_strings_are_not_dates():
 def test_the_last_rows_come_with_their_time_stamps(library):
     X, _ = gappy(panel(T=130))
     X = table(library, X, hours(library, 130))
-    model = uncalibrated(2, drift="none", lag=99)
+    model = quick(2, lag=99)
     for start, end in ((0, 3), (3, 60), (60, 61), (61, 130)):
         model.partial_fit(X[start:end])
         filled, std = model.recent(return_std=True)
@@ -180,19 +180,19 @@ def test_the_last_rows_come_with_their_time_stamps(library):
 def test_the_last_rows_keep_their_labels_as_long_as_all_rows_had_some():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(panel(T=40), columns=list("abcdef"), index=np.arange(100, 140))
-    model = uncalibrated(2, lag=5).partial_fit(X[:38]).partial_fit(X[38:])
+    model = quick(2, lag=5).partial_fit(X[:38]).partial_fit(X[38:])
     assert list(model.recent().index) == list(range(134, 140))
     stamped = X.assign(when=hours("pandas", 40))
-    last = uncalibrated(2, lag=5).partial_fit(stamped[:38]).partial_fit(stamped[38:]).recent()
+    last = quick(2, lag=5).partial_fit(stamped[:38]).partial_fit(stamped[38:]).recent()
     pandas.testing.assert_frame_equal(last, stamped[-6:], check_freq=False)
-    model = uncalibrated(2, lag=5).partial_fit(panel(T=40)[:, :2])
+    model = quick(2, lag=5).partial_fit(panel(T=40)[:, :2])
     assert isinstance(model.recent(), np.ndarray)
     assert list(model.partial_fit(panel(T=40)[:1, :2]).recent().shape) == [6, 2]
 
 
 def test_states_get_the_index_by_set_output():
     X = table("pandas", panel(T=40), hours("pandas", 40))
-    model = uncalibrated(2).fit(X)
+    model = quick(2).fit(X)
     assert isinstance(model.transform(X), np.ndarray)
     assert model.set_output(transform="pandas").transform(X).index.equals(X.index)
 
@@ -202,7 +202,7 @@ def test_alarms_say_when(library):
     Y = panel(1, T=500)
     Y[400:] += 3.0
     X = Y if library is None else table(library, Y, hours(library, 500))
-    alarms = uncalibrated(2, drift="none").fit(X[:300]).alarms(X)
+    alarms = quick(2).fit(X[:300]).alarms(X)
     rows = np.flatnonzero(alarms.fired)
     assert len(rows)
     expected = rows if library is None else hours(library, 500)[rows]
@@ -214,14 +214,14 @@ def test_one_row_is_enough_where_the_step_is_known():
     X = panel(T=1)
     for freq in ("B", "MS", "h"):
         times = pandas.date_range("2024-01-01", periods=4, freq=freq)
-        assert uncalibrated(2).partial_fit(table("pandas", X, times[:1])).forecast(3).index.equals(times[1:])
+        assert quick(2).partial_fit(table("pandas", X, times[:1])).forecast(3).index.equals(times[1:])
     months = pandas.period_range("2024-01", periods=4, freq="M")
-    assert uncalibrated(2).partial_fit(table("pandas", X, months[:1])).forecast(3).index.equals(months[1:])
+    assert quick(2).partial_fit(table("pandas", X, months[:1])).forecast(3).index.equals(months[1:])
     for library in ("pandas", "polars"):
         pytest.importorskip(library)
         stamp = pandas.DatetimeIndex(["2024-01-01"]) if library == "pandas" else hours(library, 1)
         with pytest.raises(ValueError, match="no step to continue at"):
-            uncalibrated(2).partial_fit(table(library, X, stamp)).forecast(1)
+            quick(2).partial_fit(table(library, X, stamp)).forecast(1)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -233,15 +233,15 @@ def test_time_stamps_as_text_get_a_sentence_that_says_what_to_do(library):
     with pytest.raises(
         ValueError, match=f"Column 'when' of X holds text, .* turn it into datetimes, as {convert} does"
     ):
-        uncalibrated(1).fit(X)
+        quick(1).fit(X)
     if library == "pandas":
         X["when"] = frames.to_datetime(X["when"])
     else:
         X = X.with_columns(X["when"].str.to_datetime())
-    assert uncalibrated(1).fit(X).forecast(2)["when"][1].day == 1  # of February
+    assert quick(1).fit(X).forecast(2)["when"][1].day == 1  # of February
     names = frames.DataFrame({"name": ["Ann"] * 30, "a": panel(T=30)[:, 0]})
     with pytest.raises(ValueError, match="Column 'name' of X holds values that are no numbers; drop it"):
-        uncalibrated(1).fit(names)
+        quick(1).fit(names)
 
 
 def test_an_index_of_dates_as_text_is_pointed_out():
@@ -250,13 +250,13 @@ def test_an_index_of_dates_as_text_is_pointed_out():
     with pytest.warns(
         UserWarning, match=r"index of X is text, .* pass X\.set_index\(pandas\.to_datetime\(X\.index\)\)"
     ):
-        uncalibrated(1).fit(X)
-    model = uncalibrated(1).fit(X.set_index(pandas.to_datetime(X.index)))
+        quick(1).fit(X)
+    model = quick(1).fit(X.set_index(pandas.to_datetime(X.index)))
     assert model.forecast(2).index[1] == pandas.Timestamp("2024-02-01")
-    uncalibrated(1).fit(X.set_index(pandas.Index([f"row {k}" for k in range(30)])))  # says nothing
+    quick(1).fit(X.set_index(pandas.Index([f"row {k}" for k in range(30)])))  # says nothing
 
 
 def test_numbers_as_text_are_numbers():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"a": [str(x) for x in panel(T=30)[:, 0]]})
-    np.testing.assert_array_equal(uncalibrated(1).fit(X).mean_, uncalibrated(1).fit(X.astype(float)).mean_)
+    np.testing.assert_array_equal(quick(1).fit(X).mean_, quick(1).fit(X.astype(float)).mean_)

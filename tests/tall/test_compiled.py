@@ -23,7 +23,10 @@ from filter_problems import paper_filter
 pytest.importorskip("numba")
 from factorstream.tall import compiled_steps, loops
 
-pytestmark = pytest.mark.here(reason="compiled loops need the features in one array")
+pytestmark = [
+    pytest.mark.here(reason="compiled loops need the features in one array"),
+    pytest.mark.once,  # both kinds of rows are asked for here, whatever the environment says
+]
 
 
 SETTINGS = {

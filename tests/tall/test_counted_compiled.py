@@ -17,7 +17,10 @@ from filter_problems import close
 pytest.importorskip("numba")
 from factorstream.tall import compiled_groups
 
-pytestmark = pytest.mark.here(reason="compiled loops need the features in one array")
+pytestmark = [
+    pytest.mark.here(reason="compiled loops need the features in one array"),
+    pytest.mark.once,  # both kinds of rows are asked for here, whatever the environment says
+]
 
 SETTINGS = {
     "default": {},

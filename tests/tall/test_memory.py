@@ -12,7 +12,7 @@ from factorstream import DictionaryFilter
 pytestmark = pytest.mark.here(reason="another place keeps copies of its own")
 
 M, R, B = 20_000, 10, 32
-ROWS = (100, 200, 800)
+ROWS = (100, 200, 400)
 
 
 def peak(model, X):
@@ -25,9 +25,9 @@ def peak(model, X):
     return highest - before
 
 
-def rows(missing=0.0, dtype=np.float64):
+def rows(missing=0.0, dtype=np.float64, n=ROWS[-1]):
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((max(ROWS), R)) @ rng.standard_normal((R, M))
+    X = rng.standard_normal((n, R)) @ rng.standard_normal((R, M))
     X[rng.random(X.shape) < missing] = np.nan
     return X.astype(dtype)
 
@@ -64,7 +64,7 @@ def test_rows_of_another_dtype_are_converted_block_by_block():
 
 
 def test_the_first_call_copies_only_the_rows_it_starts_from():
-    X = rows()
+    X = rows(n=800)
     X[5] = np.nan
     start = peak(model := DictionaryFilter(R, random_state=0, batch_size=B), X)
     C, kept = model.state_.filter.C, model.state_.columns.recent

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from dynamics_problems import changed, draw, make
 from factorstream.core.dynamics.filter import entry, initial, update
-from factorstream.core.dynamics.model import Levels, inv, loading_covariance, with_R
+from factorstream.core.dynamics.model import (
+    Levels,
+    inv,
+    loading_covariance,
+    row_sums,
+    solve,
+    squares,
+    with_R,
+)
 
 
 def test_levels_of_no_variance_are_no_levels():
@@ -36,3 +45,24 @@ def test_parts_are_replaced_without_touching_the_others():
     assert other.noise.nu == 4.0
     assert other.emission is model.emission
     np.testing.assert_allclose(inv(np.tile(2 * np.eye(2), (3, 1, 1))), np.tile(0.5 * np.eye(2), (3, 1, 1)))
+
+
+@pytest.mark.parametrize("r", [0, 1, 2, 7])
+def test_small_matrices_as_numpy_has_them(rng, r):
+    """LAPACK is called directly, and answers as through NumPy."""
+    M, B, H = rng.standard_normal((r, r)) + 2 * np.eye(r), rng.standard_normal((r, 3)), rng.standard_normal((5, r))
+    before = M.copy(), B.copy()
+    X, pivots = solve(M, B)
+    np.testing.assert_allclose(X, np.linalg.solve(M, B), rtol=1e-12)
+    assert np.log(np.abs(pivots)).sum() == pytest.approx(np.linalg.slogdet(M)[1], abs=1e-12)
+    np.testing.assert_allclose(inv(M), np.linalg.inv(M), rtol=1e-12)
+    np.testing.assert_allclose(squares(H, M), [h @ M @ h for h in H], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(row_sums(H), H.sum(axis=1), rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(M, before[0])
+    np.testing.assert_array_equal(B, before[1])
+
+
+def test_a_singular_matrix_is_refused_as_by_numpy():
+    for wrong in (inv, lambda M: solve(M, np.eye(2))):
+        with pytest.raises(np.linalg.LinAlgError):
+            wrong(np.ones((2, 2)))

@@ -17,8 +17,8 @@ from ..linalg import Array
 from .choose import HIDDEN_RUN, HIDDEN_SHIFT, MIN_STRETCH, PARTS, USUAL, WIDE, forecast_sizes
 from .drift import with_drift
 from .em import LEARNED, DynamicsSpec
-from .fit import Kind, fit
-from .model import Answer, SequenceModel
+from .fit import Kind, fit, smoothed
+from .model import Answer, SequenceModel, Smoothed
 from .noise import GaussianSpec, NoiseSpec
 from .scale import LEAST_KNOWN, standards, student_factor
 
@@ -90,7 +90,9 @@ def hidden_once(
         shift, scale = standards(Z, noise)
         Z = (Z - shift) / scale
         f = fit(Z, r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
-        answer = answers(with_drift(f.model, drift), Z)
+        answer: Answer | Smoothed = f.smoothed  # what `smoothed` would find once more, if all entries weigh the same
+        if drift is not None or answers is not smoothed or not isinstance(noise, GaussianSpec):
+            answer = answers(with_drift(f.model, drift), Z)
         N = np.isfinite(Z).sum(0)
         judged = hide & (N >= LEAST_KNOWN)
         off = np.abs(answer.signal - (Y - shift) / scale)

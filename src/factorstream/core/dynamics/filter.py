@@ -6,7 +6,19 @@ import numpy as np
 
 from ..linalg import Array
 from .drift import grow
-from .model import LOG2PI, Belief, Innovation, LevelBelief, SequenceModel, inv
+from .model import (
+    LOG2PI,
+    Belief,
+    Innovation,
+    LevelBelief,
+    Levels,
+    SequenceModel,
+    identity,
+    inv,
+    row_sums,
+    solve,
+    squares,
+)
 
 JUMP = 0.01
 """Chance that an outlier of four standard deviations is a level that has moved for good. Not tuned: where levels jump
@@ -34,20 +46,27 @@ def initial(model: SequenceModel) -> Belief:
 
 def predict(model: SequenceModel, s: Belief) -> Belief:
     """One time step: P ← A P Aᵀ + Q; levels by moment matching. O(m r² + r³)."""
+    if model.levels is not None and s.levels is not None:
+        return predict_levels(model, s, model.levels, s.levels)[0]
     A, Q, _ = model.dynamics
-    AP = A @ s.P
-    P = AP @ A.T + Q
+    P = A.dot(s.P).dot(A.T) + Q
+    return Belief(A.dot(s.x), (P + P.T) / 2)
+
+
+def predict_levels(model: SequenceModel, s: Belief, levels: Levels, known: LevelBelief) -> tuple[Belief, Array]:
+    """`predict` with the levels of the model and what is `known` of them; the new P⁻¹ too."""
+    A, Q, _ = model.dynamics
+    AP = A.dot(s.P)
+    P = AP.dot(A.T) + Q
     P = (P + P.T) / 2
-    x = A @ s.x
-    if model.levels is None or s.levels is None:
-        return Belief(x, P)
-    phi, q, _ = model.levels
-    level_mean, B, d = s.levels
-    cross = phi[:, None] * (B @ AP.T)  # Cov(l_i, x) at the new time
-    new_B = cross @ inv(P)
-    var = phi**2 * (d + ((B @ s.P) * B).sum(1)) + q
-    d = np.maximum(var - (cross * new_B).sum(1), q)
-    return Belief(x, P, LevelBelief(phi * level_mean, new_B, d))
+    Pi = inv(P)
+    phi, q, _ = levels
+    level_mean, B, d = known
+    cross = phi[:, None] * B.dot(AP.T)  # Cov(l_i, x) at the new time
+    new_B = cross.dot(Pi)
+    var = phi * phi * (d + squares(B, s.P)) + q
+    d = np.maximum(var - row_sums(cross * new_B), q)
+    return Belief(A.dot(s.x), P, LevelBelief(phi * level_mean, new_B, d)), Pi
 
 
 def update(model: SequenceModel, s: Belief, y: Array) -> tuple[Belief, Innovation]:
@@ -73,7 +92,7 @@ def update(model: SequenceModel, s: Belief, y: Array) -> tuple[Belief, Innovatio
         """
         iw = obs / (d + model.noise.R / w)
         _, P, dx, _ = _state_step(model, s, H, e, iw)
-        p = np.maximum(np.einsum("ij,ij->i", H @ P, H), 0.0)  # rounding may be negative
+        p = np.maximum(squares(H, P), 0.0)  # rounding may be negative
         free = np.maximum(1.0 - p * iw, LEAST_FREE)
         return (e - H @ dx) / free, p / free + d
 
@@ -83,7 +102,7 @@ def update(model: SequenceModel, s: Belief, y: Array) -> tuple[Belief, Innovatio
         R, bound = R / weights.w, float(weights.bound[obs].sum())
     noise = d + R
     iw = obs / noise
-    T, P, dx, chi2 = _state_step(model, s, H, e, iw)
+    pivots, P, dx, chi2 = _state_step(model, s, H, e, iw)
     levels = None
     if s.levels is not None:
         k = d * iw
@@ -92,7 +111,7 @@ def update(model: SequenceModel, s: Belief, y: Array) -> tuple[Belief, Innovatio
         if weights is not None:  # after a few such rows the level follows, however far it went
             d = d + np.where(obs & (s.levels.d > 0) & weights.far, JUMP * weights.off * weights.off, 0.0)
         levels = LevelBelief(level_mean, s.levels.B - k[:, None] * H, d)
-    logdet = float(np.linalg.slogdet(T)[1])
+    logdet = float(np.log(np.abs(pivots)).sum())
     logp = bound - 0.5 * float(np.log(noise[obs]).sum() + obs.sum() * LOG2PI + logdet + chi2)
     return Belief(s.x + dx, P, levels), Innovation(logp, int(obs.sum()), chi2, obs, mu, var + model.noise.variance)
 
@@ -107,21 +126,21 @@ def _given_state(model: SequenceModel, s: Belief) -> tuple[Array, Array, Array]:
 
 
 def _state_step(model: SequenceModel, s: Belief, H: Array, e: Array, iw: Array) -> tuple[Array, Array, Array, float]:
-    """I + P J, the new P, the change of x and eᵀS⁻¹e, from the entries' precisions given x. O(m r² + r³)."""
-    Hs = H * iw[:, None]
-    J, h, offset = Hs.T @ H, Hs.T @ e, 0.0
+    """Pivots of I + P J, the new P, the change of x and eᵀS⁻¹e, from the entries' precisions given x. O(m r² + r³)."""
+    HT = H.T * iw
+    J, h, offset = HT.dot(H), HT.dot(e), 0.0
     V, U = model.emission.V, None
     if V is not None and model.levels is None:
         U = weighted_V(V, iw)
         J, h, offset = J + U, h - U @ s.x, float(s.x @ U @ s.x)
-    T = np.eye(len(s.x)) + s.P @ J
+    T = identity(len(s.x)) + s.P.dot(J)
     if np.abs(T).max(initial=0.0) > MOST_PRECISE:
         return _precise_step(s, H, e, iw, U)
-    P = np.linalg.solve(T, s.P)  # (P⁻¹ + J)⁻¹ without P⁻¹: P = 0 is allowed
+    P, pivots = solve(T, s.P)  # (P⁻¹ + J)⁻¹ without P⁻¹: P = 0 is allowed
     P = (P + P.T) / 2
-    dx = P @ h
+    dx = P.dot(h)
     with np.errstate(over="ignore", invalid="ignore"):  # `_surprise`
-        return T, P, dx, _surprise(iw @ (e * e) + offset - h @ dx)
+        return pivots, P, dx, _surprise(iw @ (e * e) + offset - h @ dx)
 
 
 def _surprise(chi2: float) -> float:
@@ -130,7 +149,7 @@ def _surprise(chi2: float) -> float:
 
 
 def _precise_step(s: Belief, H: Array, e: Array, iw: Array, U: Array | None) -> tuple[Array, Array, Array, float]:
-    """The same by square roots, so that rounding makes no variance negative; first, a matrix of the same determinant.
+    """The same by square roots, so that rounding makes no variance negative; first, numbers of the same product.
 
     J = BᵀB and h = Bᵀb, where the rows of B are √iw H and a root of U. With P = L Lᵀ and B L = W diag(g) Zᵀ,
 
@@ -150,7 +169,7 @@ def _precise_step(s: Belief, H: Array, e: Array, iw: Array, U: Array | None) -> 
     P = (LZ / grown) @ LZ.T
     with np.errstate(over="ignore"):  # `_surprise`
         chi2 = _surprise(rest @ rest + along @ (along / grown))
-    return np.diag(grown), (P + P.T) / 2, LZ @ (g / grown * along), chi2
+    return grown, (P + P.T) / 2, LZ @ (g / grown * along), chi2
 
 
 def _root(P: Array) -> Array:
@@ -170,10 +189,11 @@ def entry(model: SequenceModel, s: Belief) -> tuple[Array, Array]:
     """Mean and variance of every noise-free entry: hᵀP h + d + tr V_i(x xᵀ + P), h = c + b. O(m r²)."""
     emission = model.emission
     H, level_mean, d = _given_state(model, s)
-    var = np.maximum(np.einsum("ij,ij->i", H @ s.P, H), 0.0) + d  # rounding may be negative
+    var = np.maximum(squares(H, s.P), 0.0) + d  # rounding may be negative
     if emission.V is not None:
-        var = var + np.einsum("ijk,jk->i", emission.V, s.P + np.outer(s.x, s.x))
-    return emission.mean + emission.C @ s.x + level_mean, var
+        second = s.P + s.x[:, None] * s.x
+        var = var + emission.V.reshape(len(emission.V), -1).dot(second.ravel())
+    return emission.mean + emission.C.dot(s.x) + level_mean, var
 
 
 def filter_rows(model: SequenceModel, Y: Array, start: Belief | None = None) -> tuple[list[Belief], list[Innovation]]:

@@ -96,6 +96,8 @@ def fit(
         s, mom = expect(model, Y, w)
         history.append(s.logp + extra - penalty(model, prior))
         if len(history) > (early + 2) and history[-1] - history[-3] < 2 * tol * n_obs:
+            if has_levels:  # then s has what the last line below would find once more
+                return SequenceFit(model, s, prior, history, mom)
             break
         weighed = reweigh(model, noise, Y, s, w, early=k < early)
         if weighed is not None:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..linalg import Array
-from .filter import initial, predict
-from .model import LOG2PI, Belief, LevelBelief, Levels, SequenceModel, Smoothed, inv
+from .filter import initial, predict_levels
+from .model import LOG2PI, Belief, LevelBelief, Levels, SequenceModel, Smoothed, inv, row_sums
 from .moments import LevelMoments, Moments, observed_moments
 
 CHUNK = 256
@@ -89,16 +89,18 @@ def back(k: Kernel, n: Arrow) -> tuple[Arrow, Array, Array]:
     Returns the smoothed belief at t, N with Cov(x_t, x_{t+1}) = N P_{t+1}, and K with rows Cov(l_{t+1,i}, x_t).
     The marginals of x_t and every l_ti and their cross covariances are the exact moments of the average.
     """
-    ET = k.E.T
-    N = k.F + ET @ n.B
-    x = k.x0 + k.F @ n.x + ET @ n.level_mean
-    P = N @ n.P @ N.T + (ET * n.d) @ k.E + k.L
-    nBP = n.B @ n.P
-    K = nBP @ N.T + n.d[:, None] * k.E
-    KPi = K @ inv(P)
-    var = n.d + (nBP * n.B).sum(1)
-    d = k.gain**2 * np.maximum(var - (K * KPi).sum(1), 0.0) + k.v
-    return Arrow(x, P, k.l0 + k.beta @ x + k.gain * n.level_mean, k.beta + k.gain[:, None] * KPi, d), N, K
+    L, F, E, x0, gain, beta, l0, v = k
+    ET = E.T
+    N = F + ET.dot(n.B)
+    NT = N.T
+    x = x0 + F.dot(n.x) + ET.dot(n.level_mean)
+    P = N.dot(n.P).dot(NT) + (ET * n.d).dot(E) + L
+    nBP = n.B.dot(n.P)
+    K = nBP.dot(NT) + n.d[:, None] * E
+    KPi = K.dot(inv(P))
+    var = n.d + row_sums(nBP * n.B - K * KPi)
+    d = gain * gain * np.maximum(var, 0.0) + v
+    return Arrow(x, P, l0 + beta.dot(x) + gain * n.level_mean, beta + gain[:, None] * KPi, d), N, K
 
 
 def smooth_recent(model: SequenceModel, beliefs: Sequence[Belief]) -> list[Belief]:
@@ -126,23 +128,28 @@ def forward(model: SequenceModel, Y: Array, w: Array | None, start: Belief | Non
     prior_P, noise, chi2 = np.empty((T, r, r)), np.empty((T, m)), np.empty(T)
     obs = np.isfinite(Y)
     y = np.where(obs, Y, 0.0) - model.emission.mean
-    belief = start
-    for t in range(T):
-        s = flat(initial(model) if belief is None else predict(model, belief))
-        H = C + s.B
-        e = (y[t] - C @ s.x - s.level_mean) * obs[t]
-        noise[t] = s.d + (R if w is None else R / w[t])
-        iw = obs[t] / noise[t]
+    R = np.broadcast_to(R, Y.shape) if w is None else R / w
+    s, levels = None if start is None else flat(start), levels_of(model)
+    for t, (yt, seen, Rt) in enumerate(zip(y, obs, R, strict=True)):
+        if s is None:
+            s = flat(initial(model))
+            Pi = inv(s.P)
+        else:
+            now, Pi = predict_levels(model, Belief(s.x, s.P), levels, LevelBelief(*s[2:]))
+            s = flat(now)
+        x, prior_P[t], level_mean, B, d = s
+        H = C + B
+        e = (yt - C.dot(x) - level_mean) * seen
+        noise[t] = v = d + Rt
+        iw = seen / v
         HT = H.T * iw
-        J, h = HT @ H, HT @ e
-        prior_P[t] = s.P
-        P = inv(inv(s.P) + J)
-        dx = P @ h
-        k = s.d * iw
-        chi2[t] = iw @ (e * e) - h @ dx
-        level_mean = s.level_mean + s.B @ dx + k * (e - H @ dx)
-        s = Arrow(s.x + dx, P, level_mean, s.B - k[:, None] * H, s.d * (1.0 - k))
-        belief = nested(s)
+        h = HT.dot(e)
+        P = inv(Pi + HT.dot(H))
+        dx = P.dot(h)
+        k = d * iw
+        chi2[t] = iw.dot(e * e) - h.dot(dx)
+        level_mean = level_mean + B.dot(dx) + k * (e - H.dot(dx))
+        s = Arrow(x + dx, P, level_mean, B - k[:, None] * H, d * (1.0 - k))
         for a, b in zip(out, s, strict=True):
             a[t] = b
     logdet = np.linalg.slogdet(prior_P)[1] - np.linalg.slogdet(out.P)[1]
@@ -167,8 +174,9 @@ def smooth_levels(
         lo = max(hi - CHUNK, 0)
         ks = kernel(model, Arrow(*(f[lo:hi] for f in s)))
         Ns, Ks = np.empty((hi - lo, r, r)), np.empty((hi - lo, m, r))
-        for t in range(hi - 1, lo - 1, -1):
-            n, Ns[t - lo], Ks[t - lo] = back(Kernel(*(f[t - lo] for f in ks)), n)
+        backwards = zip(*(f[::-1] for f in ks), strict=True)
+        for t, k in zip(range(hi - 1, lo - 1, -1), map(Kernel._make, backwards), strict=True):
+            n, Ns[t - lo], Ks[t - lo] = back(k, n)
             for a, b in zip(s, n, strict=True):
                 a[t] = b
         # pairs (t, t+1), t in [lo, hi): all smoothed by now
