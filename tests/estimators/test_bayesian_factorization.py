@@ -16,7 +16,6 @@ from factorstream.core.variational.noise.student import StudentNoise
 from factorstream.core.variational.packed import size as packed_size
 from factorstream.core.variational.packed import unpack
 from factorstream.core.variational.posterior import STREAM_ARRAYS, information, posterior
-from factorstream.estimators import _bayesian_run
 from factorstream.metrics import coverage
 from split_place import fetched
 
@@ -254,21 +253,6 @@ def test_memory_of_a_stream_is_what_it_is_said_to_be(rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert STREAM_ARRAYS - 0.5 < peak / array < STREAM_ARRAYS + 2 * X.nbytes / array
-
-
-def test_the_start_of_a_stream_is_fitted_once_for_all_questions(rng, monkeypatch):
-    fits, real = [], _bayesian_run._fit_first
-    monkeypatch.setattr(_bayesian_run, "_fit_first", lambda run, rows: fits.append(len(rows)) or real(run, rows))
-    X = low_rank(rng, 8, 12, 2)
-    X[3, 4] = np.nan
-    model = factorization(2).partial_fit(X[:5])
-    for _ in range(2):
-        model.inverse_transform(model.transform(X))
-        model.impute(X)
-    assert fits == [5]
-    expected = factorization(2).partial_fit(X).impute(X)
-    np.testing.assert_array_equal(model.partial_fit(X[5:]).impute(X), expected)
-    assert fits == [5, 8, 8]
 
 
 def test_answers_at_the_start_of_a_stream_go_by_every_row(rng):

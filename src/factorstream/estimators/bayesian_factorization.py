@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
-from weakref import WeakKeyDictionary
 
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
@@ -28,9 +27,6 @@ from ._validation import (
 )
 from ._variational import STATE_TYPES, fit_options
 from ._variational_answers import VariationalDictionary
-
-_STARTS: WeakKeyDictionary[BayesianFactorization, tuple[BayesianRun, VariationalDictionary]] = WeakKeyDictionary()
-"""What the rows of a stream that is still starting say, for as long as no other rows come: every question asks it."""
 
 
 class BayesianFactorization(PosteriorFactorizer):
@@ -229,14 +225,8 @@ class BayesianFactorization(PosteriorFactorizer):
         return int(self._learned().n_iter)
 
     def _dictionary(self) -> VariationalDictionary:
-        run: BayesianRun = self._learned()
-        known = _STARTS.get(self)
-        if known is not None and known[0] is run:
-            return known[1]
         with unchanged_on_error(self):  # a stream that is starting is fitted now
-            dictionary = run.dictionary
-        if run.current is None:
-            _STARTS[self] = run, dictionary
+            dictionary: VariationalDictionary = self._learned().dictionary
         return dictionary
 
     def _given(self, X: MatrixLike) -> Rows:
