@@ -173,8 +173,8 @@ def log_density(state: FilterState, model: FilterModel, X: Rows, block_size: int
         L = cholesky(M, 0.0)
         if L is None:
             L = lifted_cholesky(M, r)
-        u = triangular_solve(L, B.T @ centered)
+        u = triangular_solve(L, B.T @ (centered / np.sqrt(s)))
         log_det = n * np.log(s) + 2.0 * np.sum(np.log(L.diagonal()))
-        quadratic = max(yy - float(u @ u) / s, 0.0) / s
+        quadratic = max(yy - float(u @ u), 0.0) / s
         out[row.position] = -0.5 * (n * np.log(2.0 * np.pi) + log_det + quadratic)
     return out

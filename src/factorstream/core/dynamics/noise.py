@@ -45,6 +45,10 @@ Errors move by at most 0.03% between 2 and 9 (``benchmarks/sequence_defaults.py`
 NODES = 256
 """Nodes of that quadrature; the tests hold it to 2% of adaptive integration. Nothing moves by 0.01% between 128 and 512
 (``benchmarks/sequence_defaults.py``)."""
+
+FARTHEST = 1e100
+"""Standard deviations beyond which it makes no difference how far an entry is: its weight is zero in all digits. Derived:
+their square, and that over the smallest weight, are numbers still."""
 LOWEST_LOG_WEIGHT, HIGHEST_LOG_WEIGHT = -5.0, 3.0
 """Range of log w that is integrated: from exp(-5) times the weight at a known signal, to exp(3), beyond which a
 Gamma(nu/2, nu/2) has no mass that counts for nu of at least 2."""
@@ -138,10 +142,12 @@ class StudentNoise(NamedTuple):
         """
         R, nu = self.R, self.nu
         S = v + R
-        w = np.asarray((nu + 1.0) / (nu + (e * R / S) ** 2 / R + v / S))
-        far = e * e > SURPRISE * S
+        with np.errstate(over="ignore"):  # a weight of zero is the limit
+            w = np.asarray((nu + 1.0) / (nu + (e * R / S) ** 2 / R + v / S))
+            far = e * e > SURPRISE * S
         if far.any():
-            e2, v, R = (np.broadcast_to(part, w.shape)[far][..., None] for part in (e * e, v, R))
+            e, v, R = (np.broadcast_to(part, w.shape)[far][..., None] for part in (e, v, R))
+            e2 = np.minimum(np.abs(e), FARTHEST * np.sqrt(R)) ** 2
             low = np.log((nu + 1.0) / (nu + e2 / R)) + LOWEST_LOG_WEIGHT
             u = low + (HIGHEST_LOG_WEIGHT - low) * np.linspace(0.0, 1.0, NODES)
             S = v + R * np.exp(-u)

@@ -134,12 +134,12 @@ def level_root(S: Array, prior: Array, share: float) -> Array:
     """Square root of V_l = (V0⁻¹ + ρ (V⁻¹ − V0⁻¹))⁻¹: what is left of the doubt after a share ρ of the samples.
 
     Where a drift has made V larger than V0, V_l is V in those directions: a share of the samples says no more than all.
-    As computed  with V0 = RRᵀ and R⁻¹V R⁻ᵀ = U diag(v) Uᵀ it is R U diag(1/(1 + ρ (1/v − 1))) Uᵀ Rᵀ. Cost O(q³).
+    As computed  with V0 = RRᵀ and R⁻¹V R⁻ᵀ = U diag(v) Uᵀ it is R U diag(v/(v + ρ (1 − v))) Uᵀ Rᵀ. Cost O(q³).
     """
     A = triangular_solve(prior, S)
     v, U = np.linalg.eigh(A @ A.T)
-    information = 1.0 / np.maximum(v, np.finfo(float).tiny) - 1.0
-    root: Array = (prior @ U) / np.sqrt(1.0 + np.where(information > 0.0, share, 1.0) * information)
+    v = np.maximum(v, np.finfo(float).tiny)
+    root: Array = (prior @ U) * np.sqrt(v / np.where(v < 1.0, v + share * (1.0 - v), 1.0))
     return root
 
 
