@@ -124,8 +124,8 @@ def from_learned_prior(sample: Sample, belief: Belief) -> Coefficients:
         L = lifted_cholesky(M, r)
     x = belief.mean + B.dot(cholesky_solve(L, B.T.dot(sample.b - sample.G.dot(belief.mean))))
     inverse = triangular_inverse(L)
-    entries = inverse.ravel(order="K")
-    fitted = r - belief.noise * float(entries.dot(entries))
+    entries = sqrt(belief.noise) * inverse.ravel(order="K")  # their squares alone may overflow
+    fitted = r - float(entries.dot(entries))
     return Coefficients(x, L, belief.noise, B, fitted, True, inverse)
 
 
