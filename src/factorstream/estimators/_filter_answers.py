@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from ..core.filter.model import FilterModel
-from ..core.filter.state import FilterState
+from ..core.filter.state import FEWEST, FilterState
 from ..core.linalg import Array, is_sparse
 from ..tall import projecting
 from ..tall.columns import rescaled
@@ -84,7 +84,7 @@ class FilterDictionary(NamedTuple):
             return float(ndtri(upper))
         freedom: float | Array = self.run.filter.small.noise_freedom
         if self.run.columns.noise is not None:
-            freedom = 1.0 / (1.0 / freedom + 1.0 / self.run.columns.noise.freedom)
+            freedom = np.maximum(1.0 / (1.0 / freedom + 1.0 / self.run.columns.noise.freedom), FEWEST)
         return np.asarray(stdtrit(freedom, upper), dtype=np.float64)
 
     def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:

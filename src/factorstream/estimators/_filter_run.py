@@ -236,7 +236,7 @@ def _taken_in(
         columns, rows = first_values(columns, state, X if to_look is None else X[start : start + to_look])
         state, info = filter_rows(state, model, rows, size, part_of=n, unit=columns.unit)
         taken = state.small.k - k
-        columns = kept(columns, rows, k, None if taken == rows.shape[0] else rows_with_data(rows))
+        columns = kept(columns, rows, k, model, None if taken == rows.shape[0] else rows_with_data(rows))
         columns, state = with_late_units(columns, before, state, model)
         if taken == to_look:
             columns, state = looked(columns, state, model)
@@ -275,7 +275,7 @@ def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell) -> tuple[FilterRun,
     infos = []
     for first in range(0, X.shape[0], at_once):
         rows = X[order[first : first + at_once]]
-        columns = kept(columns, rows, state.small.k)
+        columns = kept(columns, rows, state.small.k, model)
         state, info = filter_rows(state, model, rows, size, part_of=X.shape[0], unit=columns.unit)
         infos.append(info)
     run = _recorded(run._replace(columns=columns), state, FilterRecord.join(infos), tell)

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from ..core.filter.column_noise import ColumnNoise, column_noise
 from ..core.filter.model import FilterModel
-from ..core.filter.state import FilterState
+from ..core.filter.state import EQUAL_SHARE, FilterState
 from ..core.filter.units import units
 from ..core.linalg import Array, is_sparse
 from ..tall.columns import rescaled, residual_sums
@@ -27,7 +27,11 @@ Not tuned: of 20 columns with noises of their own, 70% of the entries missing, t
 intervals hold least holds .91 with 128 rows, .90 with 64 and .85 with 32 (``benchmarks/column_noises.py``)."""
 
 FIRST_LOOK = 16
-"""Rows before which the kept ones are not read. Not tuned: a variance of so many values is known to one in three."""
+"""Rows after which the kept ones are first read. Not tuned: a variance of so many values is known to one in three."""
+
+LOOKS = 4
+"""How often the kept rows are read while the number of rows doubles. Not tuned: what is read is then at most a fifth
+older than the stream."""
 
 FIRST = 4
 """First values of a column that starts late from which its unit is learned. Not tuned: their variance, with three
@@ -62,33 +66,45 @@ def new_columns(unit: Array | None, wanted: bool, n_features: int, dtype: np.dty
 # ------------------------------------------------------------------ rows that are kept
 
 
-def kept(columns: Columns, rows: Rows, first: int, with_data: Array | None = None) -> Columns:
+def kept(columns: Columns, rows: Rows, first: int, model: FilterModel, with_data: Array | None = None) -> Columns:
     """With some of ``rows``, which are numbers ``first``, ``first`` + 1, … of the run.
 
-    ``with_data`` are the indices of those that have data, where it is not all of them. With room for N rows, row k ≥ N
-    is kept if k is a multiple of the largest power of two in k/N, and the last N of such rows stay: they lie in the
-    second half of all rows.
+    ``with_data`` are the indices of those that have data, where it is not all of them. With room for N rows, one in p of
+    the rows k ≥ N is kept, where p is the largest power of two in k/N, and the last N of them stay: they lie in the
+    second half of all rows, nearly. Which ones these are follows from k as if by chance, so that sensors which report
+    in turn are all among them. Under a drift the last N rows are kept: older ones met another dictionary.
     """
     recent = columns.recent
     if recent is None:
         return columns
     n = int(rows.shape[0]) if with_data is None else len(with_data)
     room = min(MOST, max(LEAST, ENTRIES // rows.shape[1]))
-    chosen = [k - first for k in range(first, first + n) if k % _period(k, room) == 0][-room:]
+    numbers = range(first, first + n) if model.drift is None else range(max(first, first + n - room), first + n)
+    chosen = [k - first for k in numbers if model.drift is not None or _is_chosen(k, room)][-room:]
     if not chosen:
         return columns
     new = dense(rows[chosen if with_data is None else with_data[chosen]]).astype(recent.dtype, copy=False)
     return columns._replace(recent=np.concatenate([recent[max(len(recent) + len(new) - room, 0) :], new]))
 
 
-def _period(k: int, room: int) -> int:
-    """The largest power of two in k/room, at least 1."""
-    return 1 << max((k // room).bit_length() - 1, 0)
+GOLDEN = 0x9E3779B97F4A7C15
+"""2⁶⁴ over the golden ratio: its multiples modulo 2⁶⁴ are spread evenly, and have no period (Knuth, The Art of Computer
+Programming, volume 3, section 6.4)."""
+
+
+def _is_chosen(k: int, room: int) -> bool:
+    """Whether row k is one of those to keep: one in p, the largest power of two in k/room."""
+    return (k * GOLDEN) % 2**64 < 2**64 >> max((k // room).bit_length() - 1, 0)
 
 
 def rows_to_look(columns: Columns, k: int) -> int | None:
-    """How many rows after the k-th the kept ones are read: at powers of two from FIRST_LOOK on. None: never."""
-    return None if columns.recent is None else max(1 << k.bit_length(), FIRST_LOOK) - k
+    """How many rows after the k-th the kept ones are read: LOOKS times per doubling, from FIRST_LOOK on. None: never."""
+    if columns.recent is None:
+        return None
+    if k < FIRST_LOOK:
+        return FIRST_LOOK - k
+    step = (1 << (k.bit_length() - 1)) // LOOKS
+    return step - k % step
 
 
 def looked(columns: Columns, state: FilterState, model: FilterModel) -> tuple[Columns, FilterState]:
@@ -110,26 +126,30 @@ def with_noise(columns: Columns, state: FilterState, model: FilterModel) -> Colu
 def _in_larger_units(columns: Columns, state: FilterState, model: FilterModel) -> tuple[Columns, FilterState]:
     """With larger units for columns that vary far more than when theirs was measured; smaller ones are never taken.
 
-    A column that rests for a while would otherwise be magnified, and when it moves again nothing else be seen.
+    A column that rests for a while would otherwise be magnified, and would drown the others when it moves again.
     """
     if columns.recent is None or columns.unit is None:
         return columns, state
-    new = units(*spreads(columns.recent, model.has_mean))
-    return _with_units(columns, state, model, np.where(new > GROWN * columns.unit, new, columns.unit))
+    variances, freedom = spreads(columns.recent, model.has_mean)
+    new = units(variances, freedom)
+    grown = (variances > 0.0) & (freedom >= FIRST - 1.0) & (new > GROWN * columns.unit)
+    return _with_units(columns, state, model, np.where(grown, new, columns.unit))
 
 
 def _with_units(columns: Columns, state: FilterState, model: FilterModel, new: Array) -> tuple[Columns, FilterState]:
-    """With other units. The common noise is measured again, because columns in wrong units have been part of it."""
+    """With other units. The noise is measured again, because columns in wrong units have been part of it."""
     recent, unit = columns.recent, columns.unit
     if recent is None or unit is None or (new == unit).all():
         return columns, state
     new = new.astype(unit.dtype)
     state = rescaled(state, unit / new)
     squares, freedom = residual_sums(state, model, recent, new)
-    small = state.small
-    if freedom.sum() > 0.0:
-        small = small._replace(noise_sum=small.noise_dof * float(squares.sum() / freedom.sum()))
-    return columns._replace(unit=new), state._replace(small=small)
+    small, free = state.small, float(freedom.sum())
+    if free > 0.0:  # the variance is known as well as the kept rows say, and what comes now counts accordingly
+        dof = min(small.noise_dof, free / (EQUAL_SHARE * max(small.k, 1)))
+        small = small._replace(noise_sum=dof * float(squares.sum()) / free, noise_dof=dof)
+    state = state._replace(small=small)
+    return with_noise(columns._replace(unit=new), state, model), state
 
 
 def spreads(rows: Array, has_mean: bool) -> tuple[Array, Array]:
@@ -190,7 +210,9 @@ def with_late_units(
     if before.first is not None:
         full &= np.isnan(before.first).any(axis=0)
     variances, freedom = spreads(recent, model.has_mean)
-    values = first[:, full].astype(np.float64)
-    variances[full], freedom[full] = np.var(values, axis=0, ddof=1), FIRST - 1.0
+    values, free = first[:, full].astype(np.float64), FIRST - float(model.has_mean)
+    if model.has_mean:
+        values = values - values.mean(axis=0)
+    variances[full], freedom[full] = np.sum(values**2, axis=0) / free, free
     new = units(variances, freedom)
     return _with_units(columns, state, model, np.where(full & (np.abs(np.log(new / unit)) > np.log(GROWN)), new, unit))

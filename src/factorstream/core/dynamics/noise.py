@@ -47,8 +47,8 @@ NODES = 256
 (``benchmarks/sequence_defaults.py``)."""
 
 FARTHEST = 1e100
-"""Standard deviations beyond which it makes no difference how far an entry is: its weight is zero in all digits. Derived:
-their square, and that over the smallest weight, are numbers still."""
+"""Standard deviations beyond which it makes no difference how far an entry is: its weight is zero in all digits.
+Derived: their square, and that over the smallest weight, are numbers still."""
 LOWEST_LOG_WEIGHT, HIGHEST_LOG_WEIGHT = -5.0, 3.0
 """Range of log w that is integrated: from exp(-5) times the weight at a known signal, to exp(3), beyond which a
 Gamma(nu/2, nu/2) has no mass that counts for nu of at least 2."""

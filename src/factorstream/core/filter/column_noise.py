@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import digamma, polygamma
 
 from ..linalg import Array
+from .units import NORMAL_QUARTILE
 
 
 class ColumnNoise(NamedTuple):
@@ -29,19 +30,21 @@ def column_noise(squares: Array, freedom: Array) -> ColumnNoise | None:
 
     With d degrees of freedom, log(Σe²/d) has the mean log σ_i² + ψ(d/2) − log(d/2) and the variance ψ₁(d/2). What the
     columns' logarithms vary beyond that is ψ₁(d₀/2) for variances that are inverse gamma with d₀ degrees of freedom,
-    and each column's variance is (d₀s₀ + Σe²)/(d₀ + d) (Smyth 2004, doi:10.2202/1544-6115.1027).
+    and each column's variance is (d₀s₀ + Σe²)/(d₀ + d) (Smyth 2004, doi:10.2202/1544-6115.1027). Their middle and
+    spread are taken from medians: a column that hardly ever moves has next to no noise, and says nothing of others.
     """
     known = (freedom >= 1.0) & (squares > 0.0)
     if np.count_nonzero(known) < 2:
         return None
     d = 0.5 * freedom[known]
     logs = np.log(squares[known] / freedom[known]) - digamma(d) + np.log(d)
-    beyond = float(np.var(logs, ddof=1) - polygamma(1, d).mean())
+    middle = float(np.median(logs))
+    beyond = float((np.median(np.abs(logs - middle)) / NORMAL_QUARTILE) ** 2 - np.median(polygamma(1, d)))
     m = len(squares)
     if beyond <= 0.0:
         return ColumnNoise(np.ones(m), np.full(m, np.inf))
     half = inverse_trigamma(beyond)
-    s0 = float(np.exp(logs.mean() + digamma(half) - np.log(half)))
+    s0 = float(np.exp(middle + digamma(half) - np.log(half)))
     squares, freedom = np.where(known, squares, 0.0), np.where(known, freedom, 0.0)
     variance = (2.0 * half * s0 + squares) / (2.0 * half + freedom)
     return ColumnNoise(variance * (freedom.sum() / squares.sum()), 2.0 * half + freedom)
