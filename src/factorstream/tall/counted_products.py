@@ -85,6 +85,15 @@ def counted(seen: Array, missing_idx: Array, share: float, weight: float) -> Arr
     return seen
 
 
+def counted_in_place(seen: Array, missing_idx: Array, share: float, weight: float) -> Array:
+    """The same in place."""
+    if share < 1.0:
+        seen *= share
+    seen += weight
+    seen[missing_idx] -= weight
+    return seen
+
+
 def missing_of(seen: Array, missing_idx: Array) -> Array:
     """Which features miss a sample (m, boolean), given their indices."""
     missing = np.zeros(len(seen), dtype=bool)

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..core.filter.counted import drifted, learned
+import numpy as np
+
+from ..core.filter.counted import condition, drifted, learned, step_of
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState
 from ..core.place import Place, Tall
 from . import counted_products as products
-from .counted_rows import found, is_time, members_of, moved, regrouped, with_newcomers, with_room
+from .counted_rows import Values, found, is_time, members_of, moved, regrouped, with_newcomers, with_room, with_stack
 from .engine import Filtered, RowBlock, record_of, refreshed
 from .products import NONE_MISSING, residual
 from .sparse_numpy import row_by_row, with_origins
@@ -38,24 +40,29 @@ class CountedSparseRows(NamedTuple):
             return state, []
         state = self._with_newcomers(state._replace(small=refreshed(place, state.small, state.C)), Y, k)
         assert state.groups is not None  # for the type checker: this engine is for nothing else
-        C, groups = state.C, state.groups
-        idx, rows, y = place.each(gather, C, state.origin, Y, k)
-        if is_time(state.small.k):
+        C, origin, unseen, small, groups = state
+        idx, rows, y = place.each(gather, C, origin, Y, k)
+        if is_time(small.k):
             missing = place.each(products.missing_beside, groups.seen, idx)
-            groups = with_room(place, groups, missing, state.unseen, state.small.S, model)
+            groups = with_room(place, groups, missing, unseen, small.S, model)
         group = place.each(products.taken, groups.group, idx)
-        members = members_of(place, group, len(groups.shares) + 1)
-        small, groups, share = drifted(state.small, groups, model.drift, members.sizes)
+        small, groups, of_groups = with_stack(small, groups)
+        members = members_of(place, group, of_groups.n_groups)
+        share = drifted(small, of_groups, model.drift, members.counts)
         G, b, yy = place.total(normal_equations, rows, y)
-        step = found(place, small, groups, model, rows, y, group, NONE_MISSING, (G, b, yy), members.sizes)
+        values = Values(rows, y, group, NONE_MISSING)
+        x = found(place, small, model, of_groups, members.counts, values, (G, b, yy))
+        step = step_of(small, model, of_groups, members.counts, x)
         e = place.each(residual, rows, step.z, y, NONE_MISSING)
-        rows, ee = moved(place, rows, small.G, step, e, b - G.dot(step.z), members)
+        rows, ee = moved(place, rows, small.G, step.gains, e, b - G.dot(step.z), members)
         C = place.each(products.scattered, C, idx, rows)
-        record = record_of(float(ee.sum()), n, step.doubt / (small.lam + step.doubt))
-        small, groups, weight = learned(small, groups, model, step, ee)
-        groups = groups._replace(seen=place.each(products.counted_at, groups.seen, idx, share, weight))
-        groups = regrouped(place, groups, small, model.r)
-        return state._replace(C=C, small=small, groups=groups), [record]
+        condition(of_groups, step, members.counts)
+        weight = small.lam / step.lam
+        record = record_of(float(np.sum(ee)), n, step.doubt / (small.lam + step.doubt))
+        small = learned(small, model, step, members.counts, ee)
+        seen = place.each(products.counted_at, groups.seen, idx, share, weight)
+        groups = groups._replace(seen=seen, n=share * groups.n + weight)
+        return FilterState(C, origin, unseen, small, regrouped(place, groups, small, model.r)), [record]
 
     def _with_newcomers(self, state: FilterState, Y: Tall, k: int) -> FilterState:
         """The state once the features that have their first value in row k have an origin and a group."""

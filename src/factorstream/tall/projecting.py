@@ -140,7 +140,7 @@ def draw(
             continue
         found = doubt.coefficients(row)
         x = found.x + wider[:, None] * (rng.standard_normal((n_draws, model.r)) @ found.root().T)
-        drawn = place.get(place.each(products.drawn_entries, C, state.origin, row.missing_idx, x), 1)
+        drawn = place.get(place.each(products.drawn_entries, C, state.origin, row.values.missing_idx, x), 1)
         where = np.flatnonzero(np.isnan(Y[row.position]))
         out[:, row.position, where] = drawn + np.sqrt(prior.noise) * wider[:, None] * rng.standard_normal(drawn.shape)
     return out

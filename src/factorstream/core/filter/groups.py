@@ -89,6 +89,43 @@ def stack(S: Array, groups: Groups) -> Array:
     return out.transpose(0, 2, 1)
 
 
+class Stacked(NamedTuple):
+    """The covariances of all groups, group 0 first, as square roots in one array. They change in place."""
+
+    roots: Array
+    """The square roots (K + 1 × q × q), as :func:`stack` has them."""
+    lines: Array
+    """The same memory as one matrix: the columns of all roots, one below the other ((K + 1) q × q)."""
+    shares: Array
+    """With which weight the groups are conditioned on every sample (K + 1): 1, a level's share; 0 for one feature."""
+    n_levels: int
+    """How many of the groups are levels, without group 0."""
+
+    @property
+    def n_groups(self) -> int:
+        """K + 1."""
+        return len(self.shares)
+
+
+def stacked(S: Array, groups: Groups) -> Stacked:
+    """All groups in new memory."""
+    roots = stack(S, groups)
+    return Stacked(
+        roots, roots.transpose(0, 2, 1).reshape(-1, len(S)), np.concatenate([[1.0], groups.shares]), groups.n_levels
+    )
+
+
+class Counts(NamedTuple):
+    """How many features of each group a sample has."""
+
+    by_group: Array
+    """(K + 1)."""
+    n: int
+    """All of them together."""
+    only: int | None
+    """The number of their group, where all features are in the same one."""
+
+
 def mean_root(roots: Array, counts: Array) -> Array:
     """S with SSᵀ the mean covariance of features of which each group has so many (q × columns)."""
     columns = roots.transpose(0, 2, 1)
@@ -217,8 +254,10 @@ def kept_share(S: Array, Q: Array) -> float:
     return float(np.trace(np.linalg.solve(V + Q, V))) / len(V)
 
 
-def weighted_median(values: Array, counts: Array) -> float:
-    """The median of ``values``, each taken ``counts`` times."""
+def weighted_median(values: Array, counts: Counts) -> float:
+    """The median of ``values``, one per group, each taken as often as the group has features."""
+    if counts.only is not None:
+        return float(values[counts.only])
     order = values.argsort()
-    below = counts[order].cumsum()
+    below = counts.by_group[order].cumsum()
     return float(values[order[below.searchsorted(0.5 * below[-1])]])
