@@ -59,11 +59,12 @@ def test_the_gram_matrix_follows_features_that_move_by_the_gains_of_their_groups
     gains = rng.standard_normal((max(numbers) + 1, 3))
     G, expected = C.T @ C, C + e[:, None] * gains[group]
     tall, of = place.put(C.copy(), 0), members_of(place, place.put(group, 0), len(gains))
-    out, ee = moved(place, tall, G, gains, place.put(e, 0), C.T @ e, of)
+    out, ee, whole = moved(place, tall, G, gains, place.put(e, 0), C.T @ e, of)
     close(fetched(out), expected, 1e-12)
     close(G, expected.T @ expected, 1e-12)
     squares = [np.sum(e[group == k] ** 2) for k in range(len(gains))]
     np.testing.assert_allclose(ee, squares[0] if len(gains) == 1 else squares, atol=1e-12)
+    assert whole == pytest.approx(sum(squares))
 
 
 @pytest.mark.parametrize("learning", [{"learn_noise": True}, {"learn_noise": True, "follow": True}])

@@ -20,7 +20,7 @@ from ..core.place import Place, Tall
 from . import counted_products as products
 from .engine import Filtered, RowBlock, record_of, refreshed, writable
 from .products import add_rank_one, copied, residual, row_products
-from .rows_numpy import ObservedRow, observed_rows
+from .rows_numpy import ObservedRow, filter_row, observed_rows
 
 Equations = tuple[Array, Array, float]
 """The normal equations of a sample: C_ΩᵀC_Ω, C_Ωᵀy_Ω and ‖y_Ω‖²."""
@@ -62,25 +62,32 @@ class CountedRows(NamedTuple):
         if known is None or known[1].group is not groups.group:
             small, groups, of_groups = with_stack(small, groups)
             known = of_groups, members_of(place, groups.group, of_groups.n_groups)
-        of_groups, members = known
-        counts = members.counts if n == m else observed(place, members, missing_idx, n)
-        share = drifted(small, of_groups, model.drift, counts)
-        small = refreshed(place, small, C)
-        G = observed_gram(place, C, small.G, missing_idx, m - n, m)
-        b, yy = place.total(row_products, C, y)
-        values = Values(C, y, groups.group, missing_idx)
-        step = step_of(
-            small, model, of_groups, counts, found(place, small, model, of_groups, counts, values, (G, b, yy))
-        )
-        e = place.each(residual, C, step.z, y, missing_idx)
-        C, ee = moved(place, C, small.G, step.gains, e, b - G.dot(step.z), members)
-        condition(of_groups, step, counts)
-        weight = small.lam / step.lam
-        record = record_of(float(np.sum(ee)), n, step.doubt / (small.lam + step.doubt))
-        small = learned(small, model, step, counts, ee)
+        small, share = refreshed(place, small, C), 1.0
+        if known[0].n_groups == 1 and model.drift is None:
+            small, C, record, weight = filter_row(place, small, model, C, row, m)
+        else:
+            small, C, record, weight, share = self._grouped(small, C, *known, row, m)
         seen = place.each(products.counted_in_place, groups.seen, missing_idx, share, weight)
         groups = Groups(seen, groups.group, groups.roots, groups.shares, share * groups.n + weight, groups.prior)
         return FilterState(C, origin, unseen, small, regrouped(place, groups, small, model.r)), known, record
+
+    def _grouped(
+        self, small: SmallState, C: Tall, of_groups: Stacked, members: Members, row: ObservedRow, m: int
+    ) -> tuple[SmallState, Tall, FilterRecord, float, float]:
+        """``rows_numpy.filter_row`` where there are several groups, or a drift; also what that leaves of all counts."""
+        place, model, (y, missing_idx, n) = self.place, self.model, row
+        counts = members.counts if n == m else observed(place, members, missing_idx, n)
+        share = drifted(small, of_groups, model.drift, counts)
+        G = observed_gram(place, C, small.G, missing_idx, m - n, m)
+        b, yy = place.total(row_products, C, y)
+        values = Values(C, y, members.group, missing_idx)
+        x = found(place, small, model, of_groups, counts, values, (G, b, yy))
+        step = step_of(small, model, of_groups, counts, x)
+        e = place.each(residual, C, step.z, y, missing_idx)
+        C, ee, squares = moved(place, C, small.G, step.gains, e, b - G.dot(step.z), members)
+        condition(of_groups, step, counts)
+        record = record_of(squares, n, step.doubt / (small.lam + step.doubt))
+        return learned(small, model, step, counts, ee), C, record, small.lam / step.lam, share
 
 
 class Values(NamedTuple):
@@ -153,24 +160,24 @@ def observed(place: Place, members: Members, missing_idx: Tall, n: int) -> Count
 
 def moved(
     place: Place, C: Tall, G: Array, gains: Array, e: Tall, h: Array, members: Members
-) -> tuple[Tall, Array | float]:
-    """C once every feature has moved by its residual times the gain of its group, and Σ e_i² as ``learned`` wants it.
+) -> tuple[Tall, Array | float, float]:
+    """C once every feature has moved by its residual times the gain of its group; Σ e_i² by group, and of all features.
 
     The largest group moves as all features of a shared covariance do, and the others one by one. C and G = CᵀC change
-    in place; h = Σ c_i e_i.
+    in place; h = Σ c_i e_i. Where all features are in one group there is one sum for both.
     """
     largest = members.largest
     gain, all_squares = gains[largest], place.total(products.squares, e)
     if members.counts.only is not None:
         move_gram(G, h, all_squares, gain)
-        return place.each(add_rank_one, C, e, gain), all_squares
+        return place.each(add_rank_one, C, e, gain), all_squares, all_squares
     idx, *of, rows, moves = place.each(products.apart, C, e, members.group, members.beside, gains)
     h_apart, M, ee = place.total(products.sums_apart, *of, rows, moves, len(gains))
     ee[largest] = max(all_squares - float(ee.sum()), 0.0)
     move_gram(G, h - h_apart, ee[largest], gain)
     G += M + M.T
     C = place.each(add_rank_one, C, e, gain)  # also the others, whose rows are then set to what they are to be
-    return place.each(products.moved_apart, C, idx, rows, moves), ee
+    return place.each(products.moved_apart, C, idx, rows, moves), ee, all_squares
 
 
 def is_time(k: int) -> bool:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
-
 from ..core.filter.counted import condition, drifted, learned, step_of
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState
@@ -54,11 +52,11 @@ class CountedSparseRows(NamedTuple):
         x = found(place, small, model, of_groups, members.counts, values, (G, b, yy))
         step = step_of(small, model, of_groups, members.counts, x)
         e = place.each(residual, rows, step.z, y, NONE_MISSING)
-        rows, ee = moved(place, rows, small.G, step.gains, e, b - G.dot(step.z), members)
+        rows, ee, squares = moved(place, rows, small.G, step.gains, e, b - G.dot(step.z), members)
         C = place.each(products.scattered, C, idx, rows)
         condition(of_groups, step, members.counts)
         weight = small.lam / step.lam
-        record = record_of(float(np.sum(ee)), n, step.doubt / (small.lam + step.doubt))
+        record = record_of(squares, n, step.doubt / (small.lam + step.doubt))
         small = learned(small, model, step, members.counts, ee)
         seen = place.each(products.counted_at, groups.seen, idx, share, weight)
         groups = groups._replace(seen=seen, n=share * groups.n + weight)

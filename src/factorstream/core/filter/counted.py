@@ -23,7 +23,7 @@ from .covariance import unit_drift
 from .groups import Counts, Stacked, covariances, kept_share, mean_root, weighted_median
 from .model import FilterModel
 from .recursion import learn, with_mean
-from .state import SmallState, noise_information, sample_noise
+from .state import Count, SmallState, noise_information, sample_noise
 
 
 class CountedStep(NamedTuple):
@@ -127,14 +127,22 @@ def condition(groups: Stacked, step: CountedStep, counts: Counts) -> None:
     if groups.n_groups > first:
         shares = shares.copy()
         shares[first:] = counts.by_group[first:] > 0
-    s = step.lam + shares * step.xVx  # conditioned with the noise λ_k/ρ, and all of it times ρ, which may be zero
-    part = shares * (step.lam + step.xVx) / (s + sqrt(step.lam) * np.sqrt(s))
     if groups.n_groups <= FEW_GROUPS:
-        for k, share in enumerate(part.tolist()):
-            rank_one(groups.roots[k], step.gains[k], step.f[k], -share)
+        for k, (share, xVx) in enumerate(zip(shares.tolist(), step.xVx.tolist(), strict=True)):
+            rank_one(groups.roots[k], step.gains[k], step.f[k], -potter_share(share, xVx, step.lam))
         return
+    part = potter_share(shares, step.xVx, step.lam)
     columns = groups.roots.transpose(0, 2, 1)
     columns -= step.f[:, :, None] * (part[:, None] * step.gains)[:, None, :]
+
+
+def potter_share(share: Count, xVx: Count, lam: float) -> Count:
+    """t in S ← S − t g fᵀ, with which V is conditioned on a sample of the weight ``share``, which may be zero.
+
+    That is a sample of the noise λ_k/ρ; all of it is taken times ρ.
+    """
+    s = lam + share * xVx
+    return share * (lam + xVx) / (s + sqrt(lam) * s**0.5)
 
 
 def learned(
