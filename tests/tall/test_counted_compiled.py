@@ -113,7 +113,7 @@ def test_what_the_loops_know(monkeypatch):
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
     assert kernel.applies(counted_model(3, 4), 10, 10)
     assert not kernel.applies(counted_model(3, 4, "marginal"), 10, 10)
-    assert not kernel.applies(counted_model(3, 4, drift=np.eye(4)), 10, 10)
+    assert kernel.applies(counted_model(3, 4, drift=np.eye(4)), 10, 10)
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
     assert kernel.applies(counted_model(3, 4), 3300, 20)
     assert not kernel.applies(counted_model(3, 4), 3200, 20)

@@ -1,38 +1,17 @@
-"""Compiled loops for the filter with one covariance per feature: row by row what ``counted_rows`` does in NumPy.
+"""Compiled loops for the filter with one covariance per feature: what ``counted_rows`` does with a row in NumPy.
 
-What is rare stays there: a row that cannot be done here is handed back with nothing changed, and groups are chosen anew
-by ``core.filter.groups``; the loops stop where that would change something. A dictionary that drifts is not known here.
-
-The arguments are those of ``compiled_steps``, and the fields of ``compiled_groups.Grouped``, which is taken apart once
-per call: to hand the tuple on takes longer than the work. The fifth of ``numbers`` is the weighted number of samples.
+This is one row, with the groups as they are; ``compiled_counted_rows`` takes all of them. The arguments are those of
+``compiled_steps``, and the fields of ``compiled_groups.Grouped``, which is taken apart once per call: to hand the tuple
+on takes longer than the work. The fifth of ``numbers`` is the weighted number of samples.
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
-import numpy as np
-
-from .compiled_groups import (
-    DOUBT,
-    OBSERVED,
-    SHARE,
-    SIZE,
-    SQUARES,
-    TRUST,
-    TRUST_POWER,
-    asks_for_room,
-    count,
-    is_time,
-    median_doubt,
-    out_of_date,
-)
-from .compiled_steps import EPS, coefficients, learn_prior, look_at, normal_equations, sample_weight, space
+from .compiled_groups import DOUBT, OBSERVED, SHARE, SIZE, SQUARES, TRUST, TRUST_POWER, count, drifted, median_doubt
+from .compiled_steps import EPS, coefficients, learn_prior, normal_equations, sample_weight
 from .loops import loops
-
-LEVELS, ROOM = 1, 2
-"""Why the loops stopped: levels change after the last row; features want room before the next one. 0: NumPy has to do
-the next row, or there is none."""
 
 
 @loops
@@ -202,8 +181,7 @@ def filter_row(  # type: ignore[no-untyped-def]
     group,
     counts,
     facts,
-    roots,
-    V,
+    covariances,
     lines,
     room,
     line,
@@ -214,12 +192,18 @@ def filter_row(  # type: ignore[no-untyped-def]
     if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], G, b, tiles):
         return -1.0, 0.0
     lam = numbers[0]
+    sigma2 = max(numbers[1] / numbers[2], EPS * lam)
     for i in range(q):
         h[i] = b[i]
     count(group, facts, seen, n)
+    roots, V, left = covariances[0], covariances[1], 1.0
+    if rules.drifts:
+        left = drifted(facts, covariances, n, matrices, lam, sigma2, rules.r, room)
+        roots, V = covariances[2], covariances[3]
+        if left < 0.0:
+            return -1.0, 0.0
     alike = trust(facts, V, n, lam, matrices[2], xbar)
     doubted(C, seen, y, n, group, facts, V, alike, G, b, D)
-    sigma2 = max(numbers[1] / numbers[2], EPS * lam)
     fitted, prior_noise = coefficients(n, matrices, xbar, sigma2, rules, room, line)
     if fitted < 0.0:
         return -1.0, 0.0
@@ -229,71 +213,37 @@ def filter_row(  # type: ignore[no-untyped-def]
     lam_k, doubt = find_gains(facts, roots, V, lines, z, lam, fitted, n)
     move(C, seen, y, n, z, h, matrices[0], group, facts, lines)
     condition(facts, roots, V, lines, lam_k)
-
-    ee, from_noise, known = 0.0, 0.0, 0.0
-    for k in range(len(V)):
-        if facts[OBSERVED, k] > 0.0:
-            part = 1.0 + facts[DOUBT, k] / lam
-            ee += facts[SQUARES, k]
-            from_noise += facts[SQUARES, k] / (part * part * part)  # ``state.noise_information`` is the square
-            known += facts[OBSERVED, k] / (part * part)
-    free = (1.0 - fitted / n) * known
-    weight = sample_weight(numbers[3])
-    if rules.learn_noise and free > 0.0:
-        numbers[1] += weight * (from_noise - numbers[1])
-        numbers[2] += weight * (free - numbers[2])
+    if rules.drifts:
+        covariances[:2] = covariances[2:]
+    ee = learn(facts, n, fitted, numbers, rules)
     if rules.learn_prior:
-        learn_prior(z, line[4], matrices[2], xbar, weight, q > rules.r, prior_noise, room)
-    if rules.track_noise:
-        numbers[0] = max(numbers[1] / numbers[2], EPS * lam)
+        learn_prior(z, line[4], matrices[2], xbar, sample_weight(numbers[3]), q > rules.r, prior_noise, room)
     numbers[3] += 1.0
     weight = lam / lam_k
-    numbers[4] += weight
+    numbers[4] = left * numbers[4] + weight
+    if rules.drifts:
+        for i in range(len(counts)):
+            counts[i] *= left
     for i in range(n):
         counts[seen[i]] += weight
     return ee, doubt / (lam + doubt)
 
 
 @loops
-def filter_rows(C, Y, looked, own, why, matrices, xbar, numbers, rules, innovation, n_observed, share):  # type: ignore[no-untyped-def]
-    """As ``compiled.filter_rows``; ``why`` (1) says why it stopped, ``looked`` that row 0 has all the room it gets."""
-    m, q = C.shape
-    room, line, tiles = space(m, q)
-    seen, missing_idx, y = np.empty(m, np.intp), np.empty(m, np.intp), np.empty(m)
-    group, counts, facts, roots, V, lines = own.group, own.counts, own.facts, own.roots, own.V, own.lines
-    for s in range(len(Y)):
-        n, n_missing = look_at(Y[s], seen, y, missing_idx)
-        n_observed[s] = n
-        if n > 0:
-            look = n < m and is_time(numbers[3]) and not (looked and s == 0)
-            if look and asks_for_room(own, missing_idx, n_missing):
-                why[0] = ROOM
-                return s
-            ee, part = filter_row(
-                C,
-                seen,
-                y,
-                n,
-                missing_idx,
-                n_missing,
-                matrices,
-                xbar,
-                numbers,
-                rules,
-                group,
-                counts,
-                facts,
-                roots,
-                V,
-                lines,
-                room,
-                line,
-                tiles,
-            )
-            if ee < 0.0:
-                return s
-            innovation[s], share[s] = ee, part
-            if is_time(numbers[3]) and out_of_date(own, numbers[4]):
-                why[0] = LEVELS
-                return s + 1
-    return len(Y)
+def learn(facts, n, fitted, numbers, rules):  # type: ignore[no-untyped-def]
+    """The noise, as in ``counted.learned``; ‖e‖²."""
+    ee, from_noise, known, lam = 0.0, 0.0, 0.0, numbers[0]
+    for k in range(facts.shape[1]):
+        if facts[OBSERVED, k] > 0.0:
+            part = 1.0 + facts[DOUBT, k] / lam
+            ee += facts[SQUARES, k]
+            from_noise += facts[SQUARES, k] / (part * part * part)  # ``state.noise_information`` is the square
+            known += facts[OBSERVED, k] / (part * part)
+    free = (1.0 - fitted / n) * known
+    if rules.learn_noise and free > 0.0:
+        weight = sample_weight(numbers[3])
+        numbers[1] += weight * (from_noise - numbers[1])
+        numbers[2] += weight * (free - numbers[2])
+    if rules.track_noise:
+        numbers[0] = max(numbers[1] / numbers[2], EPS * lam)
+    return ee

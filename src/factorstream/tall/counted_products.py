@@ -124,6 +124,11 @@ def taken(values: Array, idx: Array) -> Array:
     return values[idx]
 
 
+def renumbered(group: Array, numbers: Array) -> Array:
+    """The positions of the groups among these ``numbers``, which are in order."""
+    return np.searchsorted(numbers, group)
+
+
 def scattered(C: Array, idx: Array, rows: Array) -> Array:
     """C with these rows ``idx``, in place."""
     C[idx] = rows

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.filter import groups as grouping
 from ..core.filter.coefficients import Coefficients
 from ..core.filter.counted import condition, drifted, learned, step_of, trust, weighted_root
-from ..core.filter.groups import Counts, Groups, Stacked, stacked
+from ..core.filter.groups import Counts, Groups, Stacked, all_groups
 from ..core.filter.masked import observed_gram
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief, move_gram, normal_equations
@@ -123,7 +123,7 @@ def found(
 
 def with_stack(small: SmallState, groups: Groups) -> tuple[SmallState, Groups, Stacked]:
     """A copy of all covariances in one array, and the state with parts of that array in the place of its own."""
-    of_groups = stacked(small.S, groups)
+    of_groups = all_groups(small.S, groups)
     return small._replace(S=of_groups.roots[0]), groups._replace(roots=of_groups.roots[1:]), of_groups
 
 

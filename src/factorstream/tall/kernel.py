@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.filter import groups as grouping
-from ..core.filter.groups import Groups, covariances, level_bounds, room, stack
+from ..core.filter.groups import Groups, level_bounds, room, stack
+from ..core.filter.groups import covariances as covariances_of
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief
 from ..core.filter.state import FilterRecord, FilterState, SmallState
@@ -61,7 +62,7 @@ def import_failure() -> Exception | None:
     global _failure
     if _failure is None:
         try:
-            from . import compiled, compiled_counted, compiled_projecting  # noqa: F401
+            from . import compiled, compiled_counted_rows, compiled_projecting  # noqa: F401
         except Exception as failure:  # a numba that does not know this NumPy, or finds no place for its cache
             _give_up(failure)
     return _failure
@@ -100,9 +101,8 @@ def _call(function: Callable[..., int], *args: Any) -> int:
 
 
 def known(model: FilterModel) -> bool:
-    """Whether the loops have this model's coefficient step and gain, and the drift of a filter that doubts."""
-    has_drift = model.drift is not None and model.step.doubts
-    return model.step.compiled is not None and model.gain.facts.compiled is not None and not has_drift
+    """Whether the loops have this model's coefficient step and gain."""
+    return model.step.compiled is not None and model.gain.facts.compiled is not None
 
 
 Taken = tuple[SmallState, FilterRecord, int]
@@ -129,15 +129,28 @@ def filter_counted_rows(state: FilterState, model: FilterModel, Y: Array, looked
 
     ``looked``: row 0 has all the room that it gets (``counted_rows.with_room``).
     """
-    from . import compiled_counted
+    from . import compiled_counted_rows
 
+    return _counted(state, model, len(Y), compiled_counted_rows.filter_rows, state.C, _plain(Y), looked)
+
+
+def filter_counted_sparse_rows(state: FilterState, model: FilterModel, Y: SparseRows, looked: bool) -> CountedTaken:
+    """The same for rows whose stored entries are the observed ones."""
+    from . import compiled_counted_rows
+
+    data = state.C, Y.indptr, Y.indices, Y.data, state.origin, looked
+    return _counted(state, model, Y.shape[0], compiled_counted_rows.filter_sparse_rows, *data)
+
+
+def _counted(
+    state: FilterState, model: FilterModel, n: int, samples: Callable[..., int], *data: Any
+) -> CountedTaken:
     groups = state.groups
     assert groups is not None  # for the type checker
     own, why = _grouped(state, groups, model), np.zeros(1, dtype=np.intp)
     numbers = np.array([*_numbers(state.small), groups.n])
-    given = state.C, _plain(Y), looked, own, why
-    small, record, done = _filter(state.small, model, len(Y), compiled_counted.filter_rows, *given, numbers=numbers)
-    roots = own.roots.transpose(0, 2, 1)
+    small, record, done = _filter(state.small, model, n, samples, *data, own, why, numbers=numbers)
+    roots = own.covariances[0].transpose(0, 2, 1)
     small.S[...] = roots[0]
     groups = groups._replace(roots=roots[1:], n=float(numbers[4]))
     return state._replace(small=small, groups=groups), record, done, int(why[0])
@@ -149,6 +162,8 @@ def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
 
     m, n_groups, n_levels = len(groups.seen), len(groups.shares) + 1, groups.n_levels
     roots = stack(state.small.S, groups)
+    covariances = np.empty((2 if model.drift is None else 4, *roots.shape))
+    covariances[0], covariances[1] = roots.transpose(0, 2, 1), covariances_of(roots)
     facts = np.zeros((8, n_groups))  # see ``compiled_groups``
     facts[0] = np.bincount(groups.group, minlength=n_groups)
     facts[1, 0], facts[1, 1:] = 1.0, groups.shares
@@ -158,8 +173,7 @@ def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
         counts=groups.seen,
         unseen=np.zeros(m, dtype=bool) if state.unseen is None else _plain(state.unseen),
         facts=facts,
-        roots=roots.transpose(0, 2, 1),
-        V=covariances(roots),
+        covariances=covariances,
         lines=np.zeros((3, n_groups, model.q)),
         n_own=n_groups - 1 - n_levels,
         most=room(m, model.q),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.filter.coefficients import Belief, Coefficients, Sample
-from ..core.filter.groups import Counts, Stacked, mean_root, stacked
+from ..core.filter.groups import Counts, Stacked, all_groups, mean_root
 from ..core.filter.masked import observed_gram
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief, normal_equations, with_mean
@@ -95,7 +95,7 @@ class Doubt(NamedTuple):
 def doubt_of(state: FilterState, model: FilterModel) -> Doubt:
     """The doubt of a state."""
     prior = belief(state.small, model)
-    return Doubt(state, model, prior, None if state.groups is None else stacked(prior.S, state.groups))
+    return Doubt(state, model, prior, None if state.groups is None else all_groups(prior.S, state.groups))
 
 
 def each_row(state: FilterState, X: Rows, block_size: int) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from counted_problems import begin_counted, counted_model, feature_covariances, 
 from factorstream.core.filter import groups as grouping
 from factorstream.core.filter.coefficients import Sample
 from factorstream.core.filter.counted import condition, drifted, step_of, trust
-from factorstream.core.filter.groups import Counts, Stacked, covariances, stacked
+from factorstream.core.filter.groups import Counts, all_groups, covariances, in_columns, stacked
 from factorstream.core.filter.recursion import belief, normal_equations
 from factorstream.core.filter.state import noise_information
 from factorstream.tall.filtering import filter_rows
@@ -99,7 +99,7 @@ def test_only_groups_that_were_seen_or_are_levels_learn(rng):
     seen = np.ones(len(C), dtype=bool)
     alone = int(np.flatnonzero(group > groups.n_levels)[0])
     seen[alone] = False
-    of_groups, n = stacked(state.small.S, groups), int(seen.sum())
+    of_groups, n = all_groups(state.small.S, groups), int(seen.sum())
     counts = Counts(np.bincount(group[seen], minlength=of_groups.n_groups).astype(float), n, None)
     A = C[seen]
     before = covariances(of_groups.roots)
@@ -119,10 +119,10 @@ def test_only_groups_that_were_seen_or_are_levels_learn(rng):
 def test_few_groups_and_many_are_conditioned_alike(rng, n_groups):
     """One after another, or all at once."""
     state, model = in_the_middle(rng)
-    of_groups = stacked(state.small.S, state.groups)
+    of_groups = all_groups(state.small.S, state.groups)
     roots = np.repeat(of_groups.roots[:1], n_groups, axis=0) * rng.uniform(0.5, 2.0, (n_groups, 1, 1))
-    lines, shares = roots.transpose(0, 2, 1).reshape(-1, 3), 2.0 ** -np.arange(n_groups)
-    few = Stacked(lines.reshape(-1, 3, 3).transpose(0, 2, 1), lines, shares, n_groups - 1)
+    shares = 2.0 ** -np.arange(n_groups)
+    few = stacked(in_columns(roots), shares, n_groups - 1)
     counts, before = Counts(np.ones(n_groups), n_groups, None), covariances(few.roots)
     x = model.step.find(Sample(np.eye(2), np.ones(2), 9.0, n_groups), belief(state.small, model))
     step = step_of(state.small, model, few, counts, x)
@@ -137,7 +137,7 @@ def test_drift_grows_every_doubt_and_forgets_counts(rng):
     """Loadings whose coefficients have covariance T walk by L⁻ᵀQL⁻¹, T = LLᵀ; those that miss the row by r/n more."""
     state, _ = in_the_middle(rng)
     Q, r = random_spd(rng, 3, 0.1), 2
-    of_groups = stacked(state.small.S, state.groups)
+    of_groups = all_groups(state.small.S, state.groups)
     before, by_group = covariances(of_groups.roots), np.ones(of_groups.n_groups)
     by_group[-1] = 0.0  # the last is a feature of its own
     counts = Counts(by_group, len(by_group) - 1, None)
@@ -156,7 +156,7 @@ def test_drift_grows_every_doubt_and_forgets_counts(rng):
 
 def test_only_a_feature_of_its_own_that_is_doubted_counts_less(rng):
     state, model = in_the_middle(rng)
-    of_groups = stacked(state.small.S, state.groups)
+    of_groups = all_groups(state.small.S, state.groups)
     roots, K = of_groups.roots, of_groups.n_groups
     roots[-1] *= 10.0
     counts = Counts(np.ones(K), K, None)
@@ -166,7 +166,7 @@ def test_only_a_feature_of_its_own_that_is_doubted_counts_less(rng):
     assert np.count_nonzero(weights == 1.0) >= K / 2
     roots[of_groups.n_levels + 1 :] = 0.1 * roots[0]
     assert trust(state.small, model, of_groups, counts) is None
-    roots[...] = stacked(state.small.S, state.groups).roots
+    roots[...] = all_groups(state.small.S, state.groups).roots
     roots[-1] *= 10.0
     z = np.append(rng.multivariate_normal(state.small.xbar, state.small.T, 200_000), np.ones((200_000, 1)), axis=1)
     expected = np.array([np.mean((z @ R) ** 2) * len(R) for R in roots])  # E[zᵀVz]

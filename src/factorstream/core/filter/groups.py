@@ -80,13 +80,16 @@ class Groups(NamedTuple):
 
 
 def stack(S: Array, groups: Groups) -> Array:
-    """The square roots of all groups' covariances, group 0 first (K + 1 × q × q), a copy.
+    """The square roots of all groups' covariances, group 0 first (K + 1 × q × q), a copy as in :func:`in_columns`."""
+    return in_columns(np.concatenate([S[None], groups.roots]))
 
-    Each has its columns one after another in memory, so that those of all groups are one matrix without a copy.
+
+def in_columns(roots: Array) -> Array:
+    """The matrices (K × q × q) with the columns of each one after another in memory.
+
+    So the columns of all of them are one matrix without a copy.
     """
-    out = np.empty((len(groups.roots) + 1, *S.shape))
-    out[0], out[1:] = S.T, groups.roots.transpose(0, 2, 1)
-    return out.transpose(0, 2, 1)
+    return np.ascontiguousarray(roots.transpose(0, 2, 1)).transpose(0, 2, 1)
 
 
 class Stacked(NamedTuple):
@@ -107,12 +110,14 @@ class Stacked(NamedTuple):
         return len(self.shares)
 
 
-def stacked(S: Array, groups: Groups) -> Stacked:
-    """All groups in new memory."""
-    roots = stack(S, groups)
-    return Stacked(
-        roots, roots.transpose(0, 2, 1).reshape(-1, len(S)), np.concatenate([[1.0], groups.shares]), groups.n_levels
-    )
+def stacked(roots: Array, shares: Array, n_levels: int) -> Stacked:
+    """From the square roots as :func:`stack` has them."""
+    return Stacked(roots, roots.transpose(0, 2, 1).reshape(-1, roots.shape[1]), shares, n_levels)
+
+
+def all_groups(S: Array, groups: Groups) -> Stacked:
+    """The covariances of all groups in new memory."""
+    return stacked(stack(S, groups), np.concatenate([[1.0], groups.shares]), groups.n_levels)
 
 
 class Counts(NamedTuple):
