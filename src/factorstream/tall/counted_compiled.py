@@ -89,7 +89,7 @@ def _as_far_as_it_goes(
     model: FilterModel,
     carry: Filtered,
     Y: Rows,
-    loops: Callable[[FilterState, FilterModel, Rows, bool], kernel.CountedTaken],
+    loops: Callable[[FilterState, FilterModel, Rows, int, bool], kernel.CountedTaken],
     missing_in: Callable[[Rows], Array],
 ) -> tuple[Filtered, int]:
     """The state after as many rows as the loops can do, which stop where groups have to be chosen anew."""
@@ -98,7 +98,7 @@ def _as_far_as_it_goes(
     (state, records), at, stopped = carry, 0, LEVELS
     while at < Y.shape[0] and stopped:
         state = state._replace(small=refreshed(HERE, state.small, state.C))
-        state, record, done, stopped = loops(state, model, Y[at:] if at else Y, stopped == ROOM)
+        state, record, done, stopped = loops(state, model, Y, at, stopped == ROOM)
         records.append(record)
         at += done
         groups = state.groups

@@ -124,22 +124,25 @@ def _plain(Y: Array) -> Array:
     return Y if Y.flags.c_contiguous and Y.flags.writeable else Y.copy()
 
 
-def filter_counted_rows(state: FilterState, model: FilterModel, Y: Array, looked: bool) -> CountedTaken:
-    """The same where every feature has its own doubt; C, ``groups.seen`` and the matrices of ``state`` change in place.
+def filter_counted_rows(state: FilterState, model: FilterModel, Y: Array, first: int, looked: bool) -> CountedTaken:
+    """The same for the rows from ``first`` on where every feature has its own doubt; ``groups.seen`` changes in place too.
 
-    ``looked``: row 0 has all the room that it gets (``counted_rows.with_room``).
+    ``looked``: the first row has all the room that it gets (``counted_rows.with_room``).
     """
     from . import compiled_counted_rows
 
-    return _counted(state, model, len(Y), compiled_counted_rows.filter_rows, state.C, _plain(Y), looked)
+    Y = _plain(Y[first:])
+    return _counted(state, model, len(Y), compiled_counted_rows.filter_rows, state.C, Y, looked)
 
 
-def filter_counted_sparse_rows(state: FilterState, model: FilterModel, Y: SparseRows, looked: bool) -> CountedTaken:
+def filter_counted_sparse_rows(
+    state: FilterState, model: FilterModel, Y: SparseRows, first: int, looked: bool
+) -> CountedTaken:
     """The same for rows whose stored entries are the observed ones."""
     from . import compiled_counted_rows
 
-    data = state.C, Y.indptr, Y.indices, Y.data, state.origin, looked
-    return _counted(state, model, Y.shape[0], compiled_counted_rows.filter_sparse_rows, *data)
+    data = state.C, Y.indptr[first:], Y.indices, Y.data, state.origin, looked
+    return _counted(state, model, Y.shape[0] - first, compiled_counted_rows.filter_sparse_rows, *data)
 
 
 def _counted(
