@@ -17,10 +17,9 @@ from .counted_products import counted, n_beside
 from .engine import Engine, Filtered, RowBlock, refreshed
 from .products import NONE_MISSING, combine, count_missing, cross, has_gaps, is_missing, self_products, some_rows
 
-
 SHORTEST = 5
-"""Complete rows in a run from which on the products of a block pay. Measured for 20 to 4096 features: between 3 and 6 in
-NumPy; speed and rounding only."""
+"""Complete rows in a run from which on the products of a block pay. Measured for 20 to 4096 features in NumPy: between
+3 and 6; speed and rounding only."""
 
 
 class Blocks(NamedTuple):
@@ -85,7 +84,7 @@ def in_blocks(place: Place, state: FilterState, model: FilterModel) -> bool:
 
 
 def runs(place: Place, rows: RowBlock) -> Iterator[tuple[RowBlock, bool]]:
-    """Cut a block into runs of complete rows (True) and runs of others, among which are complete runs that are short."""
+    """Cut a block into runs of complete rows (True) and runs of others; short ones of complete rows are among these."""
     if rows.n < SHORTEST or not has_gaps(place, rows.Y):
         yield rows, rows.n >= SHORTEST  # ``singles`` looks for gaps itself
         return

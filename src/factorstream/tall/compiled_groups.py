@@ -141,9 +141,9 @@ def drifted(facts, covariances, n, matrices, lam, noise, r, room):  # type: igno
         for i in range(q):
             for j in range(q):
                 V[i, j] = away * Q[i, j]
-            for l in range(q):
+            for s in range(q):
                 for j in range(q):
-                    V[i, j] += St[l, i] * St[l, j]
+                    V[i, j] += St[s, i] * St[s, j]
         if not cholesky(V, L, q, 0.0):
             return -1.0
         for i in range(q):

@@ -55,7 +55,7 @@ class CountedRows(NamedTuple):
         """
         place, model, (C, origin, unseen, small, groups) = self.place, self.model, state
         assert groups is not None  # for the type checker
-        y, missing_idx, n = row
+        missing_idx, n = row.missing_idx, row.n
         if n < m and is_time(small.k):
             missing = place.each(products.missing_of, groups.seen, missing_idx)
             groups = with_room(place, groups, missing, unseen, small.S, model)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.filter import groups as grouping
-from ..core.filter.groups import Groups, level_bounds, room, stack
+from ..core.filter.groups import Groups, level_bounds, one_group, room, stack
 from ..core.filter.groups import covariances as covariances_of
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief
@@ -125,7 +125,7 @@ def _plain(Y: Array) -> Array:
 
 
 def filter_counted_rows(state: FilterState, model: FilterModel, Y: Array, first: int, looked: bool) -> CountedTaken:
-    """The same for the rows from ``first`` on where every feature has its own doubt; ``groups.seen`` changes in place too.
+    """The same where every feature has its own doubt, for the rows from ``first`` on; ``groups.seen`` changes as well.
 
     ``looked``: the first row has all the room that it gets (``counted_rows.with_room``).
     """
@@ -145,9 +145,7 @@ def filter_counted_sparse_rows(
     return _counted(state, model, Y.shape[0] - first, compiled_counted_rows.filter_sparse_rows, *data)
 
 
-def _counted(
-    state: FilterState, model: FilterModel, n: int, samples: Callable[..., int], *data: Any
-) -> CountedTaken:
+def _counted(state: FilterState, model: FilterModel, n: int, samples: Callable[..., int], *data: Any) -> CountedTaken:
     groups = state.groups
     assert groups is not None  # for the type checker
     own, why = _grouped(state, groups, model), np.zeros(1, dtype=np.intp)
@@ -196,18 +194,20 @@ def filter_sparse_rows(
 
 
 def project_rows(
-    state: SmallState, model: FilterModel, C: Array, Y: Array, X: Array, variance: Array, complete_too: bool
+    state: FilterState, model: FilterModel, Y: Array, X: Array, variance: Array, complete_too: bool
 ) -> int:
     """Coefficients of the rows of Y with gaps, or of all, under a fixed C into X (n × r); how many rows were done.
 
-    G in ``state`` must be CᵀC. Into ``variance`` (n × m, or without rows) the predictive variance of the missing
+    G in ``state.small`` must be CᵀC. Into ``variance`` (n × m, or without rows) the predictive variance of the missing
     entries.
     """
     from . import compiled_projecting
 
-    prior = belief(state, model)
-    given = _matrices(state, model), state.xbar.copy(), prior.noise, prior.dictionary_scale, _rules(model)
-    return _call(compiled_projecting.project_rows, C, Y, *given, X, variance, complete_too)
+    small, prior = state.small, belief(state.small, model)
+    groups = one_group(len(state.C), small.S) if state.groups is None else state.groups
+    given = _matrices(small, model), small.xbar.copy(), small.lam, prior.noise, prior.dictionary_scale, _rules(model)
+    own = _grouped(state, groups, model)
+    return _call(compiled_projecting.project_rows, state.C, Y, own, *given, X, variance, complete_too)
 
 
 def _rules(model: FilterModel) -> Rules:
@@ -216,6 +216,7 @@ def _rules(model: FilterModel) -> Rules:
     return Rules(
         r=model.r,
         ridge=model.step.compiled == "ridge",
+        doubts=model.step.doubts,
         kalman=model.gain.facts.compiled == "kalman",
         drifts=model.drift is not None,
         learn_noise=model.learn_noise,

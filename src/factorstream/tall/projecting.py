@@ -45,7 +45,7 @@ class Projection(Protocol):
 
 def _projection(state: FilterState, model: FilterModel, X: Rows, block_size: int) -> Projection:
     """The way for these rows."""
-    known = not is_sparse(X) and place_of(state.C) is HERE and model.r <= kernel.WIDE and not model.step.doubts
+    known = not is_sparse(X) and place_of(state.C) is HERE and model.r <= kernel.WIDE
     way = CompiledProjection if known and kernel.applies(model, *X.shape) else NumpyProjection
     return way(state, model, block_size)
 

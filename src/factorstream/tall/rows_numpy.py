@@ -64,7 +64,7 @@ def observed_rows(place: Place, rows: RowBlock, m: int) -> Iterator[ObservedRow]
 def filter_row(
     place: Place, small: SmallState, model: FilterModel, C: Tall, row: ObservedRow, m: int
 ) -> tuple[SmallState, Tall, FilterRecord, float]:
-    """One sample of m features, and the weight with which it counts; C and the matrices of ``small`` change in place."""
+    """One sample of m features, and the weight with which it counts; C and the matrices of ``small`` are changed."""
     y, missing_idx, n = row
     G = observed_gram(place, C, small.G, missing_idx, m - n, m)
     b, yy = place.total(row_products, C, y)

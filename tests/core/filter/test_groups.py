@@ -7,8 +7,8 @@ import pytest
 
 from factorstream.core.filter.covariance import potter_update
 from factorstream.core.filter.groups import (
-    Counts,
     LOWEST,
+    Counts,
     Groups,
     chosen_levels,
     kept_share,

@@ -142,15 +142,16 @@ def potter_share(share: Count, xVx: Count, lam: float) -> Count:
     That is a sample of the noise λ_k/ρ; all of it is taken times ρ.
     """
     s = lam + share * xVx
-    return share * (lam + xVx) / (s + sqrt(lam) * s**0.5)
+    part: Count = share * (lam + xVx) / (s + sqrt(lam) * s**0.5)
+    return part
 
 
-def learned(
-    small: SmallState, model: FilterModel, step: CountedStep, counts: Counts, ee: Array | float
-) -> SmallState:
+def learned(small: SmallState, model: FilterModel, step: CountedStep, counts: Counts, ee: Array | float) -> SmallState:
     """The noise and the coefficients' prior after the sample. ``ee`` is Σ e_i² per group, or of the only one."""
-    by_group, doubt = (counts.by_group, step.xVx) if counts.only is None else (counts.n, step.doubt)
-    doubt = doubt / small.lam
-    says = noise_information(doubt)
-    free = (1.0 - step.found.fitted / counts.n) * float(np.dot(says, by_group))
-    return learn(small, model, step.found, float(np.dot(says, ee / (1.0 + doubt))), free)
+    if counts.only is None:
+        doubts, by_group = step.xVx / small.lam, counts.by_group
+    else:
+        doubts, by_group = np.array([step.doubt / small.lam]), np.array([counts.n])
+    says = noise_information(doubts)
+    free = (1.0 - step.found.fitted / counts.n) * float(says.dot(by_group))
+    return learn(small, model, step.found, float(says.dot(ee / (1.0 + doubts))), free)

@@ -84,6 +84,11 @@ def stack(S: Array, groups: Groups) -> Array:
     return in_columns(np.concatenate([S[None], groups.roots]))
 
 
+def one_group(m: int, prior: Array) -> Groups:
+    """All of m features in group 0, before the first sample; ``prior`` is a square root of V0 (q × q)."""
+    return Groups(np.zeros(m), np.zeros(m, dtype=np.intp), np.zeros((0, *prior.shape)), np.zeros(0), 0.0, prior)
+
+
 def in_columns(roots: Array) -> Array:
     """The matrices (K × q × q) with the columns of each one after another in memory.
 

@@ -36,12 +36,10 @@ class Absorbed(NamedTuple):
 
 
 def belief(state: SmallState, model: FilterModel, S: Array | None = None) -> Belief:
-    """What the state says before a sample arrives, in the units of the learned noise; with another S, if one is given."""
+    """What the state says before a sample arrives, in the units of the learned noise; with another S where given."""
     noise = state.noise
     scale = noise / state.lam if model.gain.facts.posterior else 0.0
-    return Belief(
-        noise, state.xbar, state.T, state.S if S is None else S, scale, model.min_observed, model.rcond
-    )
+    return Belief(noise, state.xbar, state.T, state.S if S is None else S, scale, model.min_observed, model.rcond)
 
 
 def normal_equations(model: FilterModel, G: Array, b: Array, yy: float, n: int) -> Sample:
