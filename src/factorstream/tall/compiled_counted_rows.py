@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled_counted import filter_row
+from .compiled_counted import filter_row, tally
 from .compiled_groups import asks_for_room, is_time, out_of_date
 from .compiled_steps import look_at, space
 from .loops import loops
@@ -25,7 +25,7 @@ def filter_rows(C, Y, looked, own, why, matrices, xbar, numbers, rules, innovati
     m, q = C.shape
     room, line, tiles = space(m, q)
     seen, missing_idx, y = np.empty(m, np.intp), np.empty(m, np.intp), np.empty(m)
-    group, counts, facts, covariances, lines = own.group, own.counts, own.facts, own.covariances, own.lines
+    group, facts, active, covariances, lines = own.group, own.facts, own.active, own.covariances, own.lines
     for s in range(len(Y)):
         n, n_missing = look_at(Y[s], seen, y, missing_idx)
         n_observed[s] = n
@@ -46,8 +46,8 @@ def filter_rows(C, Y, looked, own, why, matrices, xbar, numbers, rules, innovati
                 numbers,
                 rules,
                 group,
-                counts,
                 facts,
+                active,
                 covariances,
                 lines,
                 room,
@@ -57,6 +57,7 @@ def filter_rows(C, Y, looked, own, why, matrices, xbar, numbers, rules, innovati
             if ee < 0.0:
                 return s
             innovation[s], share[s] = ee, part
+            tally(own.counts, seen, n, numbers[5], numbers[6])
             if is_time(numbers[3]) and out_of_date(own, numbers[4]):
                 why[0] = LEVELS
                 return s + 1
@@ -86,7 +87,7 @@ def filter_sparse_rows(  # type: ignore[no-untyped-def]
     room, line, tiles = space(m, q)
     most = np.max(np.diff(indptr))
     seen, y = np.empty(most, np.intp), np.empty(most)
-    group, counts, facts, covariances, lines = own.group, own.counts, own.facts, own.covariances, own.lines
+    group, facts, active, covariances, lines = own.group, own.facts, own.active, own.covariances, own.lines
     for s in range(len(indptr) - 1):
         n, first, n_new = indptr[s + 1] - indptr[s], indptr[s], 0
         n_observed[s] = n
@@ -113,8 +114,8 @@ def filter_sparse_rows(  # type: ignore[no-untyped-def]
                 numbers,
                 rules,
                 group,
-                counts,
                 facts,
+                active,
                 covariances,
                 lines,
                 room,
@@ -124,6 +125,7 @@ def filter_sparse_rows(  # type: ignore[no-untyped-def]
             if ee < 0.0:
                 return s
             innovation[s], share[s] = ee, part
+            tally(own.counts, seen, n, numbers[5], numbers[6])
             if is_time(numbers[3]) and out_of_date(own, numbers[4]):
                 why[0] = LEVELS
                 return s + 1

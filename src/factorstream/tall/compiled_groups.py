@@ -38,6 +38,8 @@ class Grouped(NamedTuple):
     there is room for both once more."""
     lines: Array
     """Room for vectors of each group: Sᵀz, its gain, Σ c_i e_i (3 × K + 1 × q)."""
+    active: Array
+    """Room for the numbers of groups (K + 1)."""
     n_own: int
     """How many features have a group of their own."""
     most: int
@@ -94,9 +96,9 @@ def out_of_date(own, n):  # type: ignore[no-untyped-def]
 
 
 @loops
-def count(group, facts, seen, n):  # type: ignore[no-untyped-def]
-    """Observed features by group."""
-    n_groups, complete = facts.shape[1], n == len(group)
+def count(group, facts, active, seen, n):  # type: ignore[no-untyped-def]
+    """Observed features by group; into ``active`` the groups that learn from the sample, and how many they are."""
+    n_groups, complete, n_active = facts.shape[1], n == len(group), 0
     for k in range(n_groups):
         facts[OBSERVED, k] = facts[SIZE, k] if complete else 0.0
     if n_groups == 1:
@@ -104,19 +106,25 @@ def count(group, facts, seen, n):  # type: ignore[no-untyped-def]
     elif not complete:
         for i in range(n):
             facts[OBSERVED, group[seen[i]]] += 1.0
+    for k in range(n_groups):
+        active[n_active] = k
+        n_active += facts[OBSERVED, k] > 0.0 or facts[SHARE, k] > 0.0
+    return n_active
 
 
 @loops
-def median_doubt(facts, n):  # type: ignore[no-untyped-def]
+def median_doubt(facts, active, n_active, n):  # type: ignore[no-untyped-def]
     """``groups.weighted_median`` of zᵀVz over the n observed features."""
-    for k in range(facts.shape[1]):
-        if facts[OBSERVED, k] == n:
-            return facts[DOUBT, k]
-    below = 0.0
-    for k in np.argsort(facts[DOUBT]):
-        below += facts[OBSERVED, k]
+    for a in range(n_active):
+        if facts[OBSERVED, active[a]] == n:
+            return facts[DOUBT, active[a]]
+    doubts, below = np.empty(n_active), 0.0
+    for a in range(n_active):
+        doubts[a] = facts[DOUBT, active[a]]
+    for a in np.argsort(doubts):
+        below += facts[OBSERVED, active[a]]
         if below >= 0.5 * n:
-            return facts[DOUBT, k]
+            return doubts[a]
     return 0.0
 
 

@@ -39,7 +39,8 @@ def project_rows(  # type: ignore[no-untyped-def]
     variance of the missing entries as ``projecting.predict`` has it: σ² + zᵀVz + tr(ṼΣ) + c_iᵀΣc_i, V = scale · SSᵀ.
     """
     m, q = C.shape
-    r, group, facts, roots, V = rules.r, own.group, own.facts, own.covariances[0], own.covariances[1]
+    r, group, facts, active = rules.r, own.group, own.facts, own.active
+    roots, V = own.covariances[0], own.covariances[1]
     room, line, tiles = space(m, q)
     F, z, u, common = room[4], line[2], line[5], facts[SQUARES]
     seen, missing_idx, y = np.empty(m, np.intp), np.empty(m, np.intp), np.empty(m)
@@ -50,9 +51,9 @@ def project_rows(  # type: ignore[no-untyped-def]
         if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], room[0], line[0], tiles):
             return s
         if rules.doubts and n > 0:
-            count(group, facts, seen, n)
-            alike = trust(facts, V, n, lam, matrices[2], xbar)
-            doubted(C, seen, y, n, group, facts, V, alike, room[0], line[0], room[5])
+            n_active = count(group, facts, active, seen, n)
+            alike = trust(facts, active, n_active, V, n, lam, matrices[2], xbar)
+            doubted(C, seen, y, n, group, facts, active, n_active, V, alike, room[0], line[0], room[5])
         fitted, by_prior = coefficients(n, matrices, xbar, noise, rules, room, line)
         if fitted < 0.0:
             return s

@@ -149,7 +149,7 @@ def _counted(state: FilterState, model: FilterModel, n: int, samples: Callable[.
     groups = state.groups
     assert groups is not None  # for the type checker
     own, why = _grouped(state, groups, model), np.zeros(1, dtype=np.intp)
-    numbers = np.array([*_numbers(state.small), groups.n])
+    numbers = np.array([*_numbers(state.small), groups.n, 1.0, 0.0])
     small, record, done = _filter(state.small, model, n, samples, *data, own, why, numbers=numbers)
     roots = own.covariances[0].transpose(0, 2, 1)
     small.S[...] = roots[0]
@@ -176,6 +176,7 @@ def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
         facts=facts,
         covariances=covariances,
         lines=np.zeros((3, n_groups, model.q)),
+        active=np.zeros(n_groups, dtype=np.intp),
         n_own=n_groups - 1 - n_levels,
         most=room(m, model.q),
         young=float(grouping.YOUNG * model.r),

@@ -190,15 +190,18 @@ def level_root(S: Array, prior: Array, share: float) -> Array:
     return root
 
 
-def is_alike(own: Array, level: Array, seen: float) -> bool:
-    """Whether V_i = RRᵀ of a feature seen in so many samples exceeds the V_l of a level by no more than chance.
+def are_alike(own: Array, level: Array, seen: Array) -> Array:
+    """Whether V_i = RRᵀ of features seen in so many samples exceed the V_l of levels by no more than chance (K boolean).
+
+    ``own`` are the R of the features, ``level`` the square roots of their levels' covariances (both K × q × q).
 
     Seen in samples like all others, q directions by n samples, the largest eigenvalue of V_l⁻¹V_i, an inverse of sample
     covariances, is at most about (1 − √(q/n))⁻² (Marchenko and Pastur), and the share of the level is off by up to half
     a level. Seen where one coefficient is always small, the feature is known less than the level says.
     """
-    excess = np.linalg.norm(np.linalg.solve(level, own), 2) ** 2
-    return bool(excess <= 2.0 ** (0.5 / STEPS_PER_HALF) / (1.0 - np.sqrt(len(own) / seen)) ** 2)
+    excess = np.linalg.norm(np.linalg.solve(level, own), 2, axis=(1, 2)) ** 2
+    alike: Array = excess <= 2.0 ** (0.5 / STEPS_PER_HALF) / (1.0 - np.sqrt(own.shape[1] / seen)) ** 2
+    return alike
 
 
 def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool = False) -> tuple[Array, Groups]:
@@ -223,9 +226,11 @@ def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool
     if len(groups.shares) > groups.n_levels:
         alone = np.flatnonzero(group > groups.n_levels)
         stays = is_young(seen[alone], r) | ((wanted[alone] > 0) & (not mature_too))
-        for k in np.flatnonzero(stays & (seen[alone] >= SETTLED * r)):
-            i = alone[k]
-            stays[k] = not is_alike(groups.roots[group[i] - 1], root_of(int(wanted[i])), seen[i])
+        often = np.flatnonzero(stays & (seen[alone] >= SETTLED * r))
+        if len(often):
+            i = alone[often]
+            level_roots = np.array([root_of(level) for level in wanted[i].tolist()])
+            stays[often] = ~are_alike(groups.roots[group[i] - 1], level_roots, seen[i])
         alone = alone[stays]
         sizes -= np.bincount(wanted[alone], minlength=LOWEST + 1)
     levels = 1 + np.flatnonzero(sizes[1:])
@@ -236,10 +241,10 @@ def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool
     shares = 2.0 ** (-levels / STEPS_PER_HALF)
     if np.array_equal(new, group) and np.array_equal(shares, groups.shares[: groups.n_levels]):
         return group, groups
-    roots = [root_of(level) for level in levels.tolist()]
-    roots += list(groups.roots[group[alone] - 1])
+    roots = np.array([root_of(level) for level in levels.tolist()]).reshape(-1, *S.shape)
     return new, groups._replace(
-        roots=np.array(roots).reshape(-1, *S.shape), shares=np.concatenate([shares, np.zeros(len(alone))])
+        roots=np.concatenate([roots, groups.roots[group[alone] - 1]]),
+        shares=np.concatenate([shares, np.zeros(len(alone))]),
     )
 
 
