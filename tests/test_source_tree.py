@@ -80,6 +80,7 @@ TESTED_BY = {
     "report/series": "report/test_document",
     "sources/table": "sources/test_tables",
     "tall/compiled_counted": "tall/test_counted_compiled",
+    "tall/compiled_counted_rows": "tall/test_counted_compiled",
     "tall/compiled_groups": "tall/test_counted_compiled",
     "tall/compiled_projecting": "tall/test_compiled",
     "tall/compiled_steps": "tall/test_compiled",
