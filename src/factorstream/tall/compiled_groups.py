@@ -59,18 +59,13 @@ def is_time(k):  # type: ignore[no-untyped-def]
 @loops
 def asks_for_room(own, seen, n):  # type: ignore[no-untyped-def]
     """Whether ``counted_rows.with_room`` may change something for features that miss a sample; n are ``seen`` in it."""
-    wanting = 0
-    for j in range(len(own.group)):
-        wanting += wants_own(own, j)
-    for i in range(n):
-        wanting -= wants_own(own, seen[i])
+    group, counts, unseen, facts, wanting = own.group, own.counts, own.unseen, own.facts, 0
+    for j in range(len(group)):  # all that are young and share a group, less those that are seen
+        wanting += counts[j] < own.young and facts[SHARE, group[j]] > 0.0 and not unseen[j]
+    for i in range(n if wanting > 0 else 0):
+        j = seen[i]
+        wanting -= counts[j] < own.young and facts[SHARE, group[j]] > 0.0 and not unseen[j]
     return wanting > 0 and (own.n_own > 0 or wanting <= own.most)
-
-
-@loops
-def wants_own(own, j):  # type: ignore[no-untyped-def]
-    """1 if feature j is young and shares a group, else 0."""
-    return 1 if own.counts[j] < own.young and own.facts[SHARE, own.group[j]] > 0.0 and not own.unseen[j] else 0
 
 
 @loops
