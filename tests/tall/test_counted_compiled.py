@@ -169,8 +169,8 @@ def test_what_the_loops_know(monkeypatch):
     assert not kernel.applies(counted_model(3, 4, "marginal"), 10, 10)
     assert kernel.applies(counted_model(3, 4, drift=np.eye(4)), 10, 10)
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
-    assert kernel.applies(counted_model(3, 4), 3300, 20)
-    assert not kernel.applies(counted_model(3, 4), 3200, 20)
+    assert kernel.applies(counted_model(3, 4), 4400, 20)
+    assert not kernel.applies(counted_model(3, 4), 4300, 20)
 
 
 def test_rules_are_those_of_the_core():

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 CALLS = 500
 """Features that NumPy could work on in the time that its calls take per sample: fifty microseconds, at a
 tenth of a microsecond per feature. Measured on one machine; speed only."""
-CALLS_WITH_DOUBT = 1200
-"""The same where every feature has its own doubt: 2.4 times as long (2000 rows of 20 features, one tenth missing)."""
+CALLS_WITH_DOUBT = 900
+"""The same where every feature has its own doubt: 1.8 times as long (2000 rows of 20 features, one tenth missing)."""
 WORTH_LOADING = 4_000_000
 """Rows times (features + CALLS) of a call from which on NumPy takes longer than loading compiled code does.
 

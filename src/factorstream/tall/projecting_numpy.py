@@ -17,8 +17,8 @@ from ..core.linalg import Array, gram, is_sparse
 from ..core.place import Place, Tall
 from . import projecting_products as products
 from . import sparse_products
-from .counted_products import group_sizes, sizes_among, taken
-from .counted_rows import Equations, Values, found
+from .counted_products import taken
+from .counted_rows import Equations, Members, Values, found, members_of, observed
 from .places import place_of
 from .products import NONE_MISSING, count_missing, cross
 from .rows import Rows
@@ -44,6 +44,8 @@ class Doubt(NamedTuple):
     prior: Belief
     stacked: Stacked | None
     """The groups' covariances, where every feature has its own doubt."""
+    members: Members | None
+    """Which features are in which group, likewise."""
 
     @property
     def roots(self) -> Array:
@@ -60,25 +62,26 @@ class Doubt(NamedTuple):
         """The groups of the features (m), where every feature has its own doubt."""
         return None if self.state.groups is None else self.state.groups.group
 
-    def _counts(self, row: Row, n_groups: int) -> Counts:
+    def _counts(self, row: Row, members: Members) -> Counts:
         """Observed features of each group."""
         _, _, group, missing_idx = row.values
-        sizes = self.place.total(group_sizes, group, n_groups)
-        return Counts(sizes - self.place.total(sizes_among, group, missing_idx, n_groups), row.n, None)
+        if group is not members.group:  # of a sparse row, which has its observed features only
+            return members_of(self.place, group, len(members.counts.by_group)).counts
+        return observed(self.place, members, missing_idx, row.n)
 
     def before(self, row: Row) -> tuple[Sample, Belief]:
         """The row's normal equations and the belief about the features that it has."""
         sample = normal_equations(self.model, *row.equations, row.n)
-        if self.stacked is None or row.n == 0:
+        if self.stacked is None or self.members is None or row.n == 0:
             return sample, self.prior
-        counts = self._counts(row, self.stacked.n_groups)
+        counts = self._counts(row, self.members)
         return sample, self.prior._replace(S=mean_root(self.stacked.roots, counts.by_group))
 
     def coefficients(self, row: Row) -> Coefficients:
         """Of a row, found as the filter finds them."""
-        if self.stacked is None or row.n == 0:
+        if self.stacked is None or self.members is None or row.n == 0:
             return self.model.step.find(*self.before(row))
-        counts = self._counts(row, self.stacked.n_groups)
+        counts = self._counts(row, self.members)
         return found(self.place, self.state.small, self.model, self.stacked, counts, row.values, row.equations)
 
     def spread(self, found: Coefficients) -> tuple[Array, Array]:
@@ -95,7 +98,11 @@ class Doubt(NamedTuple):
 def doubt_of(state: FilterState, model: FilterModel) -> Doubt:
     """The doubt of a state."""
     prior = belief(state.small, model)
-    return Doubt(state, model, prior, None if state.groups is None else all_groups(prior.S, state.groups))
+    if state.groups is None:
+        return Doubt(state, model, prior, None, None)
+    of_groups = all_groups(prior.S, state.groups)
+    members = members_of(place_of(state.C), state.groups.group, of_groups.n_groups)
+    return Doubt(state, model, prior, of_groups, members)
 
 
 def each_row(state: FilterState, X: Rows, block_size: int) -> Iterator[Row]:

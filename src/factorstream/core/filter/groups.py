@@ -191,7 +191,7 @@ def level_root(S: Array, prior: Array, share: float) -> Array:
 
 
 def are_alike(own: Array, level: Array, seen: Array) -> Array:
-    """Whether V_i = RRᵀ of features seen in so many samples exceed the V_l of levels by no more than chance (K boolean).
+    """Whether V_i = RRᵀ of features seen in so many samples exceed the V_l of levels by no more than chance (K).
 
     ``own`` are the R of the features, ``level`` the square roots of their levels' covariances (both K × q × q).
 
