@@ -81,13 +81,7 @@ class CountedRows(NamedTuple):
         G = observed_gram(place, C, small.G, missing_idx, m - n, m)
         b, yy = place.total(row_products, C, y)
         values = Values(C, y, members.group, missing_idx)
-        x = found(place, small, model, of_groups, counts, values, (G, b, yy))
-        step = step_of(small, model, of_groups, counts, x)
-        e = place.each(residual, C, step.z, y, missing_idx)
-        C, ee, squares = moved(place, C, small.G, step.gains, e, b - G.dot(step.z), members)
-        condition(of_groups, step, counts)
-        record = record_of(squares, n, step.doubt / (small.lam + step.doubt))
-        return learned(small, model, step, counts, ee), C, record, small.lam / step.lam, share
+        return *taken_in(place, small, model, of_groups, members, counts, values, (G, b, yy)), share
 
 
 class Values(NamedTuple):
@@ -101,6 +95,30 @@ class Values(NamedTuple):
     """The numbers of their groups."""
     missing_idx: Tall
     """Which of them are missing."""
+
+
+def taken_in(
+    place: Place,
+    small: SmallState,
+    model: FilterModel,
+    of_groups: Stacked,
+    members: Members,
+    counts: Counts,
+    values: Values,
+    equations: Equations,
+) -> tuple[SmallState, Tall, FilterRecord, float]:
+    """The state after a sample, given its normal equations, and the weight with which it counts.
+
+    ``members`` are the groups of the features of ``values``, and ``counts`` says how many are observed. The rows of C
+    among these values, the matrices of ``small`` and the covariances ``of_groups`` change in place.
+    """
+    G, b, _ = equations
+    step = step_of(small, model, of_groups, counts, found(place, small, model, of_groups, counts, values, equations))
+    e = place.each(residual, values.C, step.z, values.y, values.missing_idx)
+    C, ee, squares = moved(place, values.C, small.G, step.gains, e, b - G.dot(step.z), members)
+    condition(of_groups, step, counts)
+    record = record_of(squares, counts.n, step.doubt / (small.lam + step.doubt))
+    return learned(small, model, step, counts, ee), C, record, small.lam / step.lam
 
 
 def found(

@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.filter.counted import condition, drifted, learned, step_of
+from ..core.filter.counted import drifted
 from ..core.filter.groups import Stacked, in_columns, stacked
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState
 from ..core.linalg import Array
 from ..core.place import Place, Tall
 from . import counted_products as products
-from .counted_rows import Values, found, is_time, members_of, moved, regrouped, with_newcomers, with_room, with_stack
-from .engine import Filtered, RowBlock, record_of, refreshed
-from .products import NONE_MISSING, residual
+from .counted_rows import Values, is_time, members_of, regrouped, taken_in, with_newcomers, with_room, with_stack
+from .engine import Filtered, RowBlock, refreshed
+from .products import NONE_MISSING
 from .sparse_numpy import own_copy, settled, with_origins
 from .sparse_products import gather, n_new, n_stored, normal_equations
 
@@ -66,18 +66,10 @@ class CountedSparseRows(NamedTuple):
             share = drifted(small, known[1], model.drift, members_of(place, group, known[1].n_groups).counts)
         numbers, of_row = some_groups(known[1], place.get(group, 0))
         members = members_of(place, place.each(products.renumbered, group, numbers), len(numbers))
-        G, b, yy = place.total(normal_equations, rows, y)
-        values = Values(rows, y, members.group, NONE_MISSING)
-        x = found(place, small, model, of_row, members.counts, values, (G, b, yy))
-        step = step_of(small, model, of_row, members.counts, x)
-        e = place.each(residual, rows, step.z, y, NONE_MISSING)
-        rows, ee, squares = moved(place, rows, small.G, step.gains, e, b - G.dot(step.z), members)
+        equations, values = place.total(normal_equations, rows, y), Values(rows, y, members.group, NONE_MISSING)
+        small, rows, record, weight = taken_in(place, small, model, of_row, members, members.counts, values, equations)
         C = place.each(products.scattered, C, idx, rows)
-        condition(of_row, step, members.counts)
         known[1].roots[numbers] = of_row.roots
-        weight = small.lam / step.lam
-        record = record_of(squares, n, step.doubt / (small.lam + step.doubt))
-        small = learned(small, model, step, members.counts, ee)
         seen = place.each(products.counted_at, groups.seen, idx, share, weight)
         groups = groups._replace(seen=seen, n=share * groups.n + weight)
         return FilterState(C, origin, unseen, small, regrouped(place, groups, small, model.r)), known, [record]
