@@ -252,6 +252,8 @@ def regrouped(place: Place, groups: Groups, small: SmallState, r: int) -> Groups
     """The groups with levels chosen anew, if it is time."""
     if not is_time(small.k):
         return groups
+    if groups.alike and place.total(products.n_beside, groups.seen, groups.n) == 0:
+        return groups  # as they most often are
     group = place.get(groups.group, 0)
     group, groups = grouping.releveled(place.get(groups.seen, 0), groups._replace(group=group), small.S, r)
     return groups._replace(group=place.put(group, 0))
