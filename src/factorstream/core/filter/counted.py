@@ -148,10 +148,12 @@ def potter_share(share: Count, xVx: Count, lam: float) -> Count:
 
 def learned(small: SmallState, model: FilterModel, step: CountedStep, counts: Counts, ee: Array | float) -> SmallState:
     """The noise and the coefficients' prior after the sample. ``ee`` is Σ e_i² per group, or of the only one."""
-    if counts.only is None:
-        doubts, by_group = step.xVx / small.lam, counts.by_group
-    else:
-        doubts, by_group = np.array([step.doubt / small.lam]), np.array([counts.n])
+    if counts.only is not None:
+        doubt = step.doubt / small.lam
+        known = noise_information(doubt)
+        due = known * float(ee) / (1.0 + doubt)
+        return learn(small, model, step.found, due, known * (counts.n - step.found.fitted))
+    doubts = step.xVx / small.lam
     says = noise_information(doubts)
-    free = (1.0 - step.found.fitted / counts.n) * float(says.dot(by_group))
+    free = (1.0 - step.found.fitted / counts.n) * float(says.dot(counts.by_group))
     return learn(small, model, step.found, float(says.dot(ee / (1.0 + doubts))), free)
