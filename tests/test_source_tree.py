@@ -81,6 +81,7 @@ TESTED_BY = {
     "sources/table": "sources/test_tables",
     "tall/column_products": "tall/test_columns",
     "tall/compiled_counted": "tall/test_counted_compiled",
+    "tall/compiled_counted_rows": "tall/test_counted_compiled",
     "tall/compiled_groups": "tall/test_counted_compiled",
     "tall/compiled_projecting": "tall/test_compiled",
     "tall/compiled_steps": "tall/test_compiled",

@@ -18,7 +18,14 @@ from split_place import SPLIT, fetched
 @pytest.mark.parametrize("place", [HERE, SPLIT])
 @pytest.mark.parametrize(
     ("gappy", "expected"),
-    [("....", [(4, True)]), ("xxx", [(3, False)]), ("..x.", [(2, True), (1, False), (1, True)]), ("x", [(1, False)])],
+    [
+        (".....", [(5, True)]),
+        ("....", [(4, False)]),
+        ("xxx", [(3, False)]),
+        (".....xx..x......", [(5, True), (5, False), (6, True)]),
+        ("....x", [(5, False)]),
+        ("x", [(1, False)]),
+    ],
 )
 def test_runs(rng, place, gappy, expected):
     Y = rng.standard_normal((len(gappy), 5))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
+from scipy import sparse
 
 from compiled_problems import assert_same, with_gaps
 from counted_problems import begin_counted, counted_model, feature_covariances, problem
 from factorstream import DictionaryFilter
 from factorstream.core.filter import counted
 from factorstream.core.filter import groups as grouping
-from factorstream.tall import counted_rows, kernel
+from factorstream.tall import counted_rows, counted_sparse, kernel
 from factorstream.tall.filtering import filter_rows
-from filter_problems import close
+from filter_problems import close, random_spd
 
 pytest.importorskip("numba")
 from factorstream.tall import compiled_groups
@@ -29,6 +32,7 @@ SETTINGS = {
     "given numbers": {"noise_variance": 0.1, "prior_covariance": 1.0},
     "tracked noise": {"prior_covariance": 1.0},
     "two passes": {"n_passes": 2},
+    "drift": {"drift": 1e-3},
 }
 
 
@@ -88,6 +92,56 @@ def test_groups_are_chosen_as_by_numpy(rng, monkeypatch, by_numpy, room):
     assert not by_numpy
 
 
+@pytest.mark.parametrize("room", [0, 40, 8192])
+@pytest.mark.parametrize("drift", [False, True])
+def test_sparse_rows(rng, monkeypatch, room, drift):
+    """Features of every rarity, of which half have their first value late, one never; a row without any."""
+    monkeypatch.setattr(grouping, "ROOM", room)
+    monkeypatch.setattr(grouping, "ROOM_PER_ENTRY", 0.0)
+    m, r, n = 24, 3, 500
+    Y, C, V0 = problem(rng, n, m, r)
+    Y[rng.random(Y.shape) > np.geomspace(0.02, 0.8, m)] = np.nan
+    Y[:40, 12:16], Y[:, 6], Y[77] = np.nan, np.nan, np.nan
+    row, column = np.nonzero(~np.isnan(Y))
+    stored = sparse.csr_array((Y[row, column], (row, column)), shape=Y.shape)
+    start = begin_counted(C, V0, 0.2, r, range(0, m, 2))
+    model = counted_model(r, r + 1, drift=random_spd(rng, r + 1, 1e-3) if drift else None, learn_noise=True)
+    calls = []
+    real = counted_sparse.CountedSparseRows.row
+    monkeypatch.setattr(counted_sparse.CountedSparseRows, "row", lambda *a: calls.append(1) or real(*a))
+    (one, record), (other, record_2) = both(monkeypatch, calls, lambda: filter_rows(start, model, stored, 50))
+    close(one.C, other.C, 1e-7)
+    np.testing.assert_array_equal(one.origin, other.origin)
+    np.testing.assert_array_equal(one.unseen, other.unseen)
+    np.testing.assert_array_equal(one.groups.group, other.groups.group)
+    close(feature_covariances(one), feature_covariances(other), 1e-7)
+    np.testing.assert_allclose(one.groups.seen, other.groups.seen, rtol=1e-9)
+    for a, b in zip(record, record_2, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+    assert len(calls) < 0.1 * n
+    assert np.count_nonzero(start.unseen) == m / 2
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("settings", [{}, {"coefficients": "map"}, {"fit_mean": False}, {"drift": 1e-6}], ids=str)
+def test_answers(rng, monkeypatch, settings, dtype):
+    """Of a filter with levels and with features of their own, some of which are doubted; also of rows without data."""
+    X = with_gaps(rng, 300, 30, 4, 0.4).astype(dtype)
+    X[20:, :3] = np.where(rng.random((280, 3)) < 0.95, np.nan, X[20:, :3])
+    model = DictionaryFilter(4, random_state=0, **settings).fit(X)
+    groups = model.state_.filter.groups
+    assert 0 < groups.n_levels < len(groups.shares)
+    calls = []
+    real = kernel.project_rows
+    monkeypatch.setattr(kernel, "project_rows", lambda *a: calls.append(real(*a)) or calls[-1])
+    near = {"rtol": 1e-9, "atol": 1e-9} if dtype == np.float64 else {"rtol": 1e-5, "atol": 1e-5}
+    for work in (model.transform, model.impute, partial(model.impute, return_std=True), model.predict_interval):
+        plain, fast = both(monkeypatch, calls, lambda work=work: np.asarray(work(X)))
+        assert plain.dtype == fast.dtype == dtype
+        assert sum(calls) > 0.9 * len(X)
+        np.testing.assert_allclose(fast, plain, **near)
+
+
 def test_a_row_that_the_loops_cannot_do_is_handed_back(rng, monkeypatch, by_numpy):
     """Too few values, and a prior whose covariance has no Cholesky factor."""
     Y, C, V0 = problem(rng, 40, 12, 3, missing=0.3)
@@ -116,10 +170,10 @@ def test_what_the_loops_know(monkeypatch):
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
     assert kernel.applies(counted_model(3, 4), 10, 10)
     assert not kernel.applies(counted_model(3, 4, "marginal"), 10, 10)
-    assert not kernel.applies(counted_model(3, 4, drift=np.eye(4)), 10, 10)
+    assert kernel.applies(counted_model(3, 4, drift=np.eye(4)), 10, 10)
     monkeypatch.setenv("FACTORSTREAM_COMPILED", "auto")
-    assert kernel.applies(counted_model(3, 4), 3300, 20)
-    assert not kernel.applies(counted_model(3, 4), 3200, 20)
+    assert kernel.applies(counted_model(3, 4), 4400, 20)
+    assert not kernel.applies(counted_model(3, 4), 4300, 20)
 
 
 def test_rules_are_those_of_the_core():

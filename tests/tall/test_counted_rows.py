@@ -7,7 +7,6 @@ import pytest
 
 from counted_problems import begin_counted, counted_model, feature_covariances, problem
 from factorstream.core.filter import groups as grouping
-from factorstream.core.filter.counted import CountedStep
 from factorstream.tall.counted_rows import members_of, moved
 from factorstream.tall.filtering import filter_rows
 from factorstream.tall.places import place_to_start
@@ -58,13 +57,14 @@ def test_the_gram_matrix_follows_features_that_move_by_the_gains_of_their_groups
     C, e = rng.standard_normal((6, 3)), rng.standard_normal(6)
     e[4], group, place = 0.0, np.array(numbers), place_to_start()
     gains = rng.standard_normal((max(numbers) + 1, 3))
-    step = CountedStep(*[None] * 5, gains, None, None, None)
     G, expected = C.T @ C, C + e[:, None] * gains[group]
     tall, of = place.put(C.copy(), 0), members_of(place, place.put(group, 0), len(gains))
-    out, ee = moved(place, tall, G, step, place.put(e, 0), C.T @ e, of)
+    out, ee, whole = moved(place, tall, G, gains, place.put(e, 0), C.T @ e, of)
     close(fetched(out), expected, 1e-12)
     close(G, expected.T @ expected, 1e-12)
-    np.testing.assert_allclose(ee, [np.sum(e[group == k] ** 2) for k in range(len(gains))], atol=1e-12)
+    squares = [np.sum(e[group == k] ** 2) for k in range(len(gains))]
+    np.testing.assert_allclose(ee, squares[0] if len(gains) == 1 else squares, atol=1e-12)
+    assert whole == pytest.approx(sum(squares))
 
 
 @pytest.mark.parametrize("learning", [{"learn_noise": True}, {"learn_noise": True, "follow": True}])

@@ -17,6 +17,10 @@ from .counted_products import counted, n_beside
 from .engine import Engine, Filtered, RowBlock, refreshed
 from .products import NONE_MISSING, combine, count_missing, cross, has_gaps, is_missing, self_products, some_rows
 
+SHORTEST = 5
+"""Complete rows in a run from which on the products of a block pay. Measured for 20 to 4096 features in NumPy: between
+3 and 6; speed and rounding only."""
+
 
 class Blocks(NamedTuple):
     """Complete rows in runs; single ones, and those with gaps, by the engine ``singles``."""
@@ -32,7 +36,7 @@ class Blocks(NamedTuple):
         for rows in blocks:
             N = self._if_complete(state, rows)
             for part, complete in runs(self.place, rows) if N is None else [(rows, True)]:
-                if complete and part.n > 1 and in_blocks(self.place, state, self.model):
+                if complete and in_blocks(self.place, state, self.model):
                     state, new = self._complete(state, part.Y, N)
                 else:
                     state, new = self.singles().run(state, [part])
@@ -46,7 +50,7 @@ class Blocks(NamedTuple):
         first row is looked at before: if it has a gap, the product is not computed.
         """
         place = self.place
-        if rows.n == 1 or not in_blocks(place, state, self.model):
+        if rows.n < SHORTEST or not in_blocks(place, state, self.model):
             return None
         if has_gaps(place, place.each(some_rows, rows.Y, 0, 1)):
             return None
@@ -80,16 +84,23 @@ def in_blocks(place: Place, state: FilterState, model: FilterModel) -> bool:
 
 
 def runs(place: Place, rows: RowBlock) -> Iterator[tuple[RowBlock, bool]]:
-    """Cut a block into runs of complete rows (True) and runs of others."""
-    if rows.n == 1 or not has_gaps(place, rows.Y):
-        yield rows, rows.n > 1  # ``singles`` looks for gaps itself
+    """Cut a block into runs of complete rows (True) and runs of others; short ones of complete rows are among these."""
+    if rows.n < SHORTEST or not has_gaps(place, rows.Y):
+        yield rows, rows.n >= SHORTEST  # ``singles`` looks for gaps itself
         return
     missing = place.each(is_missing, rows.Y)
     complete = place.total(count_missing, missing) == 0
-    ends = [*(np.flatnonzero(complete[1:] != complete[:-1]) + 1).tolist(), rows.n]
-    if len(ends) > 1:
+    for start, stop in _pieces(complete):
+        if stop - start < SHORTEST:
+            complete[start:stop] = False
+    pieces = _pieces(complete)
+    if len(pieces) > 1:
         missing = None  # of use to few of these rows; it would be kept until the last of them is done
-    start = 0
-    for stop in ends:
+    for start, stop in pieces:
         yield RowBlock(place.each(some_rows, rows.Y, start, stop), stop - start, missing), bool(complete[start])
-        start = stop
+
+
+def _pieces(marks: Array) -> list[tuple[int, int]]:
+    """Where runs of equal marks begin and end."""
+    ends = [*(np.flatnonzero(marks[1:] != marks[:-1]) + 1).tolist(), len(marks)]
+    return list(zip([0, *ends[:-1]], ends, strict=True))

@@ -1,76 +1,56 @@
-"""Compiled loops for the filter with one covariance per feature: row by row what ``counted_rows`` does in NumPy.
+"""Compiled loops for the filter with one covariance per feature: what ``counted_rows`` does with a row in NumPy.
 
-What is rare stays there: a row that cannot be done here is handed back with nothing changed, and groups are chosen anew
-by ``core.filter.groups``; the loops stop where that would change something. A dictionary that drifts is not known here.
-
-The arguments are those of ``compiled_steps``, and the fields of ``compiled_groups.Grouped``, which is taken apart once
-per call: to hand the tuple on takes longer than the work. The fifth of ``numbers`` is the weighted number of samples.
+This is one row, with the groups as they are; ``compiled_counted_rows`` takes all of them. The arguments are those of
+``compiled_steps``, and the fields of ``compiled_groups.Grouped``, which is taken apart once per call: to hand the tuple
+on takes longer than the work. ``numbers`` ends in the weighted number of samples, and what the last sample left of all
+counts and counted itself. ``active`` are the numbers of the ``n_active`` groups that learn from a sample: group 0, all
+levels, and features of their own that were observed.
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
-import numpy as np
-
-from .compiled_groups import (
-    DOUBT,
-    OBSERVED,
-    SHARE,
-    SIZE,
-    SQUARES,
-    TRUST,
-    TRUST_POWER,
-    asks_for_room,
-    count,
-    is_time,
-    median_doubt,
-    out_of_date,
-)
-from .compiled_steps import EPS, coefficients, learn_prior, look_at, normal_equations, sample_weight, space
-from .loops import loops
-
-LEVELS, ROOM = 1, 2
-"""Why the loops stopped: levels change after the last row; features want room before the next one. 0: NumPy has to do
-the next row, or there is none."""
+from .compiled_groups import DOUBT, OBSERVED, SHARE, SQUARES, TRUST, TRUST_POWER, count, drifted, median_doubt
+from .compiled_steps import EPS, coefficients, learn_prior, normal_equations, sample_weight
+from .loops import dot, loops
 
 
 @loops
-def trust(facts, V, n, lam, T, xbar):  # type: ignore[no-untyped-def]
+def trust(facts, active, n_active, V, n, lam, T, xbar):  # type: ignore[no-untyped-def]
     """What a value of each group counts in the search for x, as in ``counted.trust``; whether all are 1."""
-    n_groups, r, any_own = facts.shape[1], len(xbar), False
-    for k in range(n_groups):
-        facts[TRUST, k] = 1.0
-        any_own |= facts[SHARE, k] == 0.0
+    r, any_own = len(xbar), False
+    for a in range(n_active):
+        facts[TRUST, active[a]] = 1.0
+        any_own |= facts[SHARE, active[a]] == 0.0
     if not any_own:
         return True
     with_mean = V.shape[1] > r
-    for k in range(n_groups):
-        facts[DOUBT, k] = 0.0
-        if facts[OBSERVED, k] > 0.0:
-            total = V[k, r, r] if with_mean else 0.0
-            for i in range(r):
-                for j in range(r):
-                    total += V[k, i, j] * (T[i, j] + xbar[i] * xbar[j])
-                if with_mean:
-                    total += 2.0 * V[k, i, r] * xbar[i]
-            facts[DOUBT, k] = total
-    middle, alike = median_doubt(facts, n), True
-    for k in range(n_groups):
-        if facts[OBSERVED, k] > 0.0 and facts[SHARE, k] == 0.0 and facts[DOUBT, k] > middle:
+    for a in range(n_active):
+        k = active[a]
+        total = V[k, r, r] if with_mean else 0.0
+        for i in range(r):
+            for j in range(r):
+                total += V[k, i, j] * (T[i, j] + xbar[i] * xbar[j])
+            if with_mean:
+                total += 2.0 * V[k, i, r] * xbar[i]
+        facts[DOUBT, k] = total
+    middle, alike = median_doubt(facts, active, n_active, n), True
+    for a in range(n_active):
+        k = active[a]
+        if facts[SHARE, k] == 0.0 and facts[DOUBT, k] > middle:
             facts[TRUST, k] = ((lam + middle) / (lam + facts[DOUBT, k])) ** TRUST_POWER
             alike = False
     return alike
 
 
 @loops
-def doubted(C, seen, y, n, group, facts, V, alike, G, b, D):  # type: ignore[no-untyped-def]
+def doubted(C, seen, y, n, group, facts, active, n_active, V, alike, G, b, D):  # type: ignore[no-untyped-def]
     """G ← G + D and b ← b − Σ (1 − w_i) c_i y_i over the observed features, D = Σ w_i V_i − Σ (1 − w_i) c_i c_iᵀ."""
-    q, heard = len(G), facts[OBSERVED, 0] * facts[TRUST, 0]
-    for i in range(q):
-        for j in range(q):
-            D[i, j] = heard * V[0, i, j]
-    for k in range(1, facts.shape[1]):
+    q = len(G)
+    D[:] = 0.0
+    for a in range(n_active):
+        k = active[a]
         heard = facts[OBSERVED, k] * facts[TRUST, k]
         if heard > 0.0:
             for i in range(q):
@@ -89,23 +69,23 @@ def doubted(C, seen, y, n, group, facts, V, alike, G, b, D):  # type: ignore[no-
 
 
 @loops
-def find_gains(facts, roots, V, lines, z, lam, fitted, n):  # type: ignore[no-untyped-def]
-    """The gains of the groups that learn from a sample; λ_k and the median doubt (``counted.find``)."""
-    q, n_groups = len(z), facts.shape[1]
-    for k in range(n_groups):
-        if facts[OBSERVED, k] > 0.0 or facts[SHARE, k] > 0.0:
-            total = 0.0
-            for i in range(q):
-                f = g = 0.0
-                for j in range(q):
-                    f += roots[k, i, j] * z[j]
-                    g += V[k, i, j] * z[j]
-                lines[0, k, i], lines[1, k, i] = f, g
-                total += f * f
-            facts[DOUBT, k] = total
-    doubt = median_doubt(facts, n)
+def find_gains(facts, active, n_active, roots, V, lines, z, lam, fitted, n):  # type: ignore[no-untyped-def]
+    """The gains of the groups that learn from a sample; λ_k and the median doubt (``counted.step_of``)."""
+    q = len(z)
+    for a in range(n_active):
+        k, total = active[a], 0.0
+        for i in range(q):
+            f = g = 0.0
+            for j in range(q):
+                f += roots[k, i, j] * z[j]
+                g += V[k, i, j] * z[j]
+            lines[0, k, i], lines[1, k, i] = f, g
+            total += f * f
+        facts[DOUBT, k] = total
+    doubt = median_doubt(facts, active, n_active, n)
     lam_k = lam * (1.0 + fitted / n) + doubt  # ``state.sample_noise``
-    for k in range(n_groups):
+    for a in range(n_active):
+        k = active[a]
         scale = 1.0 / (lam_k + facts[DOUBT, k])
         for j in range(q):
             lines[1, k, j] *= scale
@@ -113,53 +93,50 @@ def find_gains(facts, roots, V, lines, z, lam, fitted, n):  # type: ignore[no-un
 
 
 @loops
-def move_largest(C, seen, y, n, z, g, group, largest):  # type: ignore[no-untyped-def]
-    """c_i ← c_i + e_i g for the observed features of the largest group; Σ e_i²."""
+def move_all(C, seen, y, n, z, g):  # type: ignore[no-untyped-def]
+    """c_i ← c_i + e_i g for the observed features, which are in one group; Σ e_i²."""
     q, ee = len(z), 0.0
     for i in range(n):
-        c, e = seen[i], y[i]
-        if group[c] == largest:
-            for j in range(q):
-                e -= C[c, j] * z[j]
-            ee += e * e
-            for j in range(q):
-                C[c, j] += e * g[j]
+        row = C[seen[i]]
+        e = y[i] - dot(row, z, q)
+        ee += e * e
+        for j in range(q):
+            row[j] += e * g[j]
     return ee
 
 
 @loops
-def move_others(C, seen, y, n, z, facts, lines, group, largest):  # type: ignore[no-untyped-def]
-    """The same for all others, Σ e_i² and Σ c_i e_i by group."""
+def move_each(C, seen, y, n, z, facts, lines, group):  # type: ignore[no-untyped-def]
+    """The same where they are in several, Σ e_i² and Σ c_i e_i by group. Views of rows would take longer here."""
     q = len(z)
     for i in range(n):
         c, k, e = seen[i], group[seen[i]], y[i]
-        if k != largest:
-            for j in range(q):
-                e -= C[c, j] * z[j]
-            facts[SQUARES, k] += e * e
-            for j in range(q):
-                lines[2, k, j] += e * C[c, j]
-                C[c, j] += e * lines[1, k, j]
+        for j in range(q):
+            e -= C[c, j] * z[j]
+        facts[SQUARES, k] += e * e
+        for j in range(q):
+            lines[2, k, j] += e * C[c, j]
+            C[c, j] += e * lines[1, k, j]
 
 
 @loops
-def move(C, seen, y, n, z, h, G, group, facts, lines):  # type: ignore[no-untyped-def]
-    """C and G = CᵀC after the sample (``counted_rows.moved``), and Σ e_i² by group; h = Σ c_i e_i is used up."""
-    q, n_groups, largest = len(z), facts.shape[1], 0
-    for k in range(n_groups):
+def move(C, seen, y, n, z, h, G, group, facts, active, n_active, lines):  # type: ignore[no-untyped-def]
+    """C and G = CᵀC after the sample (``counted_rows.moved``), and Σ e_i² by group; h = Σ c_i e_i."""
+    q, only = len(z), -1
+    for a in range(n_active):
+        k = active[a]
         facts[SQUARES, k] = 0.0
-        largest = k if facts[SIZE, k] > facts[SIZE, largest] else largest
+        only = k if facts[OBSERVED, k] == n else only
         for j in range(q):
             lines[2, k, j] = 0.0
-    facts[SQUARES, largest] = move_largest(C, seen, y, n, z, lines[1, largest], group, largest)
-    if n_groups > 1:
-        move_others(C, seen, y, n, z, facts, lines, group, largest)
-        for k in range(n_groups):
-            for j in range(q):
-                h[j] -= lines[2, k, j]
-    for j in range(q):
-        lines[2, largest, j] = h[j]
-    for k in range(n_groups):
+    if only >= 0:
+        facts[SQUARES, only] = move_all(C, seen, y, n, z, lines[1, only])
+        for j in range(q):
+            lines[2, only, j] = h[j]
+    else:
+        move_each(C, seen, y, n, z, facts, lines, group)
+    for a in range(n_active):
+        k = active[a]
         if facts[OBSERVED, k] > 0.0:
             half = 0.5 * facts[SQUARES, k]
             for j in range(q):
@@ -170,21 +147,19 @@ def move(C, seen, y, n, z, h, G, group, facts, lines):  # type: ignore[no-untype
 
 
 @loops
-def condition(facts, roots, V, lines, lam):  # type: ignore[no-untyped-def]
-    """The groups' covariances after the sample (``counted.learned``); λ_k is ``lam``."""
+def condition(facts, active, n_active, roots, V, lines, lam):  # type: ignore[no-untyped-def]
+    """The groups' covariances after the sample (``counted.condition``); λ_k is ``lam``."""
     q = V.shape[1]
-    for k in range(len(V)):
-        share = facts[SHARE, k]
-        if share == 0.0 and facts[OBSERVED, k] > 0.0:
-            share = 1.0
-        if share > 0.0:
-            s, whole = lam + share * facts[DOUBT, k], lam + facts[DOUBT, k]
-            part, square = share * whole / (s + sqrt(lam) * sqrt(s)), share * whole * whole / s
-            for i in range(q):
-                of_f, of_g = part * lines[0, k, i], square * lines[1, k, i]
-                for j in range(q):
-                    roots[k, i, j] -= of_f * lines[1, k, j]
-                    V[k, i, j] -= of_g * lines[1, k, j]
+    for a in range(n_active):
+        k = active[a]
+        share = facts[SHARE, k] if facts[SHARE, k] > 0.0 else 1.0
+        s, whole = lam + share * facts[DOUBT, k], lam + facts[DOUBT, k]
+        part, square = share * whole / (s + sqrt(lam) * sqrt(s)), share * whole * whole / s
+        for i in range(q):
+            of_f, of_g = part * lines[0, k, i], square * lines[1, k, i]
+            for j in range(q):
+                roots[k, i, j] -= of_f * lines[1, k, j]
+                V[k, i, j] -= of_g * lines[1, k, j]
 
 
 @loops
@@ -200,10 +175,9 @@ def filter_row(  # type: ignore[no-untyped-def]
     numbers,
     rules,
     group,
-    counts,
     facts,
-    roots,
-    V,
+    active,
+    covariances,
     lines,
     room,
     line,
@@ -214,86 +188,63 @@ def filter_row(  # type: ignore[no-untyped-def]
     if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], G, b, tiles):
         return -1.0, 0.0
     lam = numbers[0]
+    sigma2 = max(numbers[1] / numbers[2], EPS * lam)
     for i in range(q):
         h[i] = b[i]
-    count(group, facts, seen, n)
-    alike = trust(facts, V, n, lam, matrices[2], xbar)
-    doubted(C, seen, y, n, group, facts, V, alike, G, b, D)
-    sigma2 = max(numbers[1] / numbers[2], EPS * lam)
+    n_active = count(group, facts, active, seen, n)
+    roots, V, left = covariances[0], covariances[1], 1.0
+    if rules.drifts:
+        left = drifted(facts, covariances, n, matrices, lam, sigma2, rules.r, room)
+        roots, V = covariances[2], covariances[3]
+        if left < 0.0:
+            return -1.0, 0.0
+    alike = trust(facts, active, n_active, V, n, lam, matrices[2], xbar)
+    doubted(C, seen, y, n, group, facts, active, n_active, V, alike, G, b, D)
     fitted, prior_noise = coefficients(n, matrices, xbar, sigma2, rules, room, line)
     if fitted < 0.0:
         return -1.0, 0.0
     for i in range(q):
         for j in range(q):
             h[i] -= (G[i, j] - D[i, j]) * z[j]
-    lam_k, doubt = find_gains(facts, roots, V, lines, z, lam, fitted, n)
-    move(C, seen, y, n, z, h, matrices[0], group, facts, lines)
-    condition(facts, roots, V, lines, lam_k)
-
-    ee, from_noise, known = 0.0, 0.0, 0.0
-    for k in range(len(V)):
-        if facts[OBSERVED, k] > 0.0:
-            part = 1.0 + facts[DOUBT, k] / lam
-            ee += facts[SQUARES, k]
-            from_noise += facts[SQUARES, k] / (part * part * part)  # ``state.noise_information`` is the square
-            known += facts[OBSERVED, k] / (part * part)
-    free = (1.0 - fitted / n) * known
-    weight = sample_weight(numbers[3])
-    if rules.learn_noise and free > 0.0:
-        numbers[1] += weight * (from_noise - numbers[1])
-        numbers[2] += weight * (free - numbers[2])
+    lam_k, doubt = find_gains(facts, active, n_active, roots, V, lines, z, lam, fitted, n)
+    move(C, seen, y, n, z, h, matrices[0], group, facts, active, n_active, lines)
+    condition(facts, active, n_active, roots, V, lines, lam_k)
+    if rules.drifts:
+        covariances[:2] = covariances[2:]
+    ee = learn(facts, active, n_active, n, fitted, numbers, rules)
     if rules.learn_prior:
-        learn_prior(z, line[4], matrices[2], xbar, weight, q > rules.r, prior_noise, room)
-    if rules.track_noise:
-        numbers[0] = max(numbers[1] / numbers[2], EPS * lam)
+        learn_prior(z, line[4], matrices[2], xbar, sample_weight(numbers[3]), q > rules.r, prior_noise, room)
     numbers[3] += 1.0
-    weight = lam / lam_k
-    numbers[4] += weight
-    for i in range(n):
-        counts[seen[i]] += weight
+    numbers[5], numbers[6] = left, lam / lam_k
+    numbers[4] = left * numbers[4] + numbers[6]
     return ee, doubt / (lam + doubt)
 
 
 @loops
-def filter_rows(C, Y, looked, own, why, matrices, xbar, numbers, rules, innovation, n_observed, share):  # type: ignore[no-untyped-def]
-    """As ``compiled.filter_rows``; ``why`` (1) says why it stopped, ``looked`` that row 0 has all the room it gets."""
-    m, q = C.shape
-    room, line, tiles = space(m, q)
-    seen, missing_idx, y = np.empty(m, np.intp), np.empty(m, np.intp), np.empty(m)
-    group, counts, facts, roots, V, lines = own.group, own.counts, own.facts, own.roots, own.V, own.lines
-    for s in range(len(Y)):
-        n, n_missing = look_at(Y[s], seen, y, missing_idx)
-        n_observed[s] = n
-        if n > 0:
-            look = n < m and is_time(numbers[3]) and not (looked and s == 0)
-            if look and asks_for_room(own, missing_idx, n_missing):
-                why[0] = ROOM
-                return s
-            ee, part = filter_row(
-                C,
-                seen,
-                y,
-                n,
-                missing_idx,
-                n_missing,
-                matrices,
-                xbar,
-                numbers,
-                rules,
-                group,
-                counts,
-                facts,
-                roots,
-                V,
-                lines,
-                room,
-                line,
-                tiles,
-            )
-            if ee < 0.0:
-                return s
-            innovation[s], share[s] = ee, part
-            if is_time(numbers[3]) and out_of_date(own, numbers[4]):
-                why[0] = LEVELS
-                return s + 1
-    return len(Y)
+def learn(facts, active, n_active, n, fitted, numbers, rules):  # type: ignore[no-untyped-def]
+    """The noise, as in ``counted.learned``; ‖e‖²."""
+    ee, from_noise, known, lam = 0.0, 0.0, 0.0, numbers[0]
+    for a in range(n_active):
+        k = active[a]
+        part = 1.0 + facts[DOUBT, k] / lam
+        ee += facts[SQUARES, k]
+        from_noise += facts[SQUARES, k] / (part * part * part)  # ``state.noise_information`` is the square
+        known += facts[OBSERVED, k] / (part * part)
+    free = (1.0 - fitted / n) * known
+    if rules.learn_noise and free > 0.0:
+        weight = sample_weight(numbers[3])
+        numbers[1] += weight * (from_noise - numbers[1])
+        numbers[2] += weight * (free - numbers[2])
+    if rules.track_noise:
+        numbers[0] = max(numbers[1] / numbers[2], EPS * lam)
+    return ee
+
+
+@loops
+def tally(counts, seen, n, left, weight):  # type: ignore[no-untyped-def]
+    """``counted_products.counted``: in how many samples each feature was seen, after this one."""
+    if left < 1.0:
+        for i in range(len(counts)):
+            counts[i] *= left
+    for i in range(n):
+        counts[seen[i]] += weight

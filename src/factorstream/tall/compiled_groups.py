@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.linalg import Array
-from .loops import loops
+from .loops import cholesky, dot, inverse, loops
 
 EVERY_ROW, EVERY, TRUST_POWER = 64, 16, 4.0
 """The constants of these names in ``core.filter``. They are repeated here because the cache of compiled code would not
@@ -33,12 +33,13 @@ class Grouped(NamedTuple):
     """Features that have had no value yet (m, boolean)."""
     facts: Array
     """Numbers of each group (8 × K + 1)."""
-    roots: Array
-    """The transposed square root Sᵀ of each group's covariance V = SSᵀ (K + 1 × q × q)."""
-    V: Array
-    """The covariance of each group (K + 1 × q × q)."""
+    covariances: Array
+    """The transposed square root Sᵀ of each group's covariance V = SSᵀ, and V itself (2 × K + 1 × q × q). With a drift
+    there is room for both once more."""
     lines: Array
     """Room for vectors of each group: Sᵀz, its gain, Σ c_i e_i (3 × K + 1 × q)."""
+    active: Array
+    """Room for the numbers of groups (K + 1)."""
     n_own: int
     """How many features have a group of their own."""
     most: int
@@ -56,12 +57,14 @@ def is_time(k):  # type: ignore[no-untyped-def]
 
 
 @loops
-def asks_for_room(own, missing_idx, n_missing):  # type: ignore[no-untyped-def]
-    """Whether ``counted_rows.with_room`` may change something for features that miss a sample."""
-    wanting = 0
-    for i in range(n_missing):
-        j = missing_idx[i]
-        wanting += own.counts[j] < own.young and own.facts[SHARE, own.group[j]] > 0.0 and not own.unseen[j]
+def asks_for_room(own, seen, n):  # type: ignore[no-untyped-def]
+    """Whether ``counted_rows.with_room`` may change something for features that miss a sample; n are ``seen`` in it."""
+    group, counts, unseen, facts, wanting = own.group, own.counts, own.unseen, own.facts, 0
+    for j in range(len(group)):  # all that are young and share a group, less those that are seen
+        wanting += counts[j] < own.young and facts[SHARE, group[j]] > 0.0 and not unseen[j]
+    for i in range(n if wanting > 0 else 0):
+        j = seen[i]
+        wanting -= counts[j] < own.young and facts[SHARE, group[j]] > 0.0 and not unseen[j]
     return wanting > 0 and (own.n_own > 0 or wanting <= own.most)
 
 
@@ -88,9 +91,9 @@ def out_of_date(own, n):  # type: ignore[no-untyped-def]
 
 
 @loops
-def count(group, facts, seen, n):  # type: ignore[no-untyped-def]
-    """Observed features by group."""
-    n_groups, complete = facts.shape[1], n == len(group)
+def count(group, facts, active, seen, n):  # type: ignore[no-untyped-def]
+    """Observed features by group; into ``active`` the groups that learn from the sample, and how many they are."""
+    n_groups, complete, n_active = facts.shape[1], n == len(group), 0
     for k in range(n_groups):
         facts[OBSERVED, k] = facts[SIZE, k] if complete else 0.0
     if n_groups == 1:
@@ -98,17 +101,82 @@ def count(group, facts, seen, n):  # type: ignore[no-untyped-def]
     elif not complete:
         for i in range(n):
             facts[OBSERVED, group[seen[i]]] += 1.0
+    for k in range(n_groups):
+        active[n_active] = k
+        n_active += facts[OBSERVED, k] > 0.0 or facts[SHARE, k] > 0.0
+    return n_active
 
 
 @loops
-def median_doubt(facts, n):  # type: ignore[no-untyped-def]
+def median_doubt(facts, active, n_active, n):  # type: ignore[no-untyped-def]
     """``groups.weighted_median`` of zᵀVz over the n observed features."""
-    for k in range(facts.shape[1]):
-        if facts[OBSERVED, k] == n:
-            return facts[DOUBT, k]
-    below = 0.0
-    for k in np.argsort(facts[DOUBT]):
-        below += facts[OBSERVED, k]
+    for a in range(n_active):
+        if facts[OBSERVED, active[a]] == n:
+            return facts[DOUBT, active[a]]
+    doubts, below = np.empty(n_active), 0.0
+    for a in range(n_active):
+        doubts[a] = facts[DOUBT, active[a]]
+    for a in np.argsort(doubts):
+        below += facts[OBSERVED, active[a]]
         if below >= 0.5 * n:
-            return facts[DOUBT, k]
+            return doubts[a]
     return 0.0
+
+
+@loops
+def drifted(facts, covariances, n, matrices, lam, noise, r, room):  # type: ignore[no-untyped-def]
+    """``counted.drifted``: the grown covariances into the second half of the array; the share left of counts, or −1."""
+    q, L, F, W, Q = len(room[0]), room[1], room[2], room[3], room[4]
+    if not cholesky(matrices[2], L, r, 0.0):
+        return -1.0
+    F[:] = 0.0
+    inverse(L, F, r)
+    for i in range(r, q):
+        F[i, i] = 1.0
+    multiply(F, matrices[3], W, q)
+    for i in range(q):
+        for j in range(q):
+            Q[i, j] = lam / noise * dot(W[i], F[j], q)
+    for k in range(facts.shape[1]):
+        silent = facts[SHARE, k] == 0.0 and facts[OBSERVED, k] == 0.0
+        away = 1.0 + r / n if silent else 1.0
+        St, grown, V = covariances[0, k], covariances[2, k], covariances[3, k]
+        for i in range(q):
+            for j in range(q):
+                V[i, j] = away * Q[i, j]
+            for s in range(q):
+                for j in range(q):
+                    V[i, j] += St[s, i] * St[s, j]
+        if not cholesky(V, L, q, 0.0):
+            return -1.0
+        for i in range(q):
+            for j in range(q):
+                grown[i, j] = L[j, i] if i <= j else 0.0
+        if k == 0:
+            left = kept_share(L, V, Q, F, W)
+    return left
+
+
+@loops
+def kept_share(L, V, Q, F, W):  # type: ignore[no-untyped-def]
+    """``groups.kept_share`` after V, with the Cholesky factor L, has grown by Q; F and W are used up."""
+    q, total = len(L), 0.0
+    inverse(L, F, q)  # V⁻¹ = FFᵀ
+    for i in range(q):
+        for j in range(q):
+            W[i, j] = V[i, j] - Q[i, j]
+    for i in range(q):
+        for j in range(q):
+            total += W[i, j] * dot(F[i], F[j], q)
+    return total / q
+
+
+@loops
+def multiply(A, B, out, q):  # type: ignore[no-untyped-def]
+    """AB for q × q matrices."""
+    for i in range(q):
+        for k in range(q):
+            out[i, k] = 0.0
+        for j in range(q):
+            for k in range(q):
+                out[i, k] += A[i, j] * B[j, k]

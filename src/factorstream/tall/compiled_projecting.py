@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .compiled_counted import doubted, trust
+from .compiled_groups import SQUARES, count
 from .compiled_steps import coefficients, look_at, normal_equations, root, space
 from .loops import dot, inverse, loops
 
@@ -19,16 +21,28 @@ def square(F, c, u, r):  # type: ignore[no-untyped-def]
 
 
 @loops
-def project_rows(C, Y, matrices, xbar, noise, scale, rules, X, variance, complete_too):  # type: ignore[no-untyped-def]
+def shared_part(St, z, F, noise, u, r):  # type: ignore[no-untyped-def]
+    """zᵀVz + tr(ṼΣ), what the predictive variances of all features of a group have in common, with Σ = σ² FFᵀ."""
+    q, total = len(z), 0.0
+    for i in range(q):
+        total += dot(St[i], z, q) ** 2 + noise * square(F, St[i], u, r)
+    return total
+
+
+@loops
+def project_rows(  # type: ignore[no-untyped-def]
+    C, Y, own, matrices, xbar, lam, noise, scale, rules, X, variance, complete_too
+):
     """Write the coefficients of the rows of Y under a fixed C into X; returns how many rows were done.
 
     Complete rows are passed over unless ``complete_too``. Into ``variance``, unless it has no rows, the predictive
     variance of the missing entries as ``projecting.predict`` has it: σ² + zᵀVz + tr(ṼΣ) + c_iᵀΣc_i, V = scale · SSᵀ.
     """
     m, q = C.shape
-    r, St = rules.r, matrices[1]
+    r, group, facts, active = rules.r, own.group, own.facts, own.active
+    roots, V = own.covariances[0], own.covariances[1]
     room, line, tiles = space(m, q)
-    F, z, u = room[4], line[2], line[5]
+    F, z, u, common = room[4], line[2], line[5], facts[SQUARES]
     seen, missing_idx, y = np.empty(m, np.intp), np.empty(m, np.intp), np.empty(m)
     for s in range(len(Y)):
         n, n_missing = look_at(Y[s], seen, y, missing_idx)
@@ -36,6 +50,10 @@ def project_rows(C, Y, matrices, xbar, noise, scale, rules, X, variance, complet
             continue
         if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], room[0], line[0], tiles):
             return s
+        if rules.doubts and n > 0:
+            n_active = count(group, facts, active, seen, n)
+            alike = trust(facts, active, n_active, V, n, lam, matrices[2], xbar)
+            doubted(C, seen, y, n, group, facts, active, n_active, V, alike, room[0], line[0], room[5])
         fitted, by_prior = coefficients(n, matrices, xbar, noise, rules, room, line)
         if fitted < 0.0:
             return s
@@ -44,10 +62,11 @@ def project_rows(C, Y, matrices, xbar, noise, scale, rules, X, variance, complet
             if by_prior == 0.0:
                 inverse(room[1], room[3], r)
             root(by_prior > 0.0 and not rules.ridge, r, room)
-            common = 0.0
-            for i in range(q):
-                common += dot(St[i], z, q) ** 2 + noise * square(F, St[i], u, r)
+            common[:] = -1.0
             for i in range(n_missing):
                 j = missing_idx[i]
-                variance[s, j] = noise * (1.0 + square(F, C[j], u, r)) + scale * common
+                k = group[j]
+                if common[k] < 0.0:
+                    common[k] = shared_part(roots[k], z, F, noise, u, r)
+                variance[s, j] = noise * (1.0 + square(F, C[j], u, r)) + scale * common[k]
     return len(Y)

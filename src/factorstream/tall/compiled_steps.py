@@ -33,6 +33,8 @@ class Rules(NamedTuple):
     r: int
     ridge: bool
     """x ~ N(0, I), always; otherwise least squares, or x ~ N(x̄, T) where too little is observed."""
+    doubts: bool
+    """Whether x is found for all that C may be (``compiled_counted``)."""
     kalman: bool
     """Algorithm 1's gain; otherwise Broyden's."""
     drifts: bool

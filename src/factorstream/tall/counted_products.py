@@ -85,6 +85,15 @@ def counted(seen: Array, missing_idx: Array, share: float, weight: float) -> Arr
     return seen
 
 
+def counted_in_place(seen: Array, missing_idx: Array, share: float, weight: float) -> Array:
+    """The same in place."""
+    if share < 1.0:
+        seen *= share
+    seen += weight
+    seen[missing_idx] -= weight
+    return seen
+
+
 def missing_of(seen: Array, missing_idx: Array) -> Array:
     """Which features miss a sample (m, boolean), given their indices."""
     missing = np.zeros(len(seen), dtype=bool)
@@ -113,6 +122,11 @@ def not_unseen(wanting: Array, unseen: Array) -> Array:
 def taken(values: Array, idx: Array) -> Array:
     """The values of some features."""
     return values[idx]
+
+
+def renumbered(group: Array, numbers: Array) -> Array:
+    """The positions of the groups among these ``numbers``, which are in order."""
+    return np.searchsorted(numbers, group)
 
 
 def scattered(C: Array, idx: Array, rows: Array) -> Array:

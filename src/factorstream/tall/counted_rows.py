@@ -8,18 +8,19 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.filter import groups as grouping
-from ..core.filter.counted import CountedStep, drifted, find, learned, trust
-from ..core.filter.groups import Groups
+from ..core.filter.coefficients import Coefficients
+from ..core.filter.counted import condition, drifted, learned, step_of, trust, weighted_root
+from ..core.filter.groups import Counts, Groups, Stacked, all_groups
 from ..core.filter.masked import observed_gram
 from ..core.filter.model import FilterModel
-from ..core.filter.recursion import move_gram
+from ..core.filter.recursion import belief, move_gram, normal_equations
 from ..core.filter.state import FilterRecord, FilterState, SmallState
 from ..core.linalg import Array, matrix_root
 from ..core.place import Place, Tall
 from . import counted_products as products
 from .engine import Filtered, RowBlock, record_of, refreshed, writable
-from .products import add_rank_one, residual, row_products
-from .rows_numpy import ObservedRow, observed_rows
+from .products import add_rank_one, copied, residual, row_products
+from .rows_numpy import ObservedRow, filter_row, observed_rows
 
 Equations = tuple[Array, Array, float]
 """The normal equations of a sample: C_ΩᵀC_Ω, C_Ωᵀy_Ω and ‖y_Ω‖²."""
@@ -36,72 +37,112 @@ class CountedRows(NamedTuple):
     def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
         state = writable(self.place, state, self.given)
-        m, members, records = self.place.total(len, state.C), None, []
+        assert state.groups is not None  # for the type checker: this engine is for nothing else
+        state = state._replace(groups=state.groups._replace(seen=self.place.each(copied, state.groups.seen)))
+        m, of_groups, records = self.place.total(len, state.C), None, []
         for rows in blocks:
             for row in observed_rows(self.place, rows, m):
-                state, members, record = self.row(state, members, row, m)
+                state, of_groups, record = self.row(state, of_groups, row, m)
                 records.append(record)
         return Filtered(state, records)
 
     def row(
-        self, state: FilterState, members: Members | None, row: ObservedRow, m: int
-    ) -> tuple[FilterState, Members, FilterRecord]:
-        """One sample of m features; C and the matrices of the state are changed in place.
+        self, state: FilterState, known: tuple[Stacked, Members] | None, row: ObservedRow, m: int
+    ) -> tuple[FilterState, tuple[Stacked, Members], FilterRecord]:
+        """One sample of m features; C, ``groups.seen`` and the matrices of the state are changed in place.
 
-        ``members`` are those of the row before, which are looked up again only where the groups have changed.
+        ``known`` is what the row before knew of the groups. It is made again only where they have changed.
         """
-        place, model, C = self.place, self.model, state.C
-        assert state.groups is not None  # for the type checker: this engine is for nothing else
-        y, missing_idx, n = row
-        groups = state.groups
-        if n < m and is_time(state.small.k):
+        place, model, (C, origin, unseen, small, groups) = self.place, self.model, state
+        assert groups is not None  # for the type checker
+        missing_idx, n = row.missing_idx, row.n
+        if n < m and is_time(small.k):
             missing = place.each(products.missing_of, groups.seen, missing_idx)
-            groups = with_room(place, groups, missing, state.unseen, state.small.S, model)
-        if members is None or members.group is not groups.group:
-            members = members_of(place, groups.group, len(groups.shares) + 1)
-        counts = members.sizes
-        if n < m:
-            counts = counts - place.total(products.sizes_among, groups.group, missing_idx, len(counts))
-        small, groups, share = drifted(refreshed(place, state.small, C), groups, model.drift, counts)
+            groups = with_room(place, groups, missing, unseen, small.S, model)
+        if known is None or known[1].group is not groups.group:
+            small, groups, of_groups = with_stack(small, groups)
+            known = of_groups, members_of(place, groups.group, of_groups.n_groups)
+        small, share = refreshed(place, small, C), 1.0
+        if known[0].n_groups == 1 and model.drift is None:
+            small, C, record, weight = filter_row(place, small, model, C, row, m)
+        else:
+            small, C, record, weight, share = self._grouped(small, C, *known, row, m)
+        seen = place.each(products.counted_in_place, groups.seen, missing_idx, share, weight)
+        groups = Groups(seen, groups.group, groups.roots, groups.shares, share * groups.n + weight, groups.prior)
+        return FilterState(C, origin, unseen, small, regrouped(place, groups, small, model.r)), known, record
+
+    def _grouped(
+        self, small: SmallState, C: Tall, of_groups: Stacked, members: Members, row: ObservedRow, m: int
+    ) -> tuple[SmallState, Tall, FilterRecord, float, float]:
+        """``rows_numpy.filter_row`` where there are several groups, or a drift; also what that leaves of all counts."""
+        place, model, (y, missing_idx, n) = self.place, self.model, row
+        counts = members.counts if n == m else observed(place, members, missing_idx, n)
+        share = drifted(small, of_groups, model.drift, counts)
         G = observed_gram(place, C, small.G, missing_idx, m - n, m)
         b, yy = place.total(row_products, C, y)
-        step = found(place, small, groups, model, C, y, groups.group, missing_idx, (G, b, yy), counts)
-        e = place.each(residual, C, step.z, y, missing_idx)
-        C, ee = moved(place, C, small.G, step, e, b - G.dot(step.z), members)
-        record = record_of(float(ee.sum()), n, step.doubt / (small.lam + step.doubt))
-        small, groups, weight = learned(small, groups, model, step, ee)
-        groups = groups._replace(seen=place.each(products.counted, groups.seen, missing_idx, share, weight))
-        groups = regrouped(place, groups, small, model.r)
-        return state._replace(C=C, small=small, groups=groups), members, record
+        values = Values(C, y, members.group, missing_idx)
+        return *taken_in(place, small, model, of_groups, members, counts, values, (G, b, yy)), share
+
+
+class Values(NamedTuple):
+    """A sample, feature by feature."""
+
+    C: Tall
+    """The features' rows of the dictionary."""
+    y: Tall
+    """Their values, zero where missing."""
+    group: Tall
+    """The numbers of their groups."""
+    missing_idx: Tall
+    """Which of them are missing."""
+
+
+def taken_in(
+    place: Place,
+    small: SmallState,
+    model: FilterModel,
+    of_groups: Stacked,
+    members: Members,
+    counts: Counts,
+    values: Values,
+    equations: Equations,
+) -> tuple[SmallState, Tall, FilterRecord, float]:
+    """The state after a sample, given its normal equations, and the weight with which it counts.
+
+    ``members`` are the groups of the features of ``values``, and ``counts`` says how many are observed. The rows of C
+    among these values, the matrices of ``small`` and the covariances ``of_groups`` change in place.
+    """
+    G, b, _ = equations
+    step = step_of(small, model, of_groups, counts, found(place, small, model, of_groups, counts, values, equations))
+    e = place.each(residual, values.C, step.z, values.y, values.missing_idx)
+    C, ee, squares = moved(place, values.C, small.G, step.gains, e, b - G.dot(step.z), members)
+    condition(of_groups, step, counts)
+    record = record_of(squares, counts.n, step.doubt / (small.lam + step.doubt))
+    return learned(small, model, step, counts, ee), C, record, small.lam / step.lam
 
 
 def found(
     place: Place,
     small: SmallState,
-    groups: Groups,
     model: FilterModel,
-    C: Tall,
-    y: Tall,
-    group: Tall,
-    missing_idx: Tall,
+    of_groups: Stacked,
+    counts: Counts,
+    values: Values,
     equations: Equations,
-    counts: Array,
-) -> CountedStep:
-    """``counted.find`` for a sample y, given C, groups and gaps of its features and its normal equations."""
-    roots = grouping.stack(small.S, groups)
-    weights = trust(small, model, roots, counts, groups.n_levels)
-    G, b, yy = heard(place, C, y, group, missing_idx, equations, weights)
-    return find(small, model, roots, G, b, yy, counts, weights)
+) -> Coefficients:
+    """The coefficients of a sample, given its normal equations."""
+    weights = trust(small, model, of_groups, counts)
+    if weights is not None:
+        less = place.total(products.unheard, *values, weights)
+        equations = equations[0] - less[0], equations[1] - less[1], equations[2] - less[2]
+    prior = belief(small, model, weighted_root(of_groups, counts, weights))
+    return model.step.find(normal_equations(model, *equations, counts.n), prior)
 
 
-def heard(
-    place: Place, C: Tall, y: Tall, group: Tall, missing_idx: Tall, equations: Equations, weights: Array
-) -> Equations:
-    """Normal equations in which the features of each group have these weights, given those with weights of 1."""
-    if weights.min() == 1.0:
-        return equations
-    less = place.total(products.unheard, C, y, group, missing_idx, weights)
-    return equations[0] - less[0], equations[1] - less[1], equations[2] - less[2]
+def with_stack(small: SmallState, groups: Groups) -> tuple[SmallState, Groups, Stacked]:
+    """A copy of all covariances in one array, and the state with parts of that array in the place of its own."""
+    of_groups = all_groups(small.S, groups)
+    return small._replace(S=of_groups.roots[0]), groups._replace(roots=of_groups.roots[1:]), of_groups
 
 
 class Members(NamedTuple):
@@ -109,7 +150,7 @@ class Members(NamedTuple):
 
     group: Tall
     """The numbers of the features' groups."""
-    sizes: Array
+    counts: Counts
     """How many features each group has."""
     largest: int
     """The number of the group that has most."""
@@ -120,31 +161,41 @@ class Members(NamedTuple):
 def members_of(place: Place, group: Tall, n_groups: int) -> Members:
     """From the numbers of the features' groups."""
     sizes = place.total(products.group_sizes, group, n_groups)
-    largest = int(sizes.argmax())
-    return Members(group, sizes, largest, place.each(products.outside, group, largest))
+    largest, n = int(sizes.argmax()), int(sizes.sum())
+    counts = Counts(sizes, n, largest if sizes[largest] == n else None)
+    return Members(group, counts, largest, place.each(products.outside, group, largest))
+
+
+def observed(place: Place, members: Members, missing_idx: Tall, n: int) -> Counts:
+    """How many features of each group are among the n that a sample has."""
+    sizes, _, only = members.counts
+    if only is not None:
+        by_group = np.zeros(len(sizes))
+        by_group[only] = n
+        return Counts(by_group, n, only)
+    return Counts(sizes - place.total(products.sizes_among, members.group, missing_idx, len(sizes)), n, None)
 
 
 def moved(
-    place: Place, C: Tall, G: Array, step: CountedStep, e: Tall, h: Array, members: Members
-) -> tuple[Tall, Array]:
-    """C once every feature has moved by its residual times the gain of its group, and Σ e_i² per group; h = Σ c_i e_i.
+    place: Place, C: Tall, G: Array, gains: Array, e: Tall, h: Array, members: Members
+) -> tuple[Tall, Array | float, float]:
+    """C once every feature has moved by its residual times the gain of its group; Σ e_i² by group, and of all features.
 
     The largest group moves as all features of a shared covariance do, and the others one by one. C and G = CᵀC change
-    in place.
+    in place; h = Σ c_i e_i. Where all features are in one group there is one sum for both.
     """
-    largest, n_groups = members.largest, len(members.sizes)
-    gain, ee, all_squares = step.gains[largest], np.zeros(n_groups), place.total(products.squares, e)
-    if members.sizes[largest] == members.sizes.sum():
-        ee[largest] = all_squares
+    largest = members.largest
+    gain, all_squares = gains[largest], place.total(products.squares, e)
+    if members.counts.only is not None:
         move_gram(G, h, all_squares, gain)
-        return place.each(add_rank_one, C, e, gain), ee
-    idx, *of, rows, moves = place.each(products.apart, C, e, members.group, members.beside, step.gains)
-    h_apart, M, ee = place.total(products.sums_apart, *of, rows, moves, n_groups)
+        return place.each(add_rank_one, C, e, gain), all_squares, all_squares
+    idx, *of, rows, moves = place.each(products.apart, C, e, members.group, members.beside, gains)
+    h_apart, M, ee = place.total(products.sums_apart, *of, rows, moves, len(gains))
     ee[largest] = max(all_squares - float(ee.sum()), 0.0)
     move_gram(G, h - h_apart, ee[largest], gain)
     G += M + M.T
     C = place.each(add_rank_one, C, e, gain)  # also the others, whose rows are then set to what they are to be
-    return place.each(products.moved_apart, C, idx, rows, moves), ee
+    return place.each(products.moved_apart, C, idx, rows, moves), ee, all_squares
 
 
 def is_time(k: int) -> bool:
@@ -201,6 +252,8 @@ def regrouped(place: Place, groups: Groups, small: SmallState, r: int) -> Groups
     """The groups with levels chosen anew, if it is time."""
     if not is_time(small.k):
         return groups
+    if groups.alike and place.total(products.n_beside, groups.seen, groups.n) == 0:
+        return groups  # as they most often are
     group = place.get(groups.group, 0)
     group, groups = grouping.releveled(place.get(groups.seen, 0), groups._replace(group=group), small.S, r)
     return groups._replace(group=place.put(group, 0))

@@ -9,8 +9,8 @@
 ``sparse_numpy``       sparse rows in NumPy
 ``sparse_compiled``    sparse rows in compiled loops, for features of this process
 ``counted_rows``       one row after another where every feature has its own doubt
-``counted_compiled``   the same in compiled loops, for features of this process
 ``counted_sparse``     the same for sparse rows
+``counted_compiled``   both of these in compiled loops, for features of this process
 =====================  ==========================================================================
 
 Compiled loops leave rare rows to NumPy. :func:`compiled_or_numpy` is the one way in which that happens.

@@ -13,7 +13,7 @@ from ..core.linalg import Array, SparseRows, gram, is_sparse
 from ..core.place import HERE, Place, Tall
 from . import kernel
 from .blocks import Blocks
-from .counted_compiled import CompiledCountedRows
+from .counted_compiled import CompiledCountedRows, CompiledCountedSparseRows
 from .counted_products import first_in_row
 from .counted_rows import CountedRows, with_newcomers
 from .counted_sparse import CountedSparseRows
@@ -123,9 +123,9 @@ def _engine(place: Place, C: Tall, model: FilterModel, X: Rows, part_of: int, bl
     n, m = X.shape
     doubts = model.step.doubts
     if is_sparse(X):
-        if doubts:
-            return CountedSparseRows(place, model), n
         by_loops = place is HERE and kernel.applies(model, part_of, X.nnz // n)
+        if doubts:
+            return CompiledCountedSparseRows(model) if by_loops else CountedSparseRows(place, model), n
         return CompiledSparseRows(model) if by_loops else NumpySparseRows(place, model), n
     by_numpy: Engine = CountedRows(place, model, C) if doubts else NumpyRows(place, model, C)
     compiled: Engine = CompiledCountedRows(model, C) if doubts else CompiledRows(model, C)

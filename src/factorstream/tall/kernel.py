@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.filter import groups as grouping
-from ..core.filter.groups import Groups, covariances, level_bounds, room, stack
+from ..core.filter.groups import Groups, level_bounds, one_group, room, stack
+from ..core.filter.groups import covariances as covariances_of
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief
 from ..core.filter.state import FilterRecord, FilterState, SmallState
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 CALLS = 500
 """Features that NumPy could work on in the time that its calls take per sample: fifty microseconds, at a
 tenth of a microsecond per feature. Measured on one machine; speed only."""
-CALLS_WITH_DOUBT = 1200
-"""The same where every feature has its own doubt: 2.4 times as long (2000 rows of 20 features, one tenth missing)."""
+CALLS_WITH_DOUBT = 900
+"""The same where every feature has its own doubt: 1.8 times as long (2000 rows of 20 features, one tenth missing)."""
 WORTH_LOADING = 4_000_000
 """Rows times (features + CALLS) of a call from which on NumPy takes longer than loading compiled code does.
 
@@ -61,7 +62,7 @@ def import_failure() -> Exception | None:
     global _failure
     if _failure is None:
         try:
-            from . import compiled, compiled_counted, compiled_projecting  # noqa: F401
+            from . import compiled, compiled_counted_rows, compiled_projecting  # noqa: F401
         except Exception as failure:  # a numba that does not know this NumPy, or finds no place for its cache
             _give_up(failure)
     return _failure
@@ -100,9 +101,8 @@ def _call(function: Callable[..., int], *args: Any) -> int:
 
 
 def known(model: FilterModel) -> bool:
-    """Whether the loops have this model's coefficient step and gain, and the drift of a filter that doubts."""
-    has_drift = model.drift is not None and model.step.doubts
-    return model.step.compiled is not None and model.gain.facts.compiled is not None and not has_drift
+    """Whether the loops have this model's coefficient step and gain."""
+    return model.step.compiled is not None and model.gain.facts.compiled is not None
 
 
 Taken = tuple[SmallState, FilterRecord, int]
@@ -124,20 +124,34 @@ def _plain(Y: Array) -> Array:
     return Y if Y.flags.c_contiguous and Y.flags.writeable else Y.copy()
 
 
-def filter_counted_rows(state: FilterState, model: FilterModel, Y: Array, looked: bool) -> CountedTaken:
-    """The same where every feature has its own doubt; C, ``groups.seen`` and the matrices of ``state`` change in place.
+def filter_counted_rows(state: FilterState, model: FilterModel, Y: Array, first: int, looked: bool) -> CountedTaken:
+    """The same where every feature has its own doubt, for the rows from ``first`` on; ``groups.seen`` changes as well.
 
-    ``looked``: row 0 has all the room that it gets (``counted_rows.with_room``).
+    ``looked``: the first row has all the room that it gets (``counted_rows.with_room``).
     """
-    from . import compiled_counted
+    from . import compiled_counted_rows
 
+    Y = _plain(Y[first:])
+    return _counted(state, model, len(Y), compiled_counted_rows.filter_rows, state.C, Y, looked)
+
+
+def filter_counted_sparse_rows(
+    state: FilterState, model: FilterModel, Y: SparseRows, first: int, looked: bool
+) -> CountedTaken:
+    """The same for rows whose stored entries are the observed ones."""
+    from . import compiled_counted_rows
+
+    data = state.C, Y.indptr[first:], Y.indices, Y.data, state.origin, looked
+    return _counted(state, model, Y.shape[0] - first, compiled_counted_rows.filter_sparse_rows, *data)
+
+
+def _counted(state: FilterState, model: FilterModel, n: int, samples: Callable[..., int], *data: Any) -> CountedTaken:
     groups = state.groups
     assert groups is not None  # for the type checker
     own, why = _grouped(state, groups, model), np.zeros(1, dtype=np.intp)
-    numbers = np.array([*_numbers(state.small), groups.n])
-    given = state.C, _plain(Y), looked, own, why
-    small, record, done = _filter(state.small, model, len(Y), compiled_counted.filter_rows, *given, numbers=numbers)
-    roots = own.roots.transpose(0, 2, 1)
+    numbers = np.array([*_numbers(state.small), groups.n, 1.0, 0.0])
+    small, record, done = _filter(state.small, model, n, samples, *data, own, why, numbers=numbers)
+    roots = own.covariances[0].transpose(0, 2, 1)
     small.S[...] = roots[0]
     groups = groups._replace(roots=roots[1:], n=float(numbers[4]))
     return state._replace(small=small, groups=groups), record, done, int(why[0])
@@ -149,6 +163,8 @@ def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
 
     m, n_groups, n_levels = len(groups.seen), len(groups.shares) + 1, groups.n_levels
     roots = stack(state.small.S, groups)
+    covariances = np.empty((2 if model.drift is None else 4, *roots.shape))
+    covariances[0], covariances[1] = roots.transpose(0, 2, 1), covariances_of(roots)
     facts = np.zeros((8, n_groups))  # see ``compiled_groups``
     facts[0] = np.bincount(groups.group, minlength=n_groups)
     facts[1, 0], facts[1, 1:] = 1.0, groups.shares
@@ -158,9 +174,9 @@ def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
         counts=groups.seen,
         unseen=np.zeros(m, dtype=bool) if state.unseen is None else _plain(state.unseen),
         facts=facts,
-        roots=roots.transpose(0, 2, 1),
-        V=covariances(roots),
+        covariances=covariances,
         lines=np.zeros((3, n_groups, model.q)),
+        active=np.zeros(n_groups, dtype=np.intp),
         n_own=n_groups - 1 - n_levels,
         most=room(m, model.q),
         young=float(grouping.YOUNG * model.r),
@@ -179,18 +195,20 @@ def filter_sparse_rows(
 
 
 def project_rows(
-    state: SmallState, model: FilterModel, C: Array, Y: Array, X: Array, variance: Array, complete_too: bool
+    state: FilterState, model: FilterModel, Y: Array, X: Array, variance: Array, complete_too: bool
 ) -> int:
     """Coefficients of the rows of Y with gaps, or of all, under a fixed C into X (n × r); how many rows were done.
 
-    G in ``state`` must be CᵀC. Into ``variance`` (n × m, or without rows) the predictive variance of the missing
+    G in ``state.small`` must be CᵀC. Into ``variance`` (n × m, or without rows) the predictive variance of the missing
     entries.
     """
     from . import compiled_projecting
 
-    prior = belief(state, model)
-    given = _matrices(state, model), state.xbar.copy(), prior.noise, prior.dictionary_scale, _rules(model)
-    return _call(compiled_projecting.project_rows, C, Y, *given, X, variance, complete_too)
+    small, prior = state.small, belief(state.small, model)
+    groups = one_group(len(state.C), small.S) if state.groups is None else state.groups
+    given = _matrices(small, model), small.xbar.copy(), small.lam, prior.noise, prior.dictionary_scale, _rules(model)
+    own = _grouped(state, groups, model)
+    return _call(compiled_projecting.project_rows, state.C, Y, own, *given, X, variance, complete_too)
 
 
 def _rules(model: FilterModel) -> Rules:
@@ -199,6 +217,7 @@ def _rules(model: FilterModel) -> Rules:
     return Rules(
         r=model.r,
         ridge=model.step.compiled == "ridge",
+        doubts=model.step.doubts,
         kalman=model.gain.facts.compiled == "kalman",
         drifts=model.drift is not None,
         learn_noise=model.learn_noise,

@@ -45,7 +45,7 @@ class Projection(Protocol):
 
 def _projection(state: FilterState, model: FilterModel, X: Rows, block_size: int) -> Projection:
     """The way for these rows."""
-    known = not is_sparse(X) and place_of(state.C) is HERE and model.r <= kernel.WIDE and not model.step.doubts
+    known = not is_sparse(X) and place_of(state.C) is HERE and model.r <= kernel.WIDE
     way = CompiledProjection if known and kernel.applies(model, *X.shape) else NumpyProjection
     return way(state, model, block_size)
 
@@ -140,7 +140,7 @@ def draw(
             continue
         found = doubt.coefficients(row)
         x = found.x + wider[:, None] * (rng.standard_normal((n_draws, model.r)) @ found.root().T)
-        drawn = place.get(place.each(products.drawn_entries, C, state.origin, row.missing_idx, x), 1)
+        drawn = place.get(place.each(products.drawn_entries, C, state.origin, row.values.missing_idx, x), 1)
         where = np.flatnonzero(np.isnan(Y[row.position]))
         out[:, row.position, where] = drawn + np.sqrt(prior.noise) * wider[:, None] * rng.standard_normal(drawn.shape)
     return out

@@ -6,19 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.filter.coefficients import Belief
 from ..core.filter.masked import observed_gram
 from ..core.filter.model import FilterModel
-from ..core.filter.recursion import belief, normal_equations
 from ..core.filter.state import FilterState
 from ..core.linalg import Array, gram
 from ..core.place import HERE
 from . import kernel
 from . import projecting_products as products
+from .counted_rows import Values
 from .engine import REFRESH, compiled_or_numpy
 from .filtering import ONE_BY_ONE
 from .products import row_products
-from .projecting_numpy import doubt_of
+from .projecting_numpy import Row, doubt_of
 
 
 class CompiledProjection(NamedTuple):
@@ -40,13 +39,13 @@ class CompiledProjection(NamedTuple):
         given, origin, _, small, _ = self.state
         C = given.astype(np.float64)  # a copy: writable and in one piece, whatever the state's is
         fixed = self.state._replace(C=C, small=small._replace(G=gram(C)))
-        prior, X = belief(small, self.model), np.zeros((len(Y), self.model.r))
+        X = np.zeros((len(Y), self.model.r))
         size = max(self.block_size, min(REFRESH, ONE_BY_ONE // len(C)))
         for start in range(0, len(Y), size):
             some = slice(start, start + size)
             block = np.subtract(Y[some], origin, dtype=np.float64, order="C")
             wanted = np.empty((0, 0), Y.dtype) if variance is None else variance[some]
-            work = _Block(fixed, self.model, prior, given, block, X[some], wanted, complete_too)
+            work = _Block(fixed, self.model, given, block, X[some], wanted, complete_too)
             compiled_or_numpy(len(block), None, work.compiled, work.numpy)
         return X
 
@@ -57,7 +56,6 @@ class _Block(NamedTuple):
     state: FilterState
     """With C in double precision, and its G."""
     model: FilterModel
-    prior: Belief
     given: Array
     """C as the state has it: NumPy's variances are computed in its precision."""
     rows: Array
@@ -72,17 +70,16 @@ class _Block(NamedTuple):
     def compiled(self, _: None, some: slice) -> tuple[None, int]:
         """See ``engine.compiled_or_numpy``."""
         state, rows, X, out = self.state, self.rows[some], self.X[some], self.variance[some]
-        return None, kernel.project_rows(state.small, self.model, state.C, rows, X, out, self.complete_too)
+        return None, kernel.project_rows(state, self.model, rows, X, out, self.complete_too)
 
     def numpy(self, _: None, k: int) -> None:
         """Row k, which the loops have handed back."""
-        model, C, y = self.model, self.state.C, self.rows[k]
-        missing_idx = np.flatnonzero(np.isnan(y))
-        b, yy = row_products(C, np.nan_to_num(y, nan=0.0))
+        C, y, doubt = self.state.C, self.rows[k], doubt_of(self.state, self.model)
+        missing_idx, known = np.flatnonzero(np.isnan(y)), np.nan_to_num(y, nan=0.0)
         m, n_missing = len(C), len(missing_idx)
         G = observed_gram(HERE, C, self.state.small.G, missing_idx, n_missing, m)
-        found = model.step.find(normal_equations(model, G, b, yy, m - n_missing), self.prior)
+        values = Values(C, known, doubt.group, missing_idx)
+        found = doubt.coefficients(Row(k, (G, *row_products(C, known)), m - n_missing, n_missing, values))
         self.X[k] = found.x
         if len(self.variance):
-            doubt = doubt_of(self.state, model)
-            products.set_variances(self.variance, k, self.given, missing_idx, *doubt.spread(found), None)
+            products.set_variances(self.variance, k, self.given, missing_idx, *doubt.spread(found), doubt.group)

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.filter.coefficients import Belief, Coefficients, Sample
-from ..core.filter.counted import trust, weighted_root
-from ..core.filter.groups import mean_root, stack
+from ..core.filter.groups import Counts, Stacked, all_groups, mean_root
 from ..core.filter.masked import observed_gram
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief, normal_equations, with_mean
@@ -18,8 +17,8 @@ from ..core.linalg import Array, gram, is_sparse
 from ..core.place import Place, Tall
 from . import projecting_products as products
 from . import sparse_products
-from .counted_products import group_sizes, sizes_among, taken
-from .counted_rows import Equations, heard
+from .counted_products import taken
+from .counted_rows import Equations, Members, Values, found, members_of, observed
 from .places import place_of
 from .products import NONE_MISSING, count_missing, cross
 from .rows import Rows
@@ -33,14 +32,8 @@ class Row(NamedTuple):
     n: int
     """Observed entries."""
     n_missing: int
-    C: Tall
-    """The dictionary's rows of these features: of all of them, or of the observed ones of a sparse row."""
-    y: Tall
-    """Their values, zero where missing."""
-    group: Tall | None
-    """Their groups, where every feature has its own doubt."""
-    missing_idx: Tall
-    """Which of them are missing."""
+    values: Values
+    """Of all features, or of the observed ones of a sparse row; without groups where all share one covariance."""
 
 
 class Doubt(NamedTuple):
@@ -49,8 +42,15 @@ class Doubt(NamedTuple):
     state: FilterState
     model: FilterModel
     prior: Belief
-    roots: Array
-    """Square roots of the groups' covariances (K × q × q)."""
+    stacked: Stacked | None
+    """The groups' covariances, where every feature has its own doubt."""
+    members: Members | None
+    """Which features are in which group, likewise."""
+
+    @property
+    def roots(self) -> Array:
+        """Square roots of the groups' covariances (K × q × q)."""
+        return self.prior.S[None] if self.stacked is None else self.stacked.roots
 
     @property
     def place(self) -> Place:
@@ -62,28 +62,27 @@ class Doubt(NamedTuple):
         """The groups of the features (m), where every feature has its own doubt."""
         return None if self.state.groups is None else self.state.groups.group
 
-    def _counts(self, row: Row) -> Array:
+    def _counts(self, row: Row, members: Members) -> Counts:
         """Observed features of each group."""
-        counts = self.place.total(group_sizes, row.group, len(self.roots))
-        observed: Array = counts - self.place.total(sizes_among, row.group, row.missing_idx, len(self.roots))
-        return observed
+        _, _, group, missing_idx = row.values
+        if group is not members.group:  # of a sparse row, which has its observed features only
+            return members_of(self.place, group, len(members.counts.by_group)).counts
+        return observed(self.place, members, missing_idx, row.n)
 
     def before(self, row: Row) -> tuple[Sample, Belief]:
         """The row's normal equations and the belief about the features that it has."""
         sample = normal_equations(self.model, *row.equations, row.n)
-        if self.state.groups is None or row.n == 0:
+        if self.stacked is None or self.members is None or row.n == 0:
             return sample, self.prior
-        return sample, self.prior._replace(S=mean_root(self.roots, self._counts(row)))
+        counts = self._counts(row, self.members)
+        return sample, self.prior._replace(S=mean_root(self.stacked.roots, counts.by_group))
 
     def coefficients(self, row: Row) -> Coefficients:
         """Of a row, found as the filter finds them."""
-        if self.state.groups is None or row.n == 0:
+        if self.stacked is None or self.members is None or row.n == 0:
             return self.model.step.find(*self.before(row))
-        counts = self._counts(row)
-        weights = trust(self.state.small, self.model, self.roots, counts, self.state.groups.n_levels)
-        equations = heard(self.place, row.C, row.y, row.group, row.missing_idx, row.equations, weights)
-        prior = self.prior._replace(S=weighted_root(self.roots, counts, weights))
-        return self.model.step.find(normal_equations(self.model, *equations, row.n), prior)
+        counts = self._counts(row, self.members)
+        return found(self.place, self.state.small, self.model, self.stacked, counts, row.values, row.equations)
 
     def spread(self, found: Coefficients) -> tuple[Array, Array]:
         """F with Σ = FFᵀ, and the part of a row's predictive variances that the entries of a group share (K).
@@ -99,8 +98,11 @@ class Doubt(NamedTuple):
 def doubt_of(state: FilterState, model: FilterModel) -> Doubt:
     """The doubt of a state."""
     prior = belief(state.small, model)
-    roots = prior.S[None] if state.groups is None else stack(prior.S, state.groups)
-    return Doubt(state, model, prior, roots)
+    if state.groups is None:
+        return Doubt(state, model, prior, None, None)
+    of_groups = all_groups(prior.S, state.groups)
+    members = members_of(place_of(state.C), state.groups.group, of_groups.n_groups)
+    return Doubt(state, model, prior, of_groups, members)
 
 
 def each_row(state: FilterState, X: Rows, block_size: int) -> Iterator[Row]:
@@ -131,7 +133,7 @@ def _rows_of_block(place: Place, C: Tall, G: Array, state: FilterState, X: Array
         missing_idx, n = place.each(products.indices, missing, j), int(n_missing[j])
         G_row = observed_gram(place, C, G, missing_idx, n, m)
         y = place.each(products.line, block, j)
-        yield Row(start + j, (G_row, K[:, j], float(yy[j])), m - n, n, C, y, group, missing_idx)
+        yield Row(start + j, (G_row, K[:, j], float(yy[j])), m - n, n, Values(C, y, group, missing_idx))
 
 
 def _sparse_rows(state: FilterState, X: Rows) -> Iterator[Row]:
@@ -143,7 +145,7 @@ def _sparse_rows(state: FilterState, X: Rows) -> Iterator[Row]:
         group = None if state.groups is None else place.each(taken, state.groups.group, observed)
         n = int(X.indptr[k + 1] - X.indptr[k])
         equations = place.total(sparse_products.normal_equations, rows, y)
-        yield Row(k, equations, n, m - n, rows, y, group, NONE_MISSING)
+        yield Row(k, equations, n, m - n, Values(rows, y, group, NONE_MISSING))
 
 
 class NumpyProjection(NamedTuple):
@@ -174,7 +176,7 @@ class NumpyProjection(NamedTuple):
                 found = doubt.coefficients(row)
                 X[row.position] = found.x
                 if out is not None:
-                    j, idx = row.position - some.start, row.missing_idx
+                    j, idx = row.position - some.start, row.values.missing_idx
                     out = place.each(products.set_variances, out, j, C, idx, *doubt.spread(found), doubt.group)
             if target is not None:
                 write(place, target, out)

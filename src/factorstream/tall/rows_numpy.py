@@ -29,7 +29,7 @@ class NumpyRows(NamedTuple):
         for rows in blocks:
             for row in observed_rows(self.place, rows, m):
                 small = refreshed(self.place, small, C)
-                small, C, record = filter_row(self.place, small, self.model, C, row, m)
+                small, C, record, _ = filter_row(self.place, small, self.model, C, row, m)
                 records.append(record)
         return Filtered(FilterState(C, origin, unseen, small, groups), records)
 
@@ -63,11 +63,11 @@ def observed_rows(place: Place, rows: RowBlock, m: int) -> Iterator[ObservedRow]
 
 def filter_row(
     place: Place, small: SmallState, model: FilterModel, C: Tall, row: ObservedRow, m: int
-) -> tuple[SmallState, Tall, FilterRecord]:
-    """One sample of m features; C and the matrices of ``small`` are changed in place."""
+) -> tuple[SmallState, Tall, FilterRecord, float]:
+    """One sample of m features, and the weight with which it counts; C and the matrices of ``small`` are changed."""
     y, missing_idx, n = row
     G = observed_gram(place, C, small.G, missing_idx, m - n, m)
     b, yy = place.total(row_products, C, y)
     small, step = absorb(small, model, G, b, yy, n)
     C = place.each(move, C, step.x, y, missing_idx, step.g)
-    return small, C, record_of(step.ee, n, step.share)
+    return small, C, record_of(step.ee, n, step.share), step.weight

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.filter.groups import Groups
+from ..core.filter.groups import one_group
 from ..core.filter.state import FilterState, SmallState
 from ..core.filter.units import units
 from ..core.linalg import Array, gram, matrix_root
@@ -210,8 +210,6 @@ def start(
     origin = place.each(converted, scale.origin, dtype)
     groups = None
     if counted:
-        zeros = place.put(np.zeros(m), 0)
-        alike = place.put(np.zeros(m, dtype=np.intp), 0)
-        q = len(small.S)
-        groups = Groups(zeros, alike, np.zeros((0, q, q)), np.zeros(0), 0.0, matrix_root(V0))
+        groups = one_group(m, matrix_root(V0))
+        groups = groups._replace(seen=place.put(groups.seen, 0), group=place.put(groups.group, 0))
     return FilterState(tall_C, origin, still_unseen(place, unseen), small, groups)

@@ -7,8 +7,10 @@ import pytest
 
 from counted_problems import begin_counted, counted_model, feature_covariances, problem
 from factorstream.core.filter import groups as grouping
-from factorstream.core.filter.counted import drifted, find, learned, trust
-from factorstream.core.filter.groups import covariances, stack
+from factorstream.core.filter.coefficients import Sample
+from factorstream.core.filter.counted import condition, drifted, step_of, trust
+from factorstream.core.filter.groups import Counts, all_groups, covariances, in_columns, stacked
+from factorstream.core.filter.recursion import belief, normal_equations
 from factorstream.core.filter.state import noise_information
 from factorstream.tall.filtering import filter_rows
 from filter_problems import begin, close, paper_model, random_spd
@@ -97,54 +99,75 @@ def test_only_groups_that_were_seen_or_are_levels_learn(rng):
     seen = np.ones(len(C), dtype=bool)
     alone = int(np.flatnonzero(group > groups.n_levels)[0])
     seen[alone] = False
-    K = len(groups.shares) + 1
-    counts = np.bincount(group[seen], minlength=K).astype(float)
+    of_groups, n = all_groups(state.small.S, groups), int(seen.sum())
+    counts = Counts(np.bincount(group[seen], minlength=of_groups.n_groups).astype(float), n, None)
     A = C[seen]
-    roots = stack(state.small.S, groups)
-    before = covariances(roots)
-    equations = A.T @ A, A.T @ y[seen], float(y[seen] @ y[seen])
-    step = find(state.small, model, roots, *equations, counts, np.ones(K))
-    small, after, weight = learned(state.small, groups, model, step, np.zeros(K))
-    V = covariances(stack(small.S, after))
+    before = covariances(of_groups.roots)
+    sample = normal_equations(model, A.T @ A, A.T @ y[seen], float(y[seen] @ y[seen]), n)
+    step = step_of(state.small, model, of_groups, counts, model.step.find(sample, belief(state.small, model)))
+    condition(of_groups, step, counts)
+    V = covariances(of_groups.roots)
     np.testing.assert_array_equal(V[group[alone]], before[group[alone]])
-    shares = np.concatenate([[1.0], groups.shares])
-    for k in range(K):
-        rho = shares[k] or float(k in group[seen])
+    for k, share in enumerate(of_groups.shares):
+        rho = share or float(k in group[seen])
         expected = np.linalg.inv(np.linalg.inv(before[k]) + rho * np.outer(step.z, step.z) / step.lam)
         close(V[k], expected, 1e-8)
-    assert weight == pytest.approx(state.small.lam / step.lam)
-    assert 0 < weight < 1
+    assert step.lam > state.small.lam
+
+
+@pytest.mark.parametrize("n_groups", [1, 3, 9])
+def test_few_groups_and_many_are_conditioned_alike(rng, n_groups):
+    """One after another, or all at once."""
+    state, model = in_the_middle(rng)
+    of_groups = all_groups(state.small.S, state.groups)
+    roots = np.repeat(of_groups.roots[:1], n_groups, axis=0) * rng.uniform(0.5, 2.0, (n_groups, 1, 1))
+    shares = 2.0 ** -np.arange(n_groups)
+    few = stacked(in_columns(roots), shares, n_groups - 1)
+    counts, before = Counts(np.ones(n_groups), n_groups, None), covariances(few.roots)
+    x = model.step.find(Sample(np.eye(2), np.ones(2), 9.0, n_groups), belief(state.small, model))
+    step = step_of(state.small, model, few, counts, x)
+    condition(few, step, counts)
+    information = np.outer(step.z, step.z) / step.lam
+    for V, was, share in zip(covariances(few.roots), before, shares, strict=True):
+        close(V, np.linalg.inv(np.linalg.inv(was) + share * information), 1e-9)
+    np.testing.assert_array_equal(few.lines.reshape(-1, 3, 3), few.roots.transpose(0, 2, 1))
 
 
 def test_drift_grows_every_doubt_and_forgets_counts(rng):
     """Loadings whose coefficients have covariance T walk by L⁻ᵀQL⁻¹, T = LLᵀ; those that miss the row by r/n more."""
     state, _ = in_the_middle(rng)
     Q, r = random_spd(rng, 3, 0.1), 2
-    counts = np.ones(len(state.groups.shares) + 1)
-    counts[-1] = 0.0  # the last is a feature of its own
-    small, groups, share = drifted(state.small, state.groups, Q, counts)
-    grown = covariances(stack(small.S, groups)) - covariances(stack(state.small.S, state.groups))
+    of_groups = all_groups(state.small.S, state.groups)
+    before, by_group = covariances(of_groups.roots), np.ones(of_groups.n_groups)
+    by_group[-1] = 0.0  # the last is a feature of its own
+    counts = Counts(by_group, len(by_group) - 1, None)
+    assert drifted(state.small, of_groups, None, counts) == 1.0
+    np.testing.assert_array_equal(covariances(of_groups.roots), before)
+    share = drifted(state.small, of_groups, Q, counts)
+    grown = covariances(of_groups.roots) - before
     to_unit = np.eye(3)
     to_unit[:r, :r] = np.linalg.cholesky(state.small.T)
     walked = to_unit.T @ grown @ to_unit * state.small.noise / state.small.lam  # of loadings for unit coefficients
     expected = np.repeat(Q[None], len(walked), axis=0)
-    expected[-1] *= 1.0 + r / counts.sum()
+    expected[-1] *= 1.0 + r / counts.n
     close(walked, expected, 1e-9)
-    assert groups.n == share * state.groups.n
     assert 0 < share < 1
-    assert drifted(state.small, state.groups, None, counts) == (state.small, state.groups, 1.0)
 
 
 def test_only_a_feature_of_its_own_that_is_doubted_counts_less(rng):
     state, model = in_the_middle(rng)
-    groups, K = state.groups, len(state.groups.shares) + 1
-    roots = stack(state.small.S, groups)
-    levels = slice(0, groups.n_levels + 1)
+    of_groups = all_groups(state.small.S, state.groups)
+    roots, K = of_groups.roots, of_groups.n_groups
     roots[-1] *= 10.0
-    weights = trust(state.small, model, roots, np.ones(K), groups.n_levels)
-    np.testing.assert_array_equal(weights[levels], 1.0)
+    counts = Counts(np.ones(K), K, None)
+    weights = trust(state.small, model, of_groups, counts)
+    np.testing.assert_array_equal(weights[: of_groups.n_levels + 1], 1.0)
     assert weights[-1] < 0.01
     assert np.count_nonzero(weights == 1.0) >= K / 2
+    roots[of_groups.n_levels + 1 :] = 0.1 * roots[0]
+    assert trust(state.small, model, of_groups, counts) is None
+    roots[...] = all_groups(state.small.S, state.groups).roots
+    roots[-1] *= 10.0
     z = np.append(rng.multivariate_normal(state.small.xbar, state.small.T, 200_000), np.ones((200_000, 1)), axis=1)
     expected = np.array([np.mean((z @ R) ** 2) * len(R) for R in roots])  # E[zᵀVz]
     middle = np.sort(expected)[(K - 1) // 2]

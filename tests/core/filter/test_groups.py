@@ -8,6 +8,7 @@ import pytest
 from factorstream.core.filter.covariance import potter_update
 from factorstream.core.filter.groups import (
     LOWEST,
+    Counts,
     Groups,
     chosen_levels,
     kept_share,
@@ -120,4 +121,6 @@ def test_the_median_of_counted_values(rng):
         values, counts = rng.standard_normal(6), rng.integers(0, 4, 6)
         counts[0] += 1
         every = np.sort(np.repeat(values, counts))
-        assert weighted_median(values, counts.astype(float)) == every[(len(every) - 1) // 2]
+        of = Counts(counts.astype(float), int(counts.sum()), None)
+        assert weighted_median(values, of) == every[(len(every) - 1) // 2]
+    assert weighted_median(values, Counts(np.array([0.0, 7.0, 0.0]), 7, 1)) == values[1]

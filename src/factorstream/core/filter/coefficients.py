@@ -160,7 +160,7 @@ def with_doubt(sample: Sample, belief: Belief) -> Sample:
     too small, C would learn nothing from it, and σ² would stay as it is.
     """
     r = len(sample.b)
-    D = sample.n * (belief.S @ belief.S.T)
+    D = sample.n * belief.S.dot(belief.S.T)
     b = sample.b - D[:r, r] if len(D) > r else sample.b
     return Sample(sample.G + D[:r, :r], b, sample.yy, sample.n)
 

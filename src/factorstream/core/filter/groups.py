@@ -80,13 +80,60 @@ class Groups(NamedTuple):
 
 
 def stack(S: Array, groups: Groups) -> Array:
-    """The square roots of all groups' covariances, group 0 first (K + 1 × q × q), a copy.
+    """The square roots of all groups' covariances, group 0 first (K + 1 × q × q), a copy as in :func:`in_columns`."""
+    return in_columns(np.concatenate([S[None], groups.roots]))
 
-    Each has its columns one after another in memory, so that those of all groups are one matrix without a copy.
+
+def one_group(m: int, prior: Array) -> Groups:
+    """All of m features in group 0, before the first sample; ``prior`` is a square root of V0 (q × q)."""
+    return Groups(np.zeros(m), np.zeros(m, dtype=np.intp), np.zeros((0, *prior.shape)), np.zeros(0), 0.0, prior)
+
+
+def in_columns(roots: Array) -> Array:
+    """The matrices (K × q × q) with the columns of each one after another in memory.
+
+    So the columns of all of them are one matrix without a copy.
     """
-    out = np.empty((len(groups.roots) + 1, *S.shape))
-    out[0], out[1:] = S.T, groups.roots.transpose(0, 2, 1)
-    return out.transpose(0, 2, 1)
+    return np.ascontiguousarray(roots.transpose(0, 2, 1)).transpose(0, 2, 1)
+
+
+class Stacked(NamedTuple):
+    """The covariances of all groups, group 0 first, as square roots in one array. They change in place."""
+
+    roots: Array
+    """The square roots (K + 1 × q × q), as :func:`stack` has them."""
+    lines: Array
+    """The same memory as one matrix: the columns of all roots, one below the other ((K + 1) q × q)."""
+    shares: Array
+    """With which weight the groups are conditioned on every sample (K + 1): 1, a level's share; 0 for one feature."""
+    n_levels: int
+    """How many of the groups are levels, without group 0."""
+
+    @property
+    def n_groups(self) -> int:
+        """K + 1."""
+        return len(self.shares)
+
+
+def stacked(roots: Array, shares: Array, n_levels: int) -> Stacked:
+    """From the square roots as :func:`stack` has them."""
+    return Stacked(roots, roots.transpose(0, 2, 1).reshape(-1, roots.shape[1]), shares, n_levels)
+
+
+def all_groups(S: Array, groups: Groups) -> Stacked:
+    """The covariances of all groups in new memory."""
+    return stacked(stack(S, groups), np.concatenate([[1.0], groups.shares]), groups.n_levels)
+
+
+class Counts(NamedTuple):
+    """How many features of each group a sample has."""
+
+    by_group: Array
+    """(K + 1)."""
+    n: int
+    """All of them together."""
+    only: int | None
+    """The number of their group, where all features are in the same one."""
 
 
 def mean_root(roots: Array, counts: Array) -> Array:
@@ -143,15 +190,18 @@ def level_root(S: Array, prior: Array, share: float) -> Array:
     return root
 
 
-def is_alike(own: Array, level: Array, seen: float) -> bool:
-    """Whether V_i = RRᵀ of a feature seen in so many samples exceeds the V_l of a level by no more than chance.
+def are_alike(own: Array, level: Array, seen: Array) -> Array:
+    """Whether V_i = RRᵀ of features seen in so many samples exceed the V_l of levels by no more than chance (K).
+
+    ``own`` are the R of the features, ``level`` the square roots of their levels' covariances (both K × q × q).
 
     Seen in samples like all others, q directions by n samples, the largest eigenvalue of V_l⁻¹V_i, an inverse of sample
     covariances, is at most about (1 − √(q/n))⁻² (Marchenko and Pastur), and the share of the level is off by up to half
     a level. Seen where one coefficient is always small, the feature is known less than the level says.
     """
-    excess = np.linalg.norm(np.linalg.solve(level, own), 2) ** 2
-    return bool(excess <= 2.0 ** (0.5 / STEPS_PER_HALF) / (1.0 - np.sqrt(len(own) / seen)) ** 2)
+    excess = np.linalg.norm(np.linalg.solve(level, own), 2, axis=(1, 2)) ** 2
+    alike: Array = excess <= 2.0 ** (0.5 / STEPS_PER_HALF) / (1.0 - np.sqrt(own.shape[1] / seen)) ** 2
+    return alike
 
 
 def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool = False) -> tuple[Array, Groups]:
@@ -176,9 +226,11 @@ def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool
     if len(groups.shares) > groups.n_levels:
         alone = np.flatnonzero(group > groups.n_levels)
         stays = is_young(seen[alone], r) | ((wanted[alone] > 0) & (not mature_too))
-        for k in np.flatnonzero(stays & (seen[alone] >= SETTLED * r)):
-            i = alone[k]
-            stays[k] = not is_alike(groups.roots[group[i] - 1], root_of(int(wanted[i])), seen[i])
+        often = np.flatnonzero(stays & (seen[alone] >= SETTLED * r))
+        if len(often):
+            i = alone[often]
+            level_roots = np.array([root_of(level) for level in wanted[i].tolist()])
+            stays[often] = ~are_alike(groups.roots[group[i] - 1], level_roots, seen[i])
         alone = alone[stays]
         sizes -= np.bincount(wanted[alone], minlength=LOWEST + 1)
     levels = 1 + np.flatnonzero(sizes[1:])
@@ -189,10 +241,10 @@ def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool
     shares = 2.0 ** (-levels / STEPS_PER_HALF)
     if np.array_equal(new, group) and np.array_equal(shares, groups.shares[: groups.n_levels]):
         return group, groups
-    roots = [root_of(level) for level in levels.tolist()]
-    roots += list(groups.roots[group[alone] - 1])
+    roots = np.array([root_of(level) for level in levels.tolist()]).reshape(-1, *S.shape)
     return new, groups._replace(
-        roots=np.array(roots).reshape(-1, *S.shape), shares=np.concatenate([shares, np.zeros(len(alone))])
+        roots=np.concatenate([roots, groups.roots[group[alone] - 1]]),
+        shares=np.concatenate([shares, np.zeros(len(alone))]),
     )
 
 
@@ -217,8 +269,10 @@ def kept_share(S: Array, Q: Array) -> float:
     return float(np.trace(np.linalg.solve(V + Q, V))) / len(V)
 
 
-def weighted_median(values: Array, counts: Array) -> float:
-    """The median of ``values``, each taken ``counts`` times."""
+def weighted_median(values: Array, counts: Counts) -> float:
+    """The median of ``values``, one per group, each taken as often as the group has features."""
+    if counts.only is not None:
+        return float(values[counts.only])
     order = values.argsort()
-    below = counts[order].cumsum()
+    below = counts.by_group[order].cumsum()
     return float(values[order[below.searchsorted(0.5 * below[-1])]])

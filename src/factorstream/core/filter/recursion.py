@@ -35,11 +35,11 @@ class Absorbed(NamedTuple):
     """λ/λ_k, what the sample counts; 1 unless C is doubted."""
 
 
-def belief(state: SmallState, model: FilterModel) -> Belief:
-    """What the state says before a sample arrives, in the units of the learned noise."""
+def belief(state: SmallState, model: FilterModel, S: Array | None = None) -> Belief:
+    """What the state says before a sample arrives, in the units of the learned noise; with another S where given."""
     noise = state.noise
     scale = noise / state.lam if model.gain.facts.posterior else 0.0
-    return Belief(noise, state.xbar, state.T, state.S, scale, model.min_observed, model.rcond)
+    return Belief(noise, state.xbar, state.T, state.S if S is None else S, scale, model.min_observed, model.rcond)
 
 
 def normal_equations(model: FilterModel, G: Array, b: Array, yy: float, n: int) -> Sample:
