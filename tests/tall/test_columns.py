@@ -15,7 +15,7 @@ from split_place import SPLIT, fetched
 
 
 def written_out(state, model, rows):
-    """Σe² and its degrees of freedom with every matrix in full: each row's x by Bayes' rule in the space of values."""
+    """The three sums with every matrix in full: each row's x by Bayes' rule in the space of values."""
     small, r = state.small, model.r
     C, origin, V = fetched(state.C).astype(float), fetched(state.origin).astype(float), feature_covariances(state)
     second = np.ones((model.q, model.q))
@@ -24,7 +24,7 @@ def written_out(state, model, rows):
         second[:r, r] = second[r, :r] = small.xbar
     doubts = np.array([np.trace(V_i @ second) for V_i in V])
     noises = small.noise * (1.0 + doubts / small.lam)
-    squares, freedom = np.zeros((2, rows.shape[1]))
+    squares, own, others = np.zeros((3, rows.shape[1]))
     for y in rows:
         seen = ~np.isnan(y)
         C_x = C[seen, :r]
@@ -36,8 +36,10 @@ def written_out(state, model, rows):
         Sigma = small.T - gain @ C_x @ small.T
         into_x = np.einsum("ij,jk,ik->i", C_x, Sigma, C_x) / noises[seen]
         into_c = np.einsum("i,mij,j->m", z, V[seen], z) / small.lam
-        freedom[seen] += np.maximum(1.0 - into_x, 0.0) * np.maximum(1.0 - into_c, 0.0)
-    return squares, freedom
+        left = np.maximum(1.0 - into_c, 0.0)
+        own[seen] += (1.0 - into_x) ** 2 * left
+        others[seen] += into_x * (1.0 - into_x) * left
+    return squares, own, others
 
 
 @pytest.mark.parametrize("with_mean", [True, False])
@@ -69,8 +71,7 @@ def test_they_do_not_depend_on_the_place_or_on_how_many_rows_are_handled_togethe
             np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
-def test_a_rescaled_filter_is_that_of_the_rescaled_columns(rng):
-    """A start in the new units, the same coefficients for every row: the rest follows."""
+def test_a_rescaled_filter_has_the_same_doubt(rng):
     X, C, V = problem(rng, 40, 6, 2, missing=0.3)
     factor = np.array([1.0, 3.0, 0.5, 1.0, 2.0, 1.0])
     model = counted_model(2, 3, learn_noise=True)
@@ -80,7 +81,15 @@ def test_a_rescaled_filter_is_that_of_the_rescaled_columns(rng):
     np.testing.assert_allclose(fetched(other.origin), fetched(state.origin) * factor)
     np.testing.assert_allclose(other.small.G, fetched(other.C).T @ fetched(other.C), rtol=1e-12)
     np.testing.assert_array_equal(feature_covariances(other), feature_covariances(state))
-    squares, freedom = residual_sums(rescaled(state, np.full(6, 7.0)), model, 7.0 * X)
-    plain = residual_sums(state._replace(small=state.small._replace(noise_sum=state.small.noise_sum / 49.0)), model, X)
-    np.testing.assert_allclose(squares, 49.0 * plain[0], rtol=1e-9)
-    np.testing.assert_allclose(freedom, plain[1], rtol=1e-9)
+
+
+def test_residuals_are_in_the_units_of_the_columns(rng):
+    X, C, V = problem(rng, 40, 6, 2, missing=0.3)
+    model = counted_model(2, 3, learn_noise=True)
+    state, _ = filter_rows(begin_counted(C, V, 0.1, 2), model, X, 16)
+    louder = state._replace(small=state.small._replace(noise_sum=49.0 * state.small.noise_sum))
+    found = residual_sums(rescaled(louder, np.full(6, 7.0)), model, 7.0 * X)
+    plain = residual_sums(state, model, X)
+    np.testing.assert_allclose(found.squares, 49.0 * plain.squares, rtol=1e-9)
+    np.testing.assert_allclose(found.own, plain.own, rtol=1e-9)
+    np.testing.assert_allclose(found.others, plain.others, rtol=1e-9)

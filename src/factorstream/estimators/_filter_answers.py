@@ -31,11 +31,14 @@ class FilterDictionary(NamedTuple):
         return self.run.settings.block_size
 
     @property
-    def _variance(self) -> float | Array:
-        """What variances of the run are multiplied by: the square of the unit, and the column's part of the noise."""
-        unit, noise = self.run.unit, self.run.columns.noise
-        squared: float | Array = 1.0 if unit is None else np.square(unit, dtype=np.float64)
-        return squared if noise is None else squared * noise.ratio
+    def _ratio(self) -> Array | None:
+        """The noise variance of every column over the common one, where columns have noises of their own."""
+        return None if self.run.columns.noise is None else self.run.columns.noise.ratio
+
+    @property
+    def _squared_unit(self) -> float | Array:
+        """What variances of the run are multiplied by."""
+        return 1.0 if self.run.unit is None else np.square(self.run.unit, dtype=np.float64)
 
     @property
     def _unseen(self) -> Array | None:
@@ -49,15 +52,22 @@ class FilterDictionary(NamedTuple):
 
     @property
     def mean(self) -> Array:
-        return self._with_units(projecting.mean(*self._asked))
+        """Of a column without any value yet the mean is that of the others."""
+        state = self.run.filter
+        mean = projecting.mean(*self._asked)
+        if self._unseen is not None:
+            mean = np.where(self._unseen, place_of(state.C).get(state.origin, 0), mean)
+        return self._with_units(mean)
 
     @property
     def noise(self) -> float | Array:
-        return self.run.filter.small.noise * self._variance
+        return self.run.filter.small.noise * self._squared_unit * (1.0 if self._ratio is None else self._ratio)
 
     @property
     def covariance(self) -> Array:
-        V, factor = projecting.covariance(*self._asked), self._variance
+        V, factor = projecting.covariance(*self._asked), self._squared_unit
+        if self._ratio is not None:
+            factor = factor * self._ratio
         return V * factor[:, None, None] if isinstance(factor, np.ndarray) else V
 
     def coefficients(self, X: Rows) -> Array:
@@ -67,8 +77,8 @@ class FilterDictionary(NamedTuple):
         return self._filled(X, projecting.fill(*self._asked, self._rows(X), self._size))
 
     def predict(self, X: Array) -> tuple[Array, Array]:
-        filled, variance = projecting.predict(*self._asked, self._rows(X), self._size)
-        variance = variance * self._variance
+        filled, variance = projecting.predict(*self._asked, self._rows(X), self._size, self._ratio)
+        variance = variance * self._squared_unit
         if self._unseen is not None:
             variance = np.where(np.isnan(X), np.where(self._unseen, np.inf, variance), 0.0)
         return self._filled(X, filled), variance
@@ -88,19 +98,16 @@ class FilterDictionary(NamedTuple):
         return np.asarray(stdtrit(freedom, upper), dtype=np.float64)
 
     def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
-        """Every draw has one noise variance for each column."""
+        """Every draw has one noise variance for each column; nothing can be drawn of a column without any value."""
         freedom = self.run.filter.small.noise_freedom if self.run.settings.model.learn_noise else np.inf
         rows, noise = self._rows(X), self.run.columns.noise
-        drawn = projecting.draw(*self._asked, rows, self._size, n_draws, rng, freedom)
-        if noise is not None:
-            finite = np.where(np.isinf(noise.freedom), 1.0, noise.freedom)
-            wider = np.where(np.isinf(noise.freedom), 1.0, finite / rng.chisquare(finite, (n_draws, len(finite))))
-            middle = projecting.fill(*self._asked, rows, self._size)
-            drawn = middle + np.sqrt(noise.ratio * wider)[:, None, :] * (drawn - middle)
-        return self._filled(X, drawn)
+        drawn = self._filled(X, projecting.draw(*self._asked, rows, self._size, n_draws, rng, freedom, noise))
+        if self._unseen is None:
+            return drawn
+        return np.where(np.isnan(X) & self._unseen, np.nan, drawn).astype(X.dtype, copy=False)
 
     def log_density(self, X: Rows) -> Array:
-        """Of rows in which every column has the same noise, times the size of that."""
+        """Columns are divided by their noise, so that all have the same; the logarithm of that is then subtracted."""
         (state, model), noise, unit = self._asked, self.run.columns.noise, self.run.unit
         if noise is not None:
             state = rescaled(state, noise.ratio**-0.5)

@@ -23,8 +23,9 @@ from ..tall.rows import Rows, dense
 MOST, LEAST, ENTRIES = 128, 8, 50_000
 """Rows kept: as many as have ENTRIES values together, within the two bounds.
 
-Not tuned: of 20 columns with noises of their own, 70% of the entries missing, the tenth of the columns whose 95%
-intervals hold least holds .91 with 128 rows, .90 with 64 and .85 with 32 (``benchmarks/column_noises.py``)."""
+Measured by ``benchmarks/column_noises.py``: of 20 columns with noises of their own, 30% of the entries missing, the
+tenth of the columns whose 95% intervals hold least holds .91 with 128 rows; fewer make it lower. Of wide rows, which
+have many columns to learn the common noise from, there are fewer so that they take no more memory than C."""
 
 FIRST_LOOK = 16
 """Rows after which the kept ones are first read. Not tuned: a variance of so many values is known to one in three."""
@@ -42,7 +43,7 @@ GROWN = 2.0
 
 TAIL = 0.1
 """Share of a column's values at either end that its spread leaves out, so that glitches do not make a unit larger. Not
-tuned."""
+tuned: a tenth is more than glitches are, and less than the time in which most sensors move."""
 
 
 class Columns(NamedTuple):
@@ -69,8 +70,8 @@ def new_columns(unit: Array | None, wanted: bool, n_features: int, dtype: np.dty
 def kept(columns: Columns, rows: Rows, first: int, model: FilterModel, with_data: Array | None = None) -> Columns:
     """With some of ``rows``, which are numbers ``first``, ``first`` + 1, … of the run.
 
-    ``with_data`` are the indices of those that have data, where it is not all of them. With room for N rows, one in p of
-    the rows k ≥ N is kept, where p is the largest power of two in k/N, and the last N of them stay: they lie in the
+    ``with_data`` are the indices of those that have data, where it is not all of them. With room for N rows, one in p
+    of the rows k ≥ N is kept, where p is the largest power of two in k/N, and the last N of them stay: they lie in the
     second half of all rows, nearly. Which ones these are follows from k as if by chance, so that sensors which report
     in turn are all among them. Under a drift the last N rows are kept: older ones met another dictionary.
     """
@@ -87,18 +88,21 @@ def kept(columns: Columns, rows: Rows, first: int, model: FilterModel, with_data
     return columns._replace(recent=np.concatenate([recent[max(len(recent) + len(new) - room, 0) :], new]))
 
 
-GOLDEN = 0x9E3779B97F4A7C15
-"""2⁶⁴ over the golden ratio: its multiples modulo 2⁶⁴ are spread evenly, and have no period (Knuth, The Art of Computer
-Programming, volume 3, section 6.4)."""
-
-
 def _is_chosen(k: int, room: int) -> bool:
     """Whether row k is one of those to keep: one in p, the largest power of two in k/room."""
-    return (k * GOLDEN) % 2**64 < 2**64 >> max((k // room).bit_length() - 1, 0)
+    return _scrambled(k) < 2**64 >> max((k // room).bit_length() - 1, 0)
+
+
+def _scrambled(k: int) -> int:
+    """A number below 2⁶⁴ that follows from k as if by chance (SplitMix64, doi:10.1145/2660193.2660195)."""
+    k = (k + 1) * 0x9E3779B97F4A7C15 % 2**64
+    k = (k ^ (k >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    k = (k ^ (k >> 27)) * 0x94D049BB133111EB % 2**64
+    return k ^ (k >> 31)
 
 
 def rows_to_look(columns: Columns, k: int) -> int | None:
-    """How many rows after the k-th the kept ones are read: LOOKS times per doubling, from FIRST_LOOK on. None: never."""
+    """How many rows after the k-th the kept ones are read: LOOKS times per doubling, after FIRST_LOOK. None: never."""
     if columns.recent is None:
         return None
     if k < FIRST_LOOK:
@@ -119,8 +123,7 @@ def with_noise(columns: Columns, state: FilterState, model: FilterModel) -> Colu
     """With the noise of the columns in the kept rows. Where one V is shared, the noise is as well."""
     if columns.recent is None or not model.step.doubts:
         return columns
-    sums = residual_sums(state, model, columns.recent, columns.unit)
-    return columns._replace(noise=column_noise(*sums))
+    return columns._replace(noise=column_noise(residual_sums(state, model, columns.recent, columns.unit)))
 
 
 def _in_larger_units(columns: Columns, state: FilterState, model: FilterModel) -> tuple[Columns, FilterState]:
@@ -143,11 +146,11 @@ def _with_units(columns: Columns, state: FilterState, model: FilterModel, new: A
         return columns, state
     new = new.astype(unit.dtype)
     state = rescaled(state, unit / new)
-    squares, freedom = residual_sums(state, model, recent, new)
-    small, free = state.small, float(freedom.sum())
+    sums = residual_sums(state, model, recent, new)
+    small, free = state.small, float(np.sum(sums.own + sums.others))
     if free > 0.0:  # the variance is known as well as the kept rows say, and what comes now counts accordingly
         dof = min(small.noise_dof, free / (EQUAL_SHARE * max(small.k, 1)))
-        small = small._replace(noise_sum=dof * float(squares.sum()) / free, noise_dof=dof)
+        small = small._replace(noise_sum=dof * float(sums.squares.sum()) / free, noise_dof=dof)
     state = state._replace(small=small)
     return with_noise(columns._replace(unit=new), state, model), state
 

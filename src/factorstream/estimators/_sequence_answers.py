@@ -258,7 +258,9 @@ class SequenceAnswers(SequenceAttributes):
         shift, scale = state.stream.shift, state.stream.scale
         var = answer.var + state.model.noise.variance if noise else answer.var
         var = np.maximum(var, 0.0)  # rounding, where a row is far from everything
-        return shift + scale * answer.signal, self._width(held) * np.sqrt(var)
+        width = self._width(held)
+        std = np.where(np.isinf(width), np.inf, np.where(np.isinf(width), 1.0, width) * np.sqrt(var))
+        return shift + scale * answer.signal, std
 
     def _width(self, held: float = 0.95) -> Array:
         """Factors (m,) that turn standard deviations of standardised features into those that are reported.

@@ -65,7 +65,8 @@ def question(method: Callable[Asked, Answered]) -> Callable[Asked, Answered]:
     @wraps(method)
     def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answered:
         try:
-            return method(*args, **kwargs)
+            with np.errstate(over="ignore"):  # what is too far away for a number is infinitely far
+                return method(*args, **kwargs)
         except np.linalg.LinAlgError as problem:
             raise ValueError(TOO_FAR_APART) from problem
 

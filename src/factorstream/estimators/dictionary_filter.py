@@ -92,7 +92,7 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     mean_ : array (n_features,)
         What is predicted of a row before any of it is seen; coefficients are counted from there.
     noise_variance_ : float, or array (n_features,) where columns have units or noises of their own
-        With ``covariance="counted"``, unless given: how far values are from what the other columns say of them.
+        With ``covariance="counted"`` every column has its own, unless it is given.
     n_samples_seen_ : int
         Rows taken in; rows without any observed entry change nothing and are not counted.
     n_passes_ : int

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..core.filter.column_noise import ResidualSums
 from ..core.linalg import Array
 
 PIECE = 100_000
@@ -39,25 +40,21 @@ def weighted_equations(
 
 
 def added_residuals(
-    sums: tuple[Array, Array],
-    C: Array,
-    E: Array,
-    missing: Array,
-    F: Array,
-    weights: Array,
-    taken: Array,
-    group: Array | None,
-) -> tuple[Array, Array]:
+    sums: ResidualSums, C: Array, E: Array, missing: Array, F: Array, weights: Array, taken: Array, group: Array | None
+) -> ResidualSums:
     """The sums of ``columns.residual_sums`` with these rows too; ``weights`` are w/σ² (K), ``taken`` zᵀVz/λ (B × K)."""
     (B, r, _), groups = F.shape, np.zeros(len(C), dtype=np.intp) if group is None else group
     into_x, F_side_by_side = np.empty(E.shape), F.transpose(1, 0, 2).reshape(r, B * r)
     for some in pieces(len(C), B * r):
         CF = (C[some, :r] @ F_side_by_side).reshape(-1, B, r)
         into_x[:, some] = np.einsum("mbi,mbi->bm", CF, CF)
-    free = np.maximum(1.0 - weights[groups] * into_x, 0.0) * np.maximum(1.0 - taken[:, groups], 0.0)
-    free[missing] = 0.0
-    squares, freedom = sums
-    return squares + np.sum(E**2, axis=0), freedom + free.sum(axis=0)
+    h = np.minimum(weights[groups] * into_x, 1.0)
+    left = np.where(missing, 0.0, np.maximum(1.0 - taken[:, groups], 0.0))
+    return ResidualSums(
+        sums.squares + np.sum(E**2, axis=0),
+        sums.own + np.sum((1.0 - h) ** 2 * left, axis=0),
+        sums.others + np.sum(h * (1.0 - h) * left, axis=0),
+    )
 
 
 def multiplied(values: Array, factor: Array) -> Array:

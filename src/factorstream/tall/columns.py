@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.filter.coefficients import covariance_root
+from ..core.filter.column_noise import ResidualSums
 from ..core.filter.counted import expected_doubts
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import with_mean
@@ -23,10 +24,8 @@ AT_ONCE = 50_000
 
 
 @within_limit
-def residual_sums(
-    state: FilterState, model: FilterModel, rows: Array, unit: Array | None = None
-) -> tuple[Array, Array]:
-    """Σe² of every column over ``rows`` (n × m), which the filter has taken in, and its degrees of freedom (both m).
+def residual_sums(state: FilterState, model: FilterModel, rows: Array, unit: Array | None = None) -> ResidualSums:
+    """Σe² of every column over ``rows`` (n × m), which the filter has taken in, and what went into it (m each).
 
     ``unit`` (m) is what the columns are to be divided by.
 
@@ -34,8 +33,8 @@ def residual_sums(
 
         F = B L⁻ᵀ,  LLᵀ = I + BᵀC_ΩᵀWC_ΩB/σ²,  T = BBᵀ;    x = x̄ + FFᵀC_ΩᵀW(y_Ω − C_Ωx̄)/σ²
 
-    A residual keeps (1 − w_i‖Fᵀc_i‖²/σ²)(1 − zᵀV_i z/λ) of the variance of its noise: the first is what x has taken up
-    of it, the second what c_i has.
+    With h_i = w_i‖Fᵀc_i‖²/σ², the share of column i in its own prediction, e_i is (1 − h_i) of the column's own noise
+    and, of the variance of the others', h_i(1 − h_i); the loadings have taken up zᵀV_i z/λ of both.
     """
     place, doubt = place_of(state.C), doubt_of(state, model)
     noise, lam, r = doubt.prior.noise, state.small.lam, model.r
@@ -43,7 +42,7 @@ def residual_sums(
     B, mean = covariance_root(doubt.prior.T), with_mean(model, doubt.prior.mean)
     C: Tall = place.each(as_float64, state.C)
     zeros = place.put(np.zeros(rows.shape[1]), 0)
-    sums = zeros, zeros
+    sums = ResidualSums(zeros, zeros, zeros)
     step = max(AT_ONCE // max(rows.shape[1], 1), 1)
     for start in range(0, len(rows), step):
         some = divided(rows[start : start + step], unit)
@@ -58,7 +57,7 @@ def residual_sums(
         taken = np.sum((Z[:, None, None, :] @ doubt.roots) ** 2, axis=(-2, -1)) / lam
         E = place.each(products.residuals, C, Y, missing, Z)
         sums = place.each(products.added_residuals, sums, C, E, missing, F, weights / noise, taken, doubt.group)
-    return place.get(sums[0], 0), place.get(sums[1], 0)
+    return ResidualSums(*(place.get(part, 0) for part in sums))
 
 
 def rescaled(state: FilterState, factor: Array) -> FilterState:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.filter.state import EPS
 from .compiled_counted import doubted, trust
 from .compiled_groups import SQUARES, count
 from .compiled_steps import coefficients, look_at, normal_equations, root, space
@@ -30,13 +31,26 @@ def shared_part(St, z, F, noise, u, r):  # type: ignore[no-untyped-def]
 
 
 @loops
+def observed_noise(ratio, sizes, seen, n, share):  # type: ignore[no-untyped-def]
+    """See ``projecting_numpy.Noises.of_coefficients``; ``share`` is how much of x comes from the row."""
+    weighted, size, all_sizes = 0.0, 0.0, sizes.sum()
+    for i in range(n):
+        weighted += ratio[seen[i]] * sizes[seen[i]]
+        size += sizes[seen[i]]
+    if not size > EPS * all_sizes:
+        return 1.0
+    return 1.0 + share * (weighted / size - 1.0)
+
+
+@loops
 def project_rows(  # type: ignore[no-untyped-def]
-    C, Y, own, matrices, xbar, lam, noise, scale, rules, X, variance, complete_too
+    C, Y, own, matrices, xbar, lam, noise, scale, rules, X, variance, ratio, sizes, complete_too
 ):
     """Write the coefficients of the rows of Y under a fixed C into X; returns how many rows were done.
 
     Complete rows are passed over unless ``complete_too``. Into ``variance``, unless it has no rows, the predictive
-    variance of the missing entries as ``projecting.predict`` has it: σ² + zᵀVz + tr(ṼΣ) + c_iᵀΣc_i, V = scale · SSᵀ.
+    variance of the missing entries as ``projecting.predict`` has it: κ_i²(σ² + zᵀVz + tr(ṼΣ)) + κ̄² c_iᵀΣc_i, with
+    V = scale · SSᵀ, κ_i² in ``ratio`` and ‖c_i‖² in ``sizes``.
     """
     m, q = C.shape
     r, group, facts, active = rules.r, own.group, own.facts, own.active
@@ -63,10 +77,11 @@ def project_rows(  # type: ignore[no-untyped-def]
                 inverse(room[1], room[3], r)
             root(by_prior > 0.0 and not rules.ridge, r, room)
             common[:] = -1.0
+            of_x = noise * observed_noise(ratio, sizes, seen, n, fitted / r)
             for i in range(n_missing):
                 j = missing_idx[i]
                 k = group[j]
                 if common[k] < 0.0:
                     common[k] = shared_part(roots[k], z, F, noise, u, r)
-                variance[s, j] = noise * (1.0 + square(F, C[j], u, r)) + scale * common[k]
+                variance[s, j] = ratio[j] * (noise + scale * common[k]) + of_x * square(F, C[j], u, r)
     return len(Y)

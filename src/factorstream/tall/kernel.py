@@ -195,12 +195,18 @@ def filter_sparse_rows(
 
 
 def project_rows(
-    state: FilterState, model: FilterModel, Y: Array, X: Array, variance: Array, complete_too: bool
+    state: FilterState,
+    model: FilterModel,
+    Y: Array,
+    X: Array,
+    variance: Array,
+    noises: tuple[Array, Array],
+    complete_too: bool,
 ) -> int:
     """Coefficients of the rows of Y with gaps, or of all, under a fixed C into X (n × r); how many rows were done.
 
     G in ``state.small`` must be CᵀC. Into ``variance`` (n × m, or without rows) the predictive variance of the missing
-    entries.
+    entries; ``noises`` are κ² and ‖c_i‖² of the features (see ``projecting_numpy.Noises``).
     """
     from . import compiled_projecting
 
@@ -208,7 +214,7 @@ def project_rows(
     groups = one_group(len(state.C), small.S) if state.groups is None else state.groups
     given = _matrices(small, model), small.xbar.copy(), small.lam, prior.noise, prior.dictionary_scale, _rules(model)
     own = _grouped(state, groups, model)
-    return _call(compiled_projecting.project_rows, state.C, Y, own, *given, X, variance, complete_too)
+    return _call(compiled_projecting.project_rows, state.C, Y, own, *given, X, variance, *noises, complete_too)
 
 
 def _rules(model: FilterModel) -> Rules:

@@ -5,11 +5,13 @@ Answers are arrays of this process, wherever the dictionary is.
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Protocol
 
 import numpy as np
 
 from ..core.filter.coefficients import covariance_root
+from ..core.filter.column_noise import ColumnNoise
 from ..core.filter.groups import covariances
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief, with_mean
@@ -20,7 +22,7 @@ from . import kernel
 from . import projecting_products as products
 from .places import place_of
 from .projecting_compiled import CompiledProjection
-from .projecting_numpy import NumpyProjection, doubt_of, each_row, write
+from .projecting_numpy import NumpyProjection, doubt_of, each_row, noises_of, write
 from .rows import Rows
 from .threads import within_limit
 
@@ -43,11 +45,13 @@ class Projection(Protocol):
         """
 
 
-def _projection(state: FilterState, model: FilterModel, X: Rows, block_size: int) -> Projection:
+def _projection(
+    state: FilterState, model: FilterModel, X: Rows, block_size: int, ratio: Array | None = None
+) -> Projection:
     """The way for these rows."""
     known = not is_sparse(X) and place_of(state.C) is HERE and model.r <= kernel.WIDE
     way = CompiledProjection if known and kernel.applies(model, *X.shape) else NumpyProjection
-    return way(state, model, block_size)
+    return way(state, model, block_size, ratio)
 
 
 @within_limit
@@ -90,15 +94,20 @@ def fill(state: FilterState, model: FilterModel, Y: Array, block_size: int) -> A
 
 
 @within_limit
-def predict(state: FilterState, model: FilterModel, Y: Array, block_size: int) -> tuple[Array, Array]:
+def predict(
+    state: FilterState, model: FilterModel, Y: Array, block_size: int, ratio: Array | None = None
+) -> tuple[Array, Array]:
     """Y (n × m) with its gaps filled in, and the predictive variance of what was filled; zero where observed.
 
-    Variance of entry i    σ² + zᵀVz + c_iᵀΣc_i + tr(ṼΣ),  z = x or (x, 1) with a mean,
-    with Σ the covariance of x. Cost O(r²) per entry; no array larger than Y is made.
+    Variance of entry i    κ_i² (σ² + zᵀVz + tr(ṼΣ)) + κ̄² c_iᵀΣc_i,  z = x or (x, 1) with a mean,
+    with Σ the covariance of x, κ_i² the ``ratio`` of the column's noise to the common one (m; None: 1 for all), and κ̄²
+    that of the columns by which x was found. Cost O(r²) per entry; no array larger than Y is made.
     """
     variance = np.zeros(Y.shape, Y.dtype)
     narrow = Y.shape[1] * model.r**2 <= NARROW
-    way = _projection(state, model, Y, block_size) if narrow else NumpyProjection(state, model, block_size)
+    way = (
+        _projection(state, model, Y, block_size, ratio) if narrow else NumpyProjection(state, model, block_size, ratio)
+    )
     X = way.of_gappy(Y, variance)
     return _filled(state, model, Y, block_size, X), variance
 
@@ -123,26 +132,34 @@ def draw(
     n_draws: int,
     rng: np.random.Generator,
     freedom: float = np.inf,
+    noise: ColumnNoise | None = None,
 ) -> Array:
     """Joint draws of the missing entries (n_draws × n × m): one σ² and one dictionary per draw, x and noise per row.
 
-    σ² is known with so many degrees of freedom, and all covariances are in proportion to it.
+    σ² is known with so many degrees of freedom, and all covariances are in proportion to it. With a ``noise`` of the
+    columns also one of these per draw: see :func:`predict`.
     """
     place, doubt = place_of(state.C), doubt_of(state, model)
     prior = doubt.prior
     out = np.repeat(Y[None], n_draws, axis=0)
     V_roots = np.sqrt(prior.dictionary_scale) * doubt.roots
     wider = np.ones(n_draws) if np.isinf(freedom) else np.sqrt(freedom / rng.chisquare(freedom, n_draws))
-    normal = place.put(wider[:, None, None] * rng.standard_normal((n_draws, Y.shape[1], model.q)), 1)
+    deviations = np.repeat(wider[:, None], Y.shape[1], axis=1)  # of the noise of every column in every draw
+    if noise is not None:
+        deviations *= np.sqrt(noise.drawn(n_draws, rng))
+    noises = None if noise is None else noises_of(state, model, noise.ratio)
+    normal = place.put(deviations[:, :, None] * rng.standard_normal((n_draws, Y.shape[1], model.q)), 1)
     C = place.each(products.drawn_dictionaries, state.C, normal, V_roots, doubt.group)
     for row in each_row(state, Y, block_size):
         if row.n_missing == 0:
             continue
         found = doubt.coefficients(row)
-        x = found.x + wider[:, None] * (rng.standard_normal((n_draws, model.r)) @ found.root().T)
+        of_x = 1.0 if noises is None else sqrt(noises.of_coefficients(found, row.values.missing_idx, model.r))
+        x = found.x + of_x * wider[:, None] * (rng.standard_normal((n_draws, model.r)) @ found.root().T)
         drawn = place.get(place.each(products.drawn_entries, C, state.origin, row.values.missing_idx, x), 1)
         where = np.flatnonzero(np.isnan(Y[row.position]))
-        out[:, row.position, where] = drawn + np.sqrt(prior.noise) * wider[:, None] * rng.standard_normal(drawn.shape)
+        errors = np.sqrt(prior.noise) * deviations[:, where] * rng.standard_normal(drawn.shape)
+        out[:, row.position, where] = drawn + errors
     return out
 
 

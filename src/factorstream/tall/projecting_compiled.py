@@ -17,7 +17,7 @@ from .counted_rows import Values
 from .engine import REFRESH, compiled_or_numpy
 from .filtering import ONE_BY_ONE
 from .products import row_products
-from .projecting_numpy import Row, doubt_of
+from .projecting_numpy import Noises, Row, doubt_of, noises_of
 
 
 class CompiledProjection(NamedTuple):
@@ -26,6 +26,7 @@ class CompiledProjection(NamedTuple):
     state: FilterState
     model: FilterModel
     block_size: int
+    ratio: Array | None = None
 
     def of_all(self, X: Array) -> Array:
         """Block by block."""
@@ -40,12 +41,14 @@ class CompiledProjection(NamedTuple):
         C = given.astype(np.float64)  # a copy: writable and in one piece, whatever the state's is
         fixed = self.state._replace(C=C, small=small._replace(G=gram(C)))
         X = np.zeros((len(Y), self.model.r))
+        ratio = np.ones(len(C)) if self.ratio is None else np.ascontiguousarray(self.ratio, dtype=np.float64)
+        noises = noises_of(fixed, self.model, ratio)
         size = max(self.block_size, min(REFRESH, ONE_BY_ONE // len(C)))
         for start in range(0, len(Y), size):
             some = slice(start, start + size)
             block = np.subtract(Y[some], origin, dtype=np.float64, order="C")
             wanted = np.empty((0, 0), Y.dtype) if variance is None else variance[some]
-            work = _Block(fixed, self.model, given, block, X[some], wanted, complete_too)
+            work = _Block(fixed, self.model, given, noises, block, X[some], wanted, complete_too)
             compiled_or_numpy(len(block), None, work.compiled, work.numpy)
         return X
 
@@ -58,6 +61,7 @@ class _Block(NamedTuple):
     model: FilterModel
     given: Array
     """C as the state has it: NumPy's variances are computed in its precision."""
+    noises: Noises
     rows: Array
     """Less the origin (B × m), NaN = missing."""
     X: Array
@@ -70,7 +74,8 @@ class _Block(NamedTuple):
     def compiled(self, _: None, some: slice) -> tuple[None, int]:
         """See ``engine.compiled_or_numpy``."""
         state, rows, X, out = self.state, self.rows[some], self.X[some], self.variance[some]
-        return None, kernel.project_rows(state, self.model, rows, X, out, self.complete_too)
+        noises = self.noises.ratio, self.noises.sizes
+        return None, kernel.project_rows(state, self.model, rows, X, out, noises, self.complete_too)
 
     def numpy(self, _: None, k: int) -> None:
         """Row k, which the loops have handed back."""
@@ -82,4 +87,5 @@ class _Block(NamedTuple):
         found = doubt.coefficients(Row(k, (G, *row_products(C, known)), m - n_missing, n_missing, values))
         self.X[k] = found.x
         if len(self.variance):
-            products.set_variances(self.variance, k, self.given, missing_idx, *doubt.spread(found), doubt.group)
+            spread, ratio = doubt.spread(found, self.noises, missing_idx), self.noises.ratio
+            products.set_variances(self.variance, k, self.given, missing_idx, *spread, doubt.group, ratio)

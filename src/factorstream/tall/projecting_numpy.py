@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..core.filter.groups import Counts, Stacked, all_groups, mean_root
 from ..core.filter.masked import observed_gram
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief, normal_equations, with_mean
-from ..core.filter.state import FilterState
+from ..core.filter.state import EPS, FilterState
 from ..core.linalg import Array, gram, is_sparse
 from ..core.place import Place, Tall
 from . import projecting_products as products
@@ -84,7 +85,7 @@ class Doubt(NamedTuple):
         counts = self._counts(row, self.members)
         return found(self.place, self.state.small, self.model, self.stacked, counts, row.values, row.equations)
 
-    def spread(self, found: Coefficients) -> tuple[Array, Array]:
+    def spread(self, found: Coefficients, noises: Noises | None, missing_idx: Tall) -> tuple[Array, Array]:
         """F with Σ = FFᵀ, and the part of a row's predictive variances that the entries of a group share (K).
 
         See ``projecting.predict``.
@@ -92,7 +93,40 @@ class Doubt(NamedTuple):
         r, F, z = self.model.r, found.root(), with_mean(self.model, found.x)
         of_z = np.sum((z @ self.roots) ** 2, axis=-1)
         of_x = np.sum((F.T @ self.roots[:, :r]) ** 2, axis=(-2, -1))
+        if noises is not None:
+            F = sqrt(noises.of_coefficients(found, missing_idx, r)) * F
         return F, self.prior.noise + self.prior.dictionary_scale * (of_z + of_x)
+
+
+class Noises(NamedTuple):
+    """How noisy the columns are beside the common noise."""
+
+    place: Place
+    ratio: Tall
+    """κ_i², the noise variance of each column over the common one (m)."""
+    sizes: Tall
+    """‖c_i‖²: how much each column says about x (m)."""
+    of_all: tuple[float, float]
+    """Σ κ_i²‖c_i‖² and Σ ‖c_i‖²."""
+
+    def of_coefficients(self, found: Coefficients, missing_idx: Tall, r: int) -> float:
+        """What the covariance of x is to be multiplied by: the noise of the observed columns over the common one.
+
+        Of the r degrees of freedom of x, ``fitted`` come from the row. The others come from the prior, which no noise
+        changes.
+        """
+        gone = self.place.total(products.noise_at, self.ratio, self.sizes, missing_idx)
+        size = self.of_all[1] - gone[1]
+        if not size > EPS * self.of_all[1]:
+            return 1.0
+        return 1.0 + found.fitted / r * (max(float(self.of_all[0] - gone[0]), 0.0) / float(size) - 1.0)
+
+
+def noises_of(state: FilterState, model: FilterModel, ratio: Array) -> Noises:
+    """From κ² (m)."""
+    place = place_of(state.C)
+    tall, sizes = place.put(ratio, 0), place.each(products.row_sizes, state.C, model.r)
+    return Noises(place, tall, sizes, place.total(products.noise_of_all, tall, sizes))
 
 
 def doubt_of(state: FilterState, model: FilterModel) -> Doubt:
@@ -154,6 +188,7 @@ class NumpyProjection(NamedTuple):
     state: FilterState
     model: FilterModel
     block_size: int
+    ratio: Array | None = None
 
     def of_all(self, X: Rows) -> Array:
         """Row after row."""
@@ -166,10 +201,12 @@ class NumpyProjection(NamedTuple):
         """Row after row; the variances block by block."""
         C, model = self.state.C, self.model
         place, doubt = place_of(C), doubt_of(self.state, model)
+        noises = None if self.ratio is None or variance is None else noises_of(self.state, model, self.ratio)
         X = np.zeros((len(Y), model.r))
         for some, rows in _blocks(self.state, Y, self.block_size):
             target = None if variance is None else variance[some]
             out = None if target is None else place.put(target, 1)
+            ratio = None if noises is None else noises.ratio
             for row in rows:
                 if row.n_missing == 0:
                     continue
@@ -177,7 +214,8 @@ class NumpyProjection(NamedTuple):
                 X[row.position] = found.x
                 if out is not None:
                     j, idx = row.position - some.start, row.values.missing_idx
-                    out = place.each(products.set_variances, out, j, C, idx, *doubt.spread(found), doubt.group)
+                    spread = doubt.spread(found, noises, idx)
+                    out = place.each(products.set_variances, out, j, C, idx, *spread, doubt.group, ratio)
             if target is not None:
                 write(place, target, out)
         return X

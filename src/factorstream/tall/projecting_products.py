@@ -35,9 +35,28 @@ def line(block: Array, j: int) -> Array:
     return y
 
 
-def set_variances(out: Array, j: int, C: Array, idx: Array, F: Array, common: Array, group: Array | None) -> Array:
-    """Into row j of ``out`` (B × m): ``common`` of the feature's group + ‖Fᵀc_i‖², for the features ``idx``."""
+def row_sizes(C: Array, r: int) -> Array:
+    """‖c_i‖² of every feature (m), without a mean's column."""
+    return np.asarray(np.einsum("ij,ij->i", C[:, :r], C[:, :r], dtype=np.float64))
+
+
+def noise_of_all(ratio: Array, sizes: Array) -> tuple[float, float]:
+    """Σ κ_i²‖c_i‖² and Σ ‖c_i‖²."""
+    return float(ratio @ sizes), float(sizes.sum())
+
+
+def noise_at(ratio: Array, sizes: Array, idx: Array) -> tuple[float, float]:
+    """The same over the features ``idx``."""
+    return noise_of_all(ratio[idx], sizes[idx])
+
+
+def set_variances(
+    out: Array, j: int, C: Array, idx: Array, F: Array, common: Array, group: Array | None, ratio: Array | None
+) -> Array:
+    """Into row j of ``out`` (B × m), for the features ``idx``: κ_i² ``common`` of the feature's group + ‖Fᵀc_i‖²."""
     shared = common[0] if group is None else common[group[idx]]
+    if ratio is not None:
+        shared = ratio[idx] * shared
     out[j, idx] = shared + np.sum((C[idx, : len(F)] @ F) ** 2, axis=1)
     return out
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import digamma, polygamma
+from scipy.special import digamma, ndtr, polygamma
 
 from ..linalg import Array
 from .units import NORMAL_QUARTILE
@@ -22,32 +22,75 @@ class ColumnNoise(NamedTuple):
     ratio: Array
     """κ², the column's noise variance over the common one (m)."""
     freedom: Array
-    """Degrees of freedom with which κ² is known (m); infinite where the columns are alike."""
+    """Degrees of freedom with which κ² is known (m)."""
+
+    def drawn(self, n_draws: int, rng: np.random.Generator) -> Array:
+        """Draws of κ² (n_draws × m) by its inverse gamma law."""
+        return np.asarray(self.ratio * self.freedom / rng.chisquare(self.freedom, (n_draws, len(self.freedom))))
 
 
-def column_noise(squares: Array, freedom: Array) -> ColumnNoise | None:
-    """From each column's Σe² and the degrees of freedom of that sum (m); None where they say nothing.
+class ResidualSums(NamedTuple):
+    """Sums over some rows, for every column (m each), of its squared residuals and of what these are made of."""
 
-    With d degrees of freedom, log(Σe²/d) has the mean log σ_i² + ψ(d/2) − log(d/2) and the variance ψ₁(d/2). What the
-    columns' logarithms vary beyond that is ψ₁(d₀/2) for variances that are inverse gamma with d₀ degrees of freedom,
-    and each column's variance is (d₀s₀ + Σe²)/(d₀ + d) (Smyth 2004, doi:10.2202/1544-6115.1027). Their middle and
-    spread are taken from medians: a column that hardly ever moves has next to no noise, and says nothing of others.
+    squares: Array
+    """Σ e_i²."""
+    own: Array
+    """What the variance of the column's own noise is multiplied by in the mean of that sum."""
+    others: Array
+    """The same for the noise of the other columns, by which the coefficients were found."""
+
+
+FARTHEST_BELOW = 3.0
+"""Standard deviations of the logarithms, from their median distance. Not tuned: beyond it are 0.1% of normal ones."""
+
+MOST_FREEDOM = 1000.0
+"""Degrees of freedom d₀ where the columns differ no more than by chance. Not tuned: noises are then alike to 4%."""
+
+LOWEST = 0.03
+"""The least κ²: a column that did not move in the kept rows may do so. Not tuned."""
+
+OWN_SHARE = 0.1
+"""The least part of its residuals that is taken to be a column's own noise, of what it would be if all columns were
+alike. Not tuned: a difference of two sums of few squares may come out as nothing, which no noise is."""
+
+
+def column_noise(sums: ResidualSums) -> ColumnNoise | None:
+    """From the residuals of some rows; None where they say nothing.
+
+    What the others' noise, on average σ², has added to the squares is taken off, which leaves an estimate s_i of σ_i²
+    with fewer degrees of freedom d. Its logarithm has the mean log σ_i² + ψ(d/2) − log(d/2) and the variance ψ₁(d/2).
+    What the columns' logarithms vary beyond that is ψ₁(d₀/2) for variances that are inverse gamma with d₀ degrees of
+    freedom, and each column's variance is (d₀s₀ + d s_i)/(d₀ + d) (Smyth 2004, doi:10.2202/1544-6115.1027). A column
+    that hardly ever moves has next to no noise, which says nothing of others: in the moments of the logarithms no
+    column is farther below their median than FARTHEST_BELOW. A column for which d₀ is too much to be believed, because
+    by chance fewer than one column in all would be as far from the others, has as much less of it. On average over the
+    residuals κ² is 1.
     """
+    both, tiny = sums.own + sums.others, np.finfo(float).tiny
+    total, m = float(both.sum()), len(both)
+    if not total > 0.0:
+        return None
+    common = float(sums.squares.sum()) / total
+    alike = sums.squares * sums.own / np.maximum(both, tiny)
+    squares = np.maximum(sums.squares - common * sums.others, OWN_SHARE * alike)
+    variance, freedom = squares / np.maximum(sums.own, tiny), sums.own**2 / np.maximum(both, tiny)
     known = (freedom >= 1.0) & (squares > 0.0)
     if np.count_nonzero(known) < 2:
         return None
     d = 0.5 * freedom[known]
-    logs = np.log(squares[known] / freedom[known]) - digamma(d) + np.log(d)
-    middle = float(np.median(logs))
-    beyond = float((np.median(np.abs(logs - middle)) / NORMAL_QUARTILE) ** 2 - np.median(polygamma(1, d)))
-    m = len(squares)
-    if beyond <= 0.0:
-        return ColumnNoise(np.ones(m), np.full(m, np.inf))
+    logs = np.log(variance[known]) - digamma(d) + np.log(d)
+    middle, chance = float(np.median(logs)), polygamma(1, d)
+    spread = max(float(np.median(np.abs(logs - middle))) / NORMAL_QUARTILE, float(chance.mean()) ** 0.5)
+    usual = np.maximum(logs, middle - FARTHEST_BELOW * spread)
+    beyond = max(float(np.var(usual, ddof=1) - chance.mean()), 2.0 / MOST_FREEDOM)
     half = inverse_trigamma(beyond)
-    s0 = float(np.exp(middle + digamma(half) - np.log(half)))
-    squares, freedom = np.where(known, squares, 0.0), np.where(known, freedom, 0.0)
-    variance = (2.0 * half * s0 + squares) / (2.0 * half + freedom)
-    return ColumnNoise(variance * (freedom.sum() / squares.sum()), 2.0 * half + freedom)
+    s0 = float(np.exp(usual.mean() + digamma(half) - np.log(half)))
+    as_far = 2.0 * np.count_nonzero(known) * ndtr(-np.abs(logs - usual.mean()) / np.sqrt(chance + beyond))
+    freedom, prior = np.where(known, freedom, 0.0), np.full(m, 2.0 * half)
+    prior[known] *= np.minimum(as_far, 1.0)
+    shrunk = (prior * s0 + freedom * np.where(known, variance, 0.0)) / (prior + freedom)
+    mean = float(sums.own @ shrunk / sums.own.sum())
+    return ColumnNoise(np.maximum(shrunk / mean, LOWEST), prior + freedom)
 
 
 def inverse_trigamma(y: float) -> float:
