@@ -59,7 +59,7 @@ def judged(case: Case, kept: int, seed: int) -> tuple[Array, float]:
     some = ~gone.all(axis=1)
     X, gone = X[some], gone[some]
     gappy = np.where(gone, np.nan, X)
-    with limited(1), patch.multiple(_recent, MOST=kept, LEAST=kept, ENTRIES=0):
+    with limited(1), patch.multiple(_recent, MOST=kept, LEAST=kept):
         model = DictionaryFilter(r, random_state=seed).fit(gappy)
     low, high = model.predict_interval(gappy)
     held = np.sum((low <= X) & (high >= X) & gone, axis=0) / gone.sum(axis=0)

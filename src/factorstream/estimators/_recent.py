@@ -20,12 +20,12 @@ from ..tall.columns import rescaled, residual_sums
 from ..tall.places import place_of
 from ..tall.rows import Rows, dense
 
-MOST, LEAST, ENTRIES = 128, 8, 50_000
-"""Rows kept: as many as have ENTRIES values together, within the two bounds.
+MOST, LEAST, WORK = 128, 4, 5e6
+"""Rows kept: as many as are read with WORK multiplications, m r² each, within the two bounds.
 
-Measured by ``benchmarks/column_noises.py``: of 20 columns with noises of their own, 30% of the entries missing, the
-tenth of the columns whose 95% intervals hold least holds .91 with 128 rows; fewer make it lower. Of wide rows, which
-have many columns to learn the common noise from, there are fewer so that they take no more memory than C."""
+MOST is measured by ``benchmarks/column_noises.py``: of 20 columns with noises of their own, 30% of the entries missing,
+the tenth of the columns whose 95% intervals hold least holds .91 with 128 rows; fewer make it lower. The others are
+about speed and memory: wide rows have many columns to learn from how far the noises differ."""
 
 FIRST_LOOK = 16
 """Rows after which the kept ones are first read. Not tuned: a variance of so many values is known to one in three."""
@@ -79,26 +79,29 @@ def kept(columns: Columns, rows: Rows, first: int, model: FilterModel, with_data
     if recent is None:
         return columns
     n = int(rows.shape[0]) if with_data is None else len(with_data)
-    room = min(MOST, max(LEAST, ENTRIES // rows.shape[1]))
-    numbers = range(first, first + n) if model.drift is None else range(max(first, first + n - room), first + n)
-    chosen = [k - first for k in numbers if model.drift is not None or _is_chosen(k, room)][-room:]
-    if not chosen:
+    room = min(MOST, max(LEAST, int(WORK / (rows.shape[1] * model.r**2))))
+    if model.drift is not None:
+        chosen = np.arange(max(n - room, 0), n)
+    else:
+        chosen = np.flatnonzero(_are_chosen(np.arange(first, first + n, dtype=np.uint64), room))[-room:]
+    if len(chosen) == 0:
         return columns
     new = dense(rows[chosen if with_data is None else with_data[chosen]]).astype(recent.dtype, copy=False)
     return columns._replace(recent=np.concatenate([recent[max(len(recent) + len(new) - room, 0) :], new]))
 
 
-def _is_chosen(k: int, room: int) -> bool:
-    """Whether row k is one of those to keep: one in p, the largest power of two in k/room."""
-    return _scrambled(k) < 2**64 >> max((k // room).bit_length() - 1, 0)
+def _are_chosen(k: Array, room: int) -> Array:
+    """Whether the rows with these numbers are to be kept: one in p of them, the largest power of two in k/room."""
+    power = np.floor(np.log2(np.maximum(k // np.uint64(room), np.uint64(1)))).astype(np.uint64)
+    return np.asarray(_scrambled(k) >> (np.uint64(64) - power) == 0) | (power == 0)
 
 
-def _scrambled(k: int) -> int:
-    """A number below 2⁶⁴ that follows from k as if by chance (SplitMix64, doi:10.1145/2660193.2660195)."""
-    k = (k + 1) * 0x9E3779B97F4A7C15 % 2**64
-    k = (k ^ (k >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-    k = (k ^ (k >> 27)) * 0x94D049BB133111EB % 2**64
-    return k ^ (k >> 31)
+def _scrambled(k: Array) -> Array:
+    """Numbers below 2⁶⁴ that follow from k as if by chance (SplitMix64, doi:10.1145/2660193.2660195)."""
+    k = (k + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    k = (k ^ (k >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    k = (k ^ (k >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(k ^ (k >> np.uint64(31)))
 
 
 def rows_to_look(columns: Columns, k: int) -> int | None:

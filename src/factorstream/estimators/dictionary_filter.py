@@ -114,8 +114,8 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
     first value later gets that value as its origin, and a unit from its first four values. A sensor that rests in the
     first rows of a stream gets a larger unit when it has begun to move.
 
-    With ``covariance="counted"`` and a learned noise variance the run keeps up to 128 rows of the data, fewer where
-    they have more than 390 features: from them every column gets the width of its intervals (docs/counted.md).
+    With ``covariance="counted"`` and a learned noise variance the run keeps up to 128 rows of the data, fewer
+    where they are wide: from them every column gets its noise variance (docs/counted.md).
 
     Departures from the paper with ``covariance="shared", scale=False``: V is carried in square-root form; each pass is
     a random permutation where Algorithm 1 draws rows with replacement; Gram matrices are updated instead of recomputed.

@@ -34,7 +34,7 @@ def weighted_equations(
     W = np.full(len(C), weights[0]) if group is None else weights[group]
     G = np.zeros((len(E), r * r))
     for some in pieces(len(C), r * r):
-        pairs = np.einsum("m,mi,mj->mij", W[some], C[some], C[some]).reshape(-1, r * r)
+        pairs = ((W[some, None] * C[some])[:, :, None] * C[some, None, :]).reshape(-1, r * r)
         G += (~missing[:, some]).astype(np.float64) @ pairs
     return G.reshape(-1, r, r), (E * W) @ C
 

@@ -133,7 +133,9 @@ def in_units(scale: Scale, dtype: np.dtype[Any]) -> tuple[Scale, Array]:
     variances = squares / np.maximum(freedom, 1.0)
     varies = variances > (ROUNDING * float(np.finfo(dtype).eps)) ** 2 * (origin**2 + variances)
     unit = units(np.where(varies, variances, 0.0), freedom)
-    variance = float(np.sum(squares / unit**2) / freedom.sum()) if varies.any() else scale.variance
+    variance = float(np.sum((np.sqrt(squares) / unit) ** 2) / max(freedom.sum(), 1.0))  # unit² may be too small
+    if not (varies.any() and COUNTED_NOISE_SHARE * variance > 0.0):
+        variance = scale.variance
     return scale._replace(origin=place.put(origin / unit, 0), variance=variance), unit.astype(dtype)
 
 
