@@ -1,6 +1,6 @@
-"""Check a built site without a network: every link and anchor of it leads somewhere, and no page loads anything from outside.
+"""Check a built site offline: every link and anchor of it leads somewhere, and no page loads anything from outside.
 
-    python docs/check_site.py docs/_build/html
+`make docs` runs it as `python docs/check_site.py docs/_build/html`.
 """
 
 from __future__ import annotations

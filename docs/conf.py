@@ -22,7 +22,6 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "myst_parser",
-    "sphinx_design",
     "sphinx_gallery.gen_gallery",
     # in _ext/
     "mathml",
@@ -47,6 +46,7 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # the docstrings say it in words
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False  # the template lists them
 
 # The gallery runs the scripts of examples/gallery in their order

@@ -7,15 +7,20 @@ from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 
 
+def mathml(latex: str, display: str) -> str:
+    """The formula. latex2mathml writes ∼ as a letter, without space around it; it is a relation."""
+    return convert(latex, display=display).replace("<mi>&#x0007E;</mi>", "<mo>&#x0223C;</mo>")
+
+
 def inline(translator, node):
     """Write $...$ in a sentence."""
-    translator.body.append(convert(node.astext()))
+    translator.body.append(mathml(node.astext(), "inline"))
     raise nodes.SkipNode
 
 
 def block(translator, node):
     """Write $$...$$ as a line of its own, which scrolls where the screen is narrower."""
-    translator.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
+    translator.body.append(f'<div class="formula">{mathml(node.astext(), "block")}</div>')
     raise nodes.SkipNode
 
 

@@ -29,7 +29,11 @@ class LinkPublicNames(SphinxTransform):
             return
         for literal in list(self.document.findall(nodes.literal)):
             found = NAME.fullmatch(literal.astext())
-            if found is None or found[1] not in TYPES or _inside(literal, (nodes.title, nodes.reference, addnodes.pending_xref)):
+            if (
+                found is None
+                or found[1] not in TYPES
+                or _inside(literal, (nodes.title, nodes.reference, addnodes.pending_xref))
+            ):
                 continue
             link = addnodes.pending_xref(
                 "",

@@ -1,7 +1,7 @@
 """Pages are written for the repository; this makes the same links and pictures work on the site.
 
-* Some pages of the site are files that belong elsewhere in the repository (`TAKEN_IN`). Here they are one line that says
-  where; on the site they are the file itself.
+* Some pages of the site are files that belong elsewhere in the repository (`TAKEN_IN`). In docs/ they are one line
+  that says where; on the site they are the file itself.
 * A link to such a file or to a script of the gallery, from any page, leads to its page on the site.
 * A drawing (SVG) becomes part of the page, so that it has the colours of the page, light or dark.
 """

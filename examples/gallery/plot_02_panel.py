@@ -2,8 +2,8 @@
 Fill a panel of series
 ======================
 
-Monthly prices of nine shares and indices since 1990, with ten months in a row removed here and there. Neighbours in time
-and the other series both say something about a gap; `SequenceFilter` uses both.
+Monthly prices of nine shares and indices since 1990, with ten months in a row removed here and there. Neighbours in
+time and the other series both say something about a gap; `SequenceFilter` uses both.
 """
 
 import matplotlib.pyplot as plt
@@ -31,6 +31,7 @@ print(f"error of log prices: {rmse(logs, filled, where=removed):.3f}, lines {rms
 print(f"±2σ holds {coverage(logs, filled, std, n_std=2, where=removed):.1%}")
 
 # %%
+shown = logs.index[logs.index.year >= 2008]
 figure, axes = plt.subplots(3, 1, sharex=True, figsize=(8, 6.4))
 for axis, name in zip(axes, ["AAPL", "MSFT", "AMZN"], strict=True):
     column = logs.columns.get_loc(name)
@@ -41,6 +42,8 @@ for axis, name in zip(axes, ["AAPL", "MSFT", "AMZN"], strict=True):
     axis.plot(logs.index[gap], logs[name][gap], ".", color="#D55E00", ms=4, label="removed")
     axis.plot(logs.index, value, color="#0072B2", lw=1.5, label="filled")
     axis.set_title(name, loc="left")
+    axis.set_xlim(shown[0], shown[-1])
+    axis.set_ylim(logs[name][shown].min() - 0.4, logs[name][shown].max() + 0.6)
     axis.set_ylabel("log price")
 axes[0].legend(ncols=4, fontsize=8)
 plt.show()

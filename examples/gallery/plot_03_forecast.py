@@ -24,16 +24,16 @@ AHEAD = 72
 known, future = level[:-AHEAD].copy(), level[-AHEAD:]
 known[560:610, 2] = np.nan  # gauge 2 falls silent
 
-model = SequenceFilter(n_components=8).fit(known)  # a cycle takes two components, so four cycles take eight
+model = SequenceFilter(n_components=8).fit(known)  # two components for each of four cycles
 filled, std = model.impute(known, return_std=True)
 ahead, ahead_std = model.forecast(AHEAD, return_std=True)
 
 # %%
-print(f"forecast of {AHEAD} hours: error {rmse(future, ahead):.2f} m of a tide with deviation {level.std():.2f} m")
+print(f"error of the forecast {rmse(future, ahead):.2f} m, deviation of the tide {level.std():.2f} m")
 print(f"±2σ holds {coverage(future, ahead, ahead_std, n_std=2):.1%}")
 
 # %%
-figure, axes = plt.subplots(2, 1, sharex=True, figsize=(8, 5))
+figure, axes = plt.subplots(2, 1, sharex=True, figsize=(8, 5.4))
 later = len(known) + np.arange(AHEAD)
 for axis, gauge in zip(axes, (2, 5), strict=True):
     gap = np.isnan(known[:, gauge])
@@ -50,5 +50,5 @@ for axis, gauge in zip(axes, (2, 5), strict=True):
     axis.axvline(len(known), color="black", lw=0.8)
     axis.set(title=f"gauge {gauge}", ylabel="metres", xlim=(520, 720))
 axes[-1].set_xlabel("hour")
-axes[-1].legend(ncols=3, fontsize=8, loc="lower left")
+figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
 plt.show()

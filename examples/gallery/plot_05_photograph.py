@@ -2,8 +2,8 @@
 Restore one photograph
 ======================
 
-A single picture is a table too: every overlapping patch of 8 × 8 pixels is a row. Half of the pixels are removed; each is
-filled in by all the patches that it lies in, and their mean is taken.
+A single picture is a table too: every overlapping patch of 8 × 8 pixels is a row. Half of the pixels are removed;
+each is filled in by all the patches that it lies in, and their mean is taken.
 """
 
 import matplotlib.pyplot as plt
@@ -43,7 +43,9 @@ print(f"{len(rows)} patches; {psnr(restored):.1f} dB, the mean of the picture {p
 
 # %%
 figure, axes = plt.subplots(1, 3, figsize=(9, 3.4))
-for axis, picture, title in zip(axes, (damaged, restored, photograph), ("half removed", "restored", "as it was"), strict=True):
+for axis, picture, title in zip(
+    axes, (damaged, restored, photograph), ("half removed", "restored", "as it was"), strict=True
+):
     axis.imshow(np.ma.masked_invalid(picture), cmap="gray", vmin=0, vmax=255)
     axis.set(title=title, xticks=[], yticks=[])
 plt.show()

@@ -2,8 +2,8 @@
 Ratings
 =======
 
-600 people and 300 things, simulated; every tenth rating is known, as whole stars. Sparse rows hold the known ratings and
-nothing else. A tenth of them is held back to see how good the predictions are.
+600 people and 300 things, simulated; every tenth rating is known, as whole stars. Sparse rows hold the known ratings
+and nothing else. A tenth of them is held back to see how good the predictions are.
 """
 
 import matplotlib.pyplot as plt

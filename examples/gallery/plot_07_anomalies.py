@@ -2,9 +2,9 @@
 Find odd rows
 =============
 
-The filter learns what ordinary rows look like and gives each row a log-density; the lowest are the oddest. Here it learns
-from 200 benign tumours (30 measurements of cell nuclei, in their own units) and is then shown others, benign and malignant.
-It never sees a label.
+The filter learns what ordinary rows look like and gives each row a log-density; the lowest are the oddest. Here it
+learns from 200 benign tumours (30 measurements of cell nuclei, in their own units) and is then shown others, benign
+and malignant. It never sees a label.
 """
 
 import matplotlib.pyplot as plt
@@ -30,7 +30,7 @@ print(f"with 30% of the entries missing: {roc_auc_score(is_malignant, oddness_ga
 
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.8))
-bins = np.linspace(*np.quantile(oddness, [0, 0.98]), 40)
+bins = np.linspace(*np.quantile(oddness, [0, 0.9]), 40)
 left.hist(oddness[~is_malignant], bins, alpha=0.7, label="benign, not seen before")
 left.hist(oddness[is_malignant], bins, alpha=0.7, label="malignant")
 left.set(xlabel="oddness (minus the log-density)", ylabel="rows")

@@ -2,8 +2,8 @@
 A stream that never ends
 ========================
 
-Digits arrive one at a time, 30% of the pixels of each missing. Before the filter learns from an image it has to fill it,
-so every error below is of an image that it had never seen. Memory stays the same however long this goes on.
+Digits arrive one at a time, 30% of the pixels of each missing. Before the filter learns from an image it has to fill
+it, so every error below is of an image that it had never seen. Memory stays the same however long this goes on.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 What was learned: components
 ============================
 
-The factorisation describes each digit by a few numbers. It chooses how many components it needs; here are the first of
-them as images, and the digits as points in the plane of the first two.
+The factorisation describes each digit by a few numbers. It chooses how many components it needs; here are the first
+of them as images, and the digits as points in the plane of the first two.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +18,8 @@ coefficients = model.transform(digits.data)
 print(f"{model.n_components_} components in use")
 
 # %%
-# Components are fixed only up to a rotation. Turned to the principal axes of what they explain, they come in the order of
-# their importance; nothing else changes. The singular value decomposition does that.
+# Components are fixed only up to a rotation. Turned to the principal axes of what they explain, they come in the order
+# of their importance; nothing else changes. The singular value decomposition does that.
 centre = coefficients.mean(axis=0)
 left, size, axes_of_rows = np.linalg.svd((coefficients - centre) @ model.components_, full_matrices=False)
 size, axes_of_rows = size[: model.n_components_], axes_of_rows[: model.n_components_]
