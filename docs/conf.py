@@ -32,6 +32,7 @@ extensions = [
 exclude_patterns = ["_build", "**sg_execution_times.rst"]  # the latter loads scripts from elsewhere
 templates_path = ["_templates"]
 highlight_language = "none"  # indented blocks are commands and formulas; Python is fenced and says so
+default_role = "code"  # a name in single backticks, in docstrings and in the gallery
 nitpicky = True
 nitpick_ignore = [("py:class", "sklearn.impute.MissingIndicator")]  # documented elsewhere, and nothing is fetched
 

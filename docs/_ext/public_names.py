@@ -25,7 +25,7 @@ class LinkPublicNames(SphinxTransform):
 
     def apply(self, **kwargs: object) -> None:
         """Go through the page."""
-        if self.env.docname.startswith(("generated/", "gallery/")):
+        if self.env.docname.startswith("generated/"):
             return
         for literal in list(self.document.findall(nodes.literal)):
             found = NAME.fullmatch(literal.astext())
