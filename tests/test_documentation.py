@@ -9,17 +9,20 @@ import numpy as np
 import pytest
 
 import factorstream
+from factorstream import datasets, diagnostics, masks, metrics
 from factorstream.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+JOBS = sorted((DOCS / "jobs").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *JOBS]
 
 
 def blocks(page):
     return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/files.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/files.md", "docs/uncertainty.md"])
 def test_the_examples_run(name, tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
@@ -37,6 +40,36 @@ def test_the_examples_run(name, tmp_path, monkeypatch):
     assert found
     for code in found:
         exec(compile(code, name, "exec"), known)
+
+
+@pytest.mark.parametrize("page", [DOCS / "start.md", DOCS / "which.md", *JOBS], ids=lambda page: page.stem)
+def test_pages_for_new_users_run_from_the_top(page, tmp_path, monkeypatch):
+    """Nothing is known beforehand: a page imports and makes what it uses."""
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    known = {}
+    for code in blocks(page):
+        exec(compile(code, page.name, "exec"), known)
+
+
+@pytest.mark.parametrize("page", JOBS, ids=lambda page: page.stem)
+def test_a_job_begins_with_ten_lines(page):
+    first = [line for line in blocks(page)[0].splitlines() if line]
+    assert len(first) <= 10
+    before = page.read_text(encoding="utf-8").partition("```python")[0].strip().split("\n\n")
+    assert len(before) == 2, "a title and one paragraph that says what the page gives"
+    assert f"(jobs/{page.name})" in (DOCS / "index.md").read_text(encoding="utf-8")
+
+
+def test_the_reference_has_every_public_name():
+    listed = set(re.findall(r"^   ([\w.]+)$", (DOCS / "reference.md").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    assert listed >= set(factorstream.__all__)
+    for module in (datasets, diagnostics, masks, metrics):
+        short = module.__name__.removeprefix("factorstream.")
+        public = {f"{short}.{name}" for name in module.__all__} - {
+            "diagnostics.missingness"
+        }  # factorstream.missingness
+        assert listed >= public
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
