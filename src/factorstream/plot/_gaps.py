@@ -53,9 +53,6 @@ def gaps(X: Any, filled: Any = None, *, ax: Axes | None = None) -> Axes:
     ['observed 92.5%', 'missing 7.5%']
     >>> ax = plot.gaps(X, DictionaryFilter(2, random_state=0).fit(X).impute(X), ax=ax)
     """
-    from matplotlib.colors import to_rgb
-    from matplotlib.patches import Patch
-
     panel = read_table(X)
     gap = np.isnan(panel.values)
     fill = np.zeros_like(gap)
@@ -67,29 +64,41 @@ def gaps(X: Any, filled: Any = None, *, ax: Axes | None = None) -> Axes:
     ax = one_axes(ax, (8.0, 1.2 + 0.16 * min(max(panel.values.shape[1], 10), 30)))
     n, m = gap.shape
     rows, columns = _starts(n, MOST_CELLS[0]), _starts(m, MOST_CELLS[1])
-    weights = [_colour_share(_share(flags, rows, columns)) for flags in (missing, fill)]
-    over = np.maximum(sum(weights), 1.0)
-    colours = [np.asarray(to_rgb(name)) for name in (VERMILLION, BLUE)]
-    image = np.asarray(to_rgb(PALE)) + sum(
-        (weight / over)[..., None] * (colour - to_rgb(PALE)) for weight, colour in zip(weights, colours, strict=True)
-    )
+    image = _mixed(_share(missing, rows, columns), _share(fill, rows, columns))
     across, down = _edges(positions(panel))[[*rows, n]], np.array([*columns, m]) - 0.5
-    ax.pcolormesh(across, down, np.clip(image, 0.0, 1.0).transpose(1, 0, 2), rasterized=True)
+    ax.pcolormesh(across, down, image.transpose(1, 0, 2), rasterized=True)
     ax.set_ylim(m - 0.5, -0.5)
     name_ticks(ax.yaxis, panel.names if panel.named else tuple(map(str, panel.columns)))
     if not panel.named:
         ax.set_ylabel("column")
     label_rows(ax, panel)
-    parts = {"observed": (PALE, ~gap), "missing": (VERMILLION, missing), "filled": (BLUE, fill)}
-    legend_above(
-        ax,
-        [
-            Patch(facecolor=colour, edgecolor="#999999", linewidth=0.5, label=f"{word} {_percent(flags)}")
-            for word, (colour, flags) in parts.items()
-            if flags.any()
-        ],
-    )
+    _legend(ax, {"observed": (PALE, ~gap), "missing": (VERMILLION, missing), "filled": (BLUE, fill)})
     return ax
+
+
+def _legend(ax: Axes, parts: dict[str, tuple[str, Array]]) -> None:
+    """The colours, and the share of entries that have each of them."""
+    from matplotlib.patches import Patch
+
+    handles = [
+        Patch(facecolor=colour, edgecolor="#999999", linewidth=0.5, label=f"{word} {_percent(flags)}")
+        for word, (colour, flags) in parts.items()
+        if flags.any()
+    ]
+    legend_above(ax, handles)
+
+
+def _mixed(missing: Array, filled: Array) -> Array:
+    """The colours of blocks (rows, columns, 3) with these shares of missing and of filled entries."""
+    from matplotlib.colors import to_rgb
+
+    pale, *colours = (np.asarray(to_rgb(name)) for name in (PALE, VERMILLION, BLUE))
+    weights = [np.where(share > 0.0, np.maximum(share, LEAST_COLOUR), 0.0) for share in (missing, filled)]
+    over = np.maximum(weights[0] + weights[1], 1.0)
+    image = pale + np.zeros((*missing.shape, 3))
+    for weight, colour in zip(weights, colours, strict=True):
+        image += (weight / over)[..., None] * (colour - pale)
+    return np.asarray(np.clip(image, 0.0, 1.0))
 
 
 def _percent(flags: Array) -> str:
@@ -107,10 +116,6 @@ def _share(flags: Array, rows: Array, columns: Array) -> Array:
     sums = np.add.reduceat(np.add.reduceat(flags.astype(np.float64), rows, axis=0), columns, axis=1)
     heights, widths = np.diff([*rows, len(flags)]), np.diff([*columns, flags.shape[1]])
     return np.asarray(sums / np.outer(heights, widths))
-
-
-def _colour_share(share: Array) -> Array:
-    return np.where(share > 0.0, np.maximum(share, LEAST_COLOUR), 0.0)
 
 
 def _edges(x: Array) -> Array:

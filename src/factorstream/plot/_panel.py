@@ -65,7 +65,9 @@ def _places(table: Table, n: int) -> tuple[Array, Any]:
     times, labels = table.times, table.labels
     if times is not None and table.library == "polars":
         zone = getattr(times.dtype, "time_zone", None)
-        return times.dt.replace_time_zone(None).to_numpy() if zone is None else _polars_utc(times), zone
+        if zone is not None:
+            times = times.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return times.to_numpy(), zone
     if times is not None:
         stamps = datetimes(times)
         return stamps.tz_convert(None).to_numpy() if stamps.tz is not None else stamps.to_numpy(), stamps.tz
@@ -74,10 +76,6 @@ def _places(table: Table, n: int) -> tuple[Array, Any]:
         if (np.diff(numbers) > 0).all():
             return numbers, None
     return np.arange(n, dtype=np.float64), None
-
-
-def _polars_utc(times: Any) -> Array:
-    return np.asarray(times.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy())
 
 
 def _row_word(table: Table) -> str:

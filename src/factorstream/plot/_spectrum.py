@@ -9,7 +9,7 @@ import numpy as np
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..rotation import PrincipalAxes
 from ._answers import axes_of
-from ._canvas import BLUE, INK, PALE, VERMILLION, one_axes, tidy
+from ._canvas import BLUE, INK, PALE, VERMILLION, legend_above, one_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,8 +49,6 @@ def spectrum(model: Any, *, principal: PrincipalAxes | None = None, ax: Axes | N
     >>> [text.get_text() for text in ax.get_legend().get_texts()][-1]
     '3 chosen'
     """
-    from matplotlib.ticker import MaxNLocator
-
     fitted: Any = model.factorization_ if isinstance(model, LowRankImputer) else model
     axes = axes_of(model, principal)
     if not hasattr(fitted, "noise_variance_"):
@@ -60,23 +58,23 @@ def spectrum(model: Any, *, principal: PrincipalAxes | None = None, ax: Axes | N
     explained = axes.explained_variance
     total = float(explained.sum()) + noise
     n, unused = len(explained), min(_unused(fitted, m), MOST_UNUSED)
-    ax = one_axes(ax, (min(max(4.5, 2.5 + 0.22 * (n + unused)), 10.0), 3.2))
-    bars = f"components, {_percent(1 - noise / total)} together"
-    ax.bar(np.arange(1, n + 1), explained / total, width=0.8, color=BLUE, label=bars)
-    level = noise / m / total
-    ax.axhline(
-        level, color=VERMILLION, ls="--", lw=1.2, label=f"noise in one direction, {_percent(noise / total)} in all"
-    )
+    ax = one_axes(ax, (min(max(5.0, 2.5 + 0.22 * (n + unused)), 10.0), 3.2))
+    bars = ax.bar(np.arange(1, n + 1), explained / total, width=0.8, color=BLUE)
+    bars.set_label(f"components ({_percent(1 - noise / total)})")
+    floor = ax.axhline(noise / m / total, color=VERMILLION, linestyle="--", linewidth=1.2)
+    floor.set_label(f"noise in one direction ({_percent(noise / total)} in all)")
     word = "chosen" if fitted.state_.parameters["n_components"] == "auto" else "in use"
-    ax.axvline(n + 0.5, color=INK, linestyle=":", linewidth=1.5, label=f"{n} {word}")
+    rank = ax.axvline(n + 0.5, color=INK, linestyle=":", linewidth=1.5, label=f"{n} {word}")
+    handles: list[Any] = [bars, floor, rank]
     if unused:
-        ax.axvspan(n + 0.5, n + unused + 0.5, color=PALE, alpha=0.7, linewidth=0, zorder=0, label="not needed")
+        handles.append(ax.axvspan(n + 0.5, n + unused + 0.5, color=PALE, alpha=0.7, linewidth=0, zorder=0))
+        handles[-1].set_label("not needed")
     ax.set_xlim(0.4, n + unused + 0.8)
     ax.set_xlabel("component")
     ax.set_ylabel("share of the variance")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.locator_params(axis="x", integer=True)
     tidy(ax)
-    ax.legend(loc="upper right", fontsize=8)
+    legend_above(ax, handles, columns=2)
     return ax
 
 
