@@ -109,3 +109,10 @@ def test_models_without_intervals_are_refused(gappy):
     with pytest.raises(TypeError, match=r"MaskedNMF gives no intervals; fill X with it, and pass \(filled,\)"):
         plot.series(model, X)
     assert len(plot.series((model.impute(X),), X)) == 4
+
+
+def test_other_marks_of_missing_values_are_refused(gappy):
+    X = np.nan_to_num(gappy, nan=-999.0)
+    imputer = LowRankImputer(2, missing_values=-999.0, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="Pictures take NaN as missing"):
+        plot.series(imputer, X, columns=[1])

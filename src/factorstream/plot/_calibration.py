@@ -97,7 +97,7 @@ def calibration(
         _promise(ax, n)
     colour = CLASSES[len(drawn) % len(CLASSES)]
     ax.plot(promised, held, "o-", color=colour, markersize=4, linewidth=1.4, label=f"{name}, {n} entries", gid="held")
-    ax.legend(loc="upper left", fontsize=8, frameon=False)
+    ax.legend(loc="lower right", fontsize=8, frameon=False)
     return ax
 
 
