@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
 from conftest import low_rank
 from factorstream import DictionaryFilter, SequenceFilter
 
-matplotlib = pytest.importorskip("matplotlib")
+if find_spec("matplotlib") is None:
+    collect_ignore_glob = ["test_*.py"]
 
 
 @pytest.fixture(autouse=True)
 def plt():
-    matplotlib.use("agg")
+    import matplotlib
     from matplotlib import pyplot
+
+    matplotlib.use("agg")
 
     yield pyplot
     pyplot.close("all")

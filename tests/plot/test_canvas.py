@@ -10,7 +10,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from factorstream import plot
+from factorstream import DictionaryFilter, plot
 from factorstream.plot._canvas import LONGEST_NAME, MOST_NAMES, many_axes, name_ticks
 
 PICTURES = {
@@ -67,6 +67,25 @@ def test_without_matplotlib_one_sentence_says_what_to_install(name, subject, mon
 def test_importing_pictures_does_not_import_matplotlib():
     code = "import sys; from factorstream import plot; print('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == ["False"]
+
+
+FAILING = {
+    "gaps": lambda s: plot.gaps(s.X, s.X[:5]),
+    "series": lambda s: plot.series(s.model, s.X[:, :5]),
+    "forecast": lambda s: plot.forecast(s.sequence, 0),
+    "components": lambda s: plot.components(s.model, n_shown=0),
+    "spectrum": lambda s: plot.spectrum(DictionaryFilter()),
+    "innovations": lambda s: plot.innovations(s.model, s.X[:, :5]),
+    "calibration": lambda s: plot.calibration(s.model, s.X, levels=2.0),
+    "coefficients": lambda s: plot.coefficients(s.model, s.X, [f"kind {k}" for k in range(120)]),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_failed_call_leaves_no_figure(name, subject, plt):
+    with pytest.raises((ValueError, AttributeError)):
+        FAILING[name](subject)
+    assert not plt.get_fignums()
 
 
 def test_panels_that_are_given_have_to_be_enough(subject, plt):

@@ -91,13 +91,13 @@ def axes_of(model: Any, principal: PrincipalAxes | None, least: int = 1) -> Prin
     return found
 
 
-def checked_levels(levels: Sequence[float]) -> list[float]:
+def checked_levels(levels: float | Sequence[float]) -> list[float]:
     """The levels in rising order; each lies strictly between 0 and 1.
 
     >>> checked_levels((0.9, 0.5))
     [0.5, 0.9]
     """
-    found = sorted({float(level) for level in levels})
+    found = sorted({float(level) for level in np.atleast_1d(levels)})
     if not found or not all(0.0 < level < 1.0 for level in found):
         raise ValueError(f"levels must be one or more numbers strictly between 0 and 1; got {levels!r}.")
     return found

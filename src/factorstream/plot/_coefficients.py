@@ -67,8 +67,9 @@ def coefficients(
     colours = None if color is None else np.asarray(color)
     if colours is not None and colours.shape != (len(points),):
         raise ValueError(f"color must have one entry for each of the {len(points)} rows; got shape {colours.shape}.")
+    kinds = _kinds(colours)
     ax = one_axes(ax, (5.4, 4.4))
-    _scatter(ax, points, colours)
+    _scatter(ax, points, colours, kinds)
     shares = axes.explained_variance / float(axes.explained_variance.sum())
     ax.set_xlabel(f"coefficient 1 ({100 * shares[0]:.3g}% of what is explained)")
     ax.set_ylabel(f"coefficient 2 ({100 * shares[1]:.3g}%)")
@@ -76,22 +77,29 @@ def coefficients(
     return ax
 
 
-def _scatter(ax: Axes, points: Array, colours: Array | None) -> None:
+def _kinds(colours: Array | None) -> Array | None:
+    """The different words, in alphabetical order; None where there are numbers or nothing."""
+    if colours is None or colours.dtype.kind in "fiu":
+        return None
+    kinds = np.unique(colours.astype(str))
+    if len(kinds) > len(CLASSES):
+        raise ValueError(
+            f"color has {len(kinds)} words, and more than {len(CLASSES)} colours cannot be told apart; "
+            "pass numbers, or put words together."
+        )
+    return kinds
+
+
+def _scatter(ax: Axes, points: Array, colours: Array | None, kinds: Array | None) -> None:
     size = 14 if len(points) <= 1000 else 5
     x, y = points.T
     if colours is None:
         ax.scatter(x, y, s=size, color=BLUE, alpha=0.7, linewidths=0)
-    elif colours.dtype.kind in "fiu":
+    elif kinds is None:
         drawn = ax.scatter(x, y, s=size, c=colours, cmap="viridis", linewidths=0)
         ax.figure.colorbar(drawn, ax=ax)
     else:
-        kinds, which = np.unique(colours.astype(str), return_inverse=True)
-        if len(kinds) > len(CLASSES):
-            raise ValueError(
-                f"color has {len(kinds)} words, and more than {len(CLASSES)} colours cannot be told apart; "
-                "pass numbers, or put words together."
-            )
-        for k, kind in enumerate(kinds):
-            at = which == k
-            ax.scatter(x[at], y[at], s=size, color=CLASSES[k], alpha=0.8, linewidths=0, label=str(kind))
+        for kind, colour in zip(kinds, CLASSES, strict=False):
+            at = colours.astype(str) == kind
+            ax.scatter(x[at], y[at], s=size, color=colour, alpha=0.8, linewidths=0, label=str(kind))
         ax.legend(fontsize=8, frameon=False, markerscale=1.5, loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..estimators._validation import check_count
 from ..rotation import PrincipalAxes
 from ._answers import axes_of, feature_names
 from ._canvas import BLUE, AxesArray, many_axes, name_ticks, tidy, title
@@ -78,8 +79,10 @@ def components(
     """
     if kind not in SHOWN:
         raise ValueError(f"kind must be 'curves', 'images' or 'loadings'; got {kind!r}.")
+    most = SHOWN[kind] if n_shown is None else n_shown
+    check_count("n_shown", most)
     axes = axes_of(model, principal)
-    n = min(len(axes.components), SHOWN[kind] if n_shown is None else n_shown)
+    n = min(len(axes.components), most)
     effects = axes.components[:n] * np.sqrt(axes.explained_variance[:n])[:, None]
     shares = axes.explained_variance / max(float(axes.explained_variance.sum()), np.finfo(np.float64).tiny)
     titles = [f"{j + 1} ({100 * share:.3g}%)" for j, share in enumerate(shares[:n])]

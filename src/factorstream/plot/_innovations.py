@@ -66,15 +66,17 @@ def innovations(model: Any, X: Any, *, n_marked: int = 5, ax: Any = None) -> Axe
     if not hasattr(model, "score_samples"):
         raise TypeError(f"{type(model).__name__} does not score rows; take an estimator that has score_samples.")
     panel = read_table(X)
-    sequence = isinstance(model, SequenceFilter)
-    axes = many_axes(ax, 1 + sequence, (9.0, 2.2))
-    _densities(axes[0], panel, np.asarray(model.score_samples(X), dtype=np.float64), n_marked)
-    if isinstance(model, SequenceFilter):
-        _alarms(axes[1], panel, model.alarms(X), model.state_.threshold)
+    density = np.asarray(model.score_samples(X), dtype=np.float64)
+    alarms = model.alarms(X) if isinstance(model, SequenceFilter) else None
+    axes = many_axes(ax, 1 if alarms is None else 2, (9.0, 2.2))
+    _densities(axes[0], panel, density, n_marked)
+    if alarms is not None:
+        _alarms(axes[1], panel, alarms, model.state_.threshold)
     for one in axes:
         tidy(one)
         label_rows(one, panel)
-    axes[0].set_xlabel("" if sequence else axes[0].get_xlabel())
+    for one in axes[:-1]:
+        one.set_xlabel("")
     return axes
 
 
