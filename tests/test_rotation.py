@@ -117,6 +117,8 @@ def test_units_decide_which_features_count(rng):
     assert abs(principal_axes(model, X * unit).components[0, 2]) > 0.99  # without units the largest numbers decide
     x = model.transform(X * unit)
     np.testing.assert_allclose(x @ axes.rotation @ axes.components + model.mean_, model.inverse_transform(x), rtol=1e-8)
+    np.testing.assert_array_equal(axes.unit, unit)
+    np.testing.assert_array_equal(plain.unit, np.ones(6))
     for bad in (np.ones(5), np.zeros(6), [1, 1, 1, 1, 1, np.nan]):
         with pytest.raises(ValueError, match="one positive number for each of the 6 features"):
             principal_axes(model, unit=bad)

@@ -18,13 +18,16 @@ class PrincipalAxes(NamedTuple):
     """The components of a model along their principal axes, and the way there from the model's own coefficients."""
 
     components: Array
-    """One axis per row (k, n_features), the one that explains most first; orthogonal, each of length 1."""
+    """One axis per row (k, n_features), the one that explains most first; divided by ``unit``, they are orthogonal and
+    of length 1."""
     rotation: Array
     """(n_components_, k): ``model.transform(X) @ rotation`` are the coefficients along the axes. They are
     uncorrelated, and ``coefficients @ components + model.mean_`` is what the model reconstructs."""
     explained_variance: Array
     """What each axis explains (k,): the variance of its coefficients, which is that of its part of a row, summed over
     the features."""
+    unit: Array
+    """What the features were divided by before that (n_features,); ones where no units were given."""
 
 
 def principal_axes(model: Any, X: Any = None, *, unit: ArrayLike | None = None) -> PrincipalAxes:
@@ -50,8 +53,8 @@ def principal_axes(model: Any, X: Any = None, *, unit: ArrayLike | None = None) 
     Returns
     -------
     PrincipalAxes
-        ``components``, ``rotation`` and ``explained_variance``; there are as many as components, and never more than
-        features.
+        ``components``, ``rotation``, ``explained_variance`` and ``unit``; there are as many axes as components, and
+        never more than features.
 
     Examples
     --------
@@ -81,7 +84,7 @@ def principal_axes(model: Any, X: Any = None, *, unit: ArrayLike | None = None) 
     variance, turn = np.linalg.eigh(R @ Sigma @ R.T)
     axes = (basis @ turn[:, ::-1]).T
     axes *= np.where(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)] < 0.0, -1.0, 1.0)[:, None]
-    return PrincipalAxes(axes * units, (C / units) @ axes.T, np.maximum(variance[::-1], 0.0))
+    return PrincipalAxes(axes * units, (C / units) @ axes.T, np.maximum(variance[::-1], 0.0), units)
 
 
 def standardised(model: LowRankImputer, X: Any) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from factorstream import DictionaryFilter, plot
-from factorstream.plot._canvas import LONGEST_NAME, MOST_NAMES, many_axes, name_ticks
+from factorstream.plot._canvas import LONGEST_NAME, MANY_ROWS, MOST_NAMES, draw_observed, many_axes, name_ticks
 
 PICTURES = {
     "gaps": lambda s, **ax: plot.gaps(s.X, **ax),
@@ -101,6 +101,13 @@ def test_panels_that_are_left_over_are_empty():
     axes = many_axes(None, 5, (1.0, 1.0), columns=3)
     assert len(axes) == 5
     assert [ax.axison for ax in axes[0].figure.axes] == [True] * 5 + [False]
+
+
+@pytest.mark.parametrize(("n", "thin"), [(100, False), (MANY_ROWS + 1, True)])
+def test_long_series_are_drawn_thinner(n, thin, plt):
+    _, ax = plt.subplots()
+    draw_observed(ax, np.arange(n), np.arange(n))
+    assert (ax.lines[0].get_linewidth() < 1.0) == thin
 
 
 @pytest.mark.parametrize("n", [1, MOST_NAMES, MOST_NAMES + 1, 1000])

@@ -50,6 +50,15 @@ def test_shares_are_those_of_the_data(rng):
     assert total == pytest.approx(X.var(axis=0).sum(), rel=0.05)
 
 
+@pytest.mark.parametrize("make", [lambda: DictionaryFilter(2, random_state=0), lambda: BayesianFactorization(2)])
+def test_units_count_for_components_and_noise(make, rng):
+    X = low_rank(rng, 200, 6, 2, noise=0.5)
+    plain = make().fit(X)
+    scaled = make().fit(1000.0 * X)
+    axes = principal_axes(scaled, unit=np.full(6, 1000.0))
+    np.testing.assert_allclose(heights(plot.spectrum(scaled, principal=axes)), heights(plot.spectrum(plain)), rtol=1e-6)
+
+
 def test_a_rank_that_was_chosen_is_marked(rng):
     X = low_rank(rng, 200, 30, 3)
     X[rng.random(X.shape) < 0.5] = np.nan

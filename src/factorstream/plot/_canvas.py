@@ -25,6 +25,8 @@ CLASSES = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, YELLOW, INK)
 
 MOST_NAMES = 30
 """Most columns that are all named along an axis; of more, every second, third, … is. By eye."""
+MANY_ROWS = 1000
+"""Rows from which on lines are thinner, so that they do not run into one another. By eye."""
 LONGEST_NAME = 24
 """Characters of a name that are shown. By eye."""
 
@@ -89,6 +91,13 @@ def name_ticks(axis: Any, names: Sequence[str]) -> None:
 def shortened(name: str) -> str:
     """A name that fits beside an axis."""
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+
+
+def draw_observed(ax: Axes, x: Array, y: Array) -> None:
+    """Observed values as a line that is broken at gaps, with a dot for each: one between two gaps has no line."""
+    thin = len(x) > MANY_ROWS
+    width, dot = (0.6, 1.0) if thin else (1.0, 2.5)
+    ax.plot(x, y, color=INK, linewidth=width, marker=".", markersize=dot, label="observed")
 
 
 def tidy(ax: Axes) -> None:

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from ..estimators.sequence import SequenceFilter
 from ._answers import checked_levels
-from ._canvas import BLUE, INK, AxesArray, label_rows, legend_above, many_axes, positions, tidy, title
+from ._canvas import BLUE, AxesArray, draw_observed, label_rows, legend_above, many_axes, positions, tidy, title
 from ._panel import Panel, chosen_columns, read_table
 from ._series import SHOWN
 
@@ -84,8 +84,7 @@ def forecast(
     for one, place in zip(axes, places, strict=True):
         _fan(one, future, deviations[:, place], place, levels)
         if before is not None:
-            x, y = positions(before), before.values[:, place]
-            one.plot(x, y, color=INK, linewidth=1.0, marker=".", markersize=2.5, label="observed")
+            draw_observed(one, positions(before), before.values[:, place])
         one.plot(
             positions(future), future.values[:, place], color=BLUE, marker=".", markersize=2.5, label="forecast", lw=1.4
         )

@@ -8,7 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._answers import Fills, check_shape, fills_of
-from ._canvas import BLUE, INK, VERMILLION, AxesArray, label_rows, legend_above, many_axes, positions, tidy, title
+from ._canvas import (
+    BLUE,
+    VERMILLION,
+    AxesArray,
+    draw_observed,
+    label_rows,
+    legend_above,
+    many_axes,
+    positions,
+    tidy,
+    title,
+)
 from ._panel import Panel, chosen_columns, read_table
 
 if TYPE_CHECKING:
@@ -100,7 +111,7 @@ def _draw(ax: Axes, panel: Panel, place: int, fills: Fills, truth: Array | None,
         known = np.isfinite(low) & np.isfinite(high)
         low, high = (np.where(known, bound, np.nan) for bound in (low, high))
         ax.fill_between(x, low, high, color=BLUE, alpha=0.22, linewidth=0, label=word)
-    ax.plot(x, y, color=INK, linewidth=1.0, marker=".", markersize=2.5, label="observed")
+    draw_observed(ax, x, y)
     if gap.any():
         ax.plot(x, np.where(near, fills.filled[:, place], np.nan), color=BLUE, linewidth=1.4, label="filled")
     if truth is not None and gap.any():

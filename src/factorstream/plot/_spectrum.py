@@ -30,7 +30,7 @@ def spectrum(model: Any, *, principal: PrincipalAxes | None = None, ax: Axes | N
     ----------
     model : fitted estimator with a noise variance
     principal : PrincipalAxes, default=None
-        What :func:`factorstream.principal_axes` gives, where rows decide about the axes.
+        What :func:`factorstream.principal_axes` gives, where rows or units decide about the axes.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; a new figure by default.
 
@@ -54,7 +54,7 @@ def spectrum(model: Any, *, principal: PrincipalAxes | None = None, ax: Axes | N
     if not hasattr(fitted, "noise_variance_"):
         raise TypeError(f"{type(model).__name__} knows no noise variance, of which shares could be taken.")
     m = axes.components.shape[1]
-    noise = float(np.sum(np.broadcast_to(fitted.noise_variance_, m), dtype=np.float64))
+    noise = float(np.sum(fitted.noise_variance_ / axes.unit**2))
     explained = axes.explained_variance
     total = float(explained.sum()) + noise
     n, unused = len(explained), min(_unused(fitted, m), MOST_UNUSED)
