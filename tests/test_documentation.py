@@ -22,9 +22,12 @@ def blocks(page):
     return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/files.md", "docs/uncertainty.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/guide.md", "docs/files.md", "docs/uncertainty.md", "docs/pictures.md"]
+)
 def test_the_examples_run(name, tmp_path, monkeypatch):
     pytest.importorskip("pandas")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 3)) @ rng.standard_normal((3, 20)) + 0.1 * rng.standard_normal((300, 20))
@@ -40,6 +43,7 @@ def test_the_examples_run(name, tmp_path, monkeypatch):
     assert found
     for code in found:
         exec(compile(code, name, "exec"), known)
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize("page", [DOCS / "start.md", DOCS / "which.md", *JOBS], ids=lambda page: page.stem)

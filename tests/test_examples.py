@@ -28,6 +28,7 @@ SMALLER = {
         "GRIDS": {"no forgetting": (0.0,), "drift Q_V": (1e-3,), "forgetting factor": (0.98, 0.9)},
     },
     "missing_not_at_random": {"HOURS": 120, "SHOWN": 30},
+    "pictures": {"COMPONENTS": 4, "AHEAD": 10},
     "restore_faces": {"R": 3, "SHOWN": (0, 1, 2)},
     "stop_early": {"PASSES": 3, "TOLERANCES": (0.1,)},
 }

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # what `_MODULES` says, for type checkers and editors
     from .estimators.low_rank_imputer import LowRankImputer as LowRankImputer
     from .estimators.sequence import SequenceFilter as SequenceFilter
     from .persist import load as load
+    from .rotation import principal_axes as principal_axes
 
 __version__ = "0.1.0"
 
@@ -26,6 +27,7 @@ _MODULES = {
     "SequenceFilter": "estimators.sequence",
     "load": "persist",
     "missingness": "diagnostics",
+    "principal_axes": "rotation",
 }
 """Every public name and the module that is imported when it is first asked for."""
 

@@ -42,6 +42,10 @@ class PosteriorDictionary(Dictionary, Protocol):
     def covariance(self) -> Array:
         """Covariance between the components: (r × r), or (m × r × r) with one for each feature."""
 
+    @property
+    def coefficient_covariance(self) -> Array:
+        """How the coefficients vary from row to row, before any of a row is seen (r × r)."""
+
     def predict(self, X: Array) -> tuple[Array, Array]:
         """X with its gaps filled in, and the predictive variance of every filled entry; zero where observed."""
 

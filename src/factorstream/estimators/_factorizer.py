@@ -131,6 +131,11 @@ class PosteriorFactorizer(Factorizer):
         return read_only(self._dictionary().covariance)
 
     @property
+    def coefficient_covariance_(self) -> Array:
+        """How the coefficients vary from row to row, as it was learned (n_components_, n_components_); read-only."""
+        return read_only(self._dictionary().coefficient_covariance)
+
+    @property
     def noise_variance_(self) -> float | Array:
         """The noise variance in the data's units, as given or as learned; an array is read-only."""
         noise = self._dictionary().noise

@@ -70,6 +70,10 @@ class FilterDictionary(NamedTuple):
             factor = factor * self._ratio
         return V * factor[:, None, None] if isinstance(factor, np.ndarray) else V
 
+    @property
+    def coefficient_covariance(self) -> Array:
+        return self.run.filter.small.T
+
     def coefficients(self, X: Rows) -> Array:
         return projecting.coefficients(*self._asked, self._rows(X), self._size)
 

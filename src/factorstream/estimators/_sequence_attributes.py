@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from ..core.dynamics.model import mean_state_covariance
 from ..core.linalg import Array
 from ._sequence_state import STATE_TYPES, SequenceState
 from ._stateful import Stateful
@@ -91,6 +92,12 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
     def process_noise_(self) -> Array:
         """Q, the covariance of the states' steps."""
         return self._fitted().model.dynamics.Q.copy()
+
+    @property
+    def coefficient_covariance_(self) -> Array:
+        """How the states vary: the mean over the rows so far of what the model says before any of a row is seen."""
+        state = self._fitted()
+        return mean_state_covariance(state.model.dynamics, state.n_rows)
 
     @property
     def degrees_of_freedom_(self) -> float:

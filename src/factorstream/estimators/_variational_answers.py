@@ -58,6 +58,11 @@ class VariationalDictionary(NamedTuple):
         r = self.state.factors.r
         return np.asarray(unpack(self.place.get(self.state.factors.post.V, 0), r + 1)[:, :r, :r])
 
+    @property
+    def coefficient_covariance(self) -> Array:
+        """How the coefficients vary from row to row (r × r)."""
+        return np.linalg.inv(self.state.factors.prior.K)
+
     def _limited(self, m: int) -> AbstractContextManager[None]:
         return limited(m * (self.state.factors.r + 1))
 

@@ -73,6 +73,8 @@ class BayesianFactorization(PosteriorFactorizer):
         Components that are left.
     covariance_ : array (n_features, n_components_, n_components_)
         Posterior covariance between the components, for every feature.
+    coefficient_covariance_ : array (n_components_, n_components_)
+        How the coefficients vary from row to row, as it was learned.
     mean_ : array (n_features,)
         What is predicted of a row before any of it is seen; coefficients are counted from there.
     noise_variance_ : float, or array (n_features,) with ``noise_variance="per_feature"``

@@ -89,6 +89,8 @@ class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
         V, the posterior covariance between the components, one for every feature. One for all, (n_components,
         n_components), with ``covariance="shared"`` where columns have no units of their own: it never grows without
         drift, except that a noise variance being learned scales it.
+    coefficient_covariance_ : array (n_components, n_components)
+        How the coefficients vary from row to row, as it was learned.
     mean_ : array (n_features,)
         What is predicted of a row before any of it is seen; coefficients are counted from there.
     noise_variance_ : float, or array (n_features,) where columns have units or noises of their own

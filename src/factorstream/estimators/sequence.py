@@ -98,6 +98,8 @@ class SequenceFilter(SequenceAnswers):
         Level variance is what a feature's own level gains per time step, all zero where there are no levels.
     dynamics_, process_noise_ : array (n_components_, n_components_)
         A and Q.
+    coefficient_covariance_ : array (n_components_, n_components_)
+        How the states vary: the mean over the rows so far of what A, Q and the prior say.
     degrees_of_freedom_ : float
         Of the noise; infinite if Gaussian.
     interval_scale_, forecast_scale_ : float

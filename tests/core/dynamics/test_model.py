@@ -11,6 +11,7 @@ from factorstream.core.dynamics.model import (
     Levels,
     inv,
     loading_covariance,
+    mean_state_covariance,
     row_sums,
     solve,
     squares,
@@ -66,3 +67,16 @@ def test_a_singular_matrix_is_refused_as_by_numpy():
     for wrong in (inv, lambda M: solve(M, np.eye(2))):
         with pytest.raises(np.linalg.LinAlgError):
             wrong(np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("T", [1, 2, 3, 7, 8, 100])
+@pytest.mark.parametrize("walk", [False, True])
+def test_the_mean_covariance_of_the_states_is_that_of_a_loop(T, walk):
+    dynamics = make(1).dynamics
+    A = np.eye(2) if walk else dynamics.A  # a random walk has no stationary covariance
+    P, covariances = dynamics.P0, []
+    for _ in range(T):
+        covariances.append(P)
+        P = A @ P @ A.T + dynamics.Q
+    found = mean_state_covariance(dynamics._replace(A=A), T)
+    np.testing.assert_allclose(found, np.mean(covariances, axis=0), rtol=1e-10)

@@ -157,6 +157,23 @@ def loading_covariance(emission: Emission) -> Array:
     return np.zeros((m, r, r)) if emission.V is None else emission.V
 
 
+def mean_state_covariance(dynamics: Dynamics, T: int) -> Array:
+    """(1/T) Σ_t Cov(x_t) over t = 1, …, T, where Cov(x_1) = P0 and Cov(x_{t+1}) = A Cov(x_t) Aᵀ + Q.
+
+    k steps at once: Cov(x_{t+k}) = F Cov(x_t) Fᵀ + W with F = Aᵏ and W = Σ_{j<k} AʲQAʲᵀ. The sum over k rows is
+    doubled, or gets one row more, along the binary digits of T. Cost O(r³ log T).
+    """
+    A, Q, P0 = dynamics
+    k, F, W, total = 1, A, Q, P0
+    for digit in f"{max(T, 1):b}"[1:]:
+        total = total + F @ total @ F.T + k * W
+        k, W, F = 2 * k, F @ W @ F.T + W, F @ F
+        if digit == "1":
+            total = P0 + A @ total @ A.T + k * Q
+            k, W, F = k + 1, A @ W @ A.T + Q, A @ F
+    return np.asarray(total / k)
+
+
 def with_R(model: SequenceModel, R: Array) -> SequenceModel:
     """The model with other noise variances."""
     return model._replace(noise=model.noise._replace(R=R))
