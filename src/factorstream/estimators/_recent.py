@@ -93,7 +93,7 @@ def kept(columns: Columns, rows: Rows, first: int, model: FilterModel, with_data
 def _are_chosen(k: Array, room: int) -> Array:
     """Whether the rows with these numbers are to be kept: one in p of them, the largest power of two in k/room."""
     power = np.floor(np.log2(np.maximum(k // np.uint64(room), np.uint64(1)))).astype(np.uint64)
-    return np.asarray(_scrambled(k) >> (np.uint64(64) - power) == 0) | (power == 0)
+    return np.asarray((_scrambled(k) >> (np.uint64(64) - power) == 0) | (power == 0))
 
 
 def _scrambled(k: Array) -> Array:
