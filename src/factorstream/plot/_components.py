@@ -39,8 +39,8 @@ def components(
     """Draw the components of a model, rotated to their principal axes: the one that explains most comes first.
 
     What is drawn is what a feature changes by when the component's coefficient is one standard deviation higher, in the
-    data's units (of a :class:`factorstream.LowRankImputer`, in standard deviations of the features). The largest loading of each is
-    positive; titles give the share of what all components explain.
+    data's units (of a :class:`factorstream.LowRankImputer`, in standard deviations of the features). The largest
+    loading of each is positive; titles give the share of what all components explain.
 
     Parameters
     ----------
