@@ -199,7 +199,7 @@ def test_questions_take_as_missing_what_fit_did(case):
 def test_questions_to_a_stream_take_a_fill_value_as_missing(case, n):
     X = rows(n, missing=0.0)
     model = learned(case, X, how="partial_fit")
-    with pytest.warns(UserWarning, match="it is .*fill value"):
+    with pytest.warns(UserWarning, match="is .*fill value"):
         found = asked(model, spoiled(X, 1, 9.96921e36))
     assert_same(found, asked(model, spoiled(X, 1, np.nan)))
 

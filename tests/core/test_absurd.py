@@ -194,3 +194,16 @@ def test_a_value_within_the_range_changes_nothing(rng):
     after, found = judge(seen, 0.5 * X)
     assert after is seen
     assert len(found.row) == 0
+
+
+@pytest.mark.parametrize("share", [0.05, 0.6, 1.0])
+@pytest.mark.parametrize("fill", [9.969209968386869e36, 1e20, -1e30])
+def test_huge_fill_values_are_absurd_however_many_there_are(rng, share, fill):
+    values = rng.standard_normal(100)
+    gone = np.arange(100) < 100 * share
+    values[gone] = fill
+    X = np.column_stack([rng.standard_normal(100), values])
+    found = absurd_entries(X)
+    np.testing.assert_array_equal(found.row, np.flatnonzero(gone))
+    assert (found.column == 1).all()
+    assert len(absurd_entries(X[:1]).row) == 1

@@ -8,7 +8,8 @@ The rule, for each feature on its own
     is the length of that range. The size of the values is the unit instead where the range may be rounding (below
     ROUNDING of the size) and, if it is more, where there are fewer than ENOUGH values; of one or two values FAR² times
     their size. Zeros belong to the range, but do not count as values here: a thousand dry days do not say how much
-    it rains. Without any value but zeros nothing is known, and only huge fill values of file formats are absurd.
+    it rains. Huge fill values of file formats are absurd, whatever the others are; without any value but zeros nothing
+    is known, and nothing else is.
 Values that come again
     What is far away and comes again is data: rare events, or a feature that has changed its level or its unit. Only
     fill values never are, and one number again and again may be a logger's mark of its own.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .absurd import EVENTS, FAR, NEW, NO_ENTRIES, Columns, Entries, Seen, extremes, limits, together
-from .fill_values import is_fill, is_huge_fill
+from .fill_values import HUGE, is_fill, is_huge_fill
 from .linalg import Array, Rows, is_sparse
 
 SAMPLED = 32
@@ -20,7 +20,7 @@ AT_ONCE = 1024
 
 def absurd_entries(X: Rows) -> Entries:
     """The absurd entries of X. Two passes over the numbers and, for columns that may have some, a sort."""
-    if X.shape[0] < 2:
+    if X.shape[0] == 0:
         return NO_ENTRIES
     found: list[Entries] = []
     by_column = Columns(X)
@@ -55,9 +55,16 @@ def absurd_values(values: Array) -> Array:
 
     In the order of their distances from the median, of two middle values the one nearer to zero: with the first one
     that is absurd given those before it, all that follow are, unless they are enough different numbers to be believed.
+    Huge fill values are, whatever the others: all values of a sensor may be that.
     """
-    n = len(values)
     values = values.astype(np.float64)
+    huge = is_huge_fill(values)
+    if huge.any():
+        rest = np.flatnonzero(~huge)
+        return np.sort(np.concatenate([np.flatnonzero(huge), rest[absurd_values(values[rest])]]))
+    n = len(values)
+    if n < 2:
+        return np.empty(0, dtype=np.intp)
     middle = np.partition(values, [(n - 1) // 2, n // 2])[[(n - 1) // 2, n // 2]]
     with np.errstate(over="ignore"):
         order = np.argsort(np.abs(values - middle[np.argmin(np.abs(middle))]), kind="stable")
@@ -85,7 +92,8 @@ def _come_again(value: Array, fill: Array, n: int) -> Array:
 
 
 def _doubtful(X: Rows) -> Array:
-    """Columns whose range is more than FAR times the usual distance of a few values from their median (m, boolean)."""
+    """Columns whose range is more than FAR times the usual distance of a few values from their median, or that reach as
+    far as huge fill values (m, boolean)."""
     if is_sparse(X):
         stored = X.tocsc()
         return _far_apart(*_of_stored(stored.data, stored.indptr))
@@ -103,7 +111,8 @@ def _far_apart(low: Array, high: Array, few: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         middle = np.take_along_axis(np.sort(few, axis=0), half, axis=0)  # NaN comes last
         usual = np.take_along_axis(np.sort(np.abs(few - middle), axis=0), half, axis=0)[0]
-        return np.asarray((low < high) & ~(high - low <= FAR * usual))
+        far = (low < high) & ~(high - low <= FAR * usual)
+        return np.asarray(far | (np.maximum(-low, high) >= HUGE))
 
 
 def _of_stored(data: Array, starts: Array) -> tuple[Array, Array, Array]:

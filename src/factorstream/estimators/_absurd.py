@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.absurd import FAR, Entries, Seen, judge, seen_in, without
 from ..core.absurd_rows import absurd_beside, absurd_entries
-from ..core.fill_values import meaning
+from ..core.fill_values import is_huge_fill, meaning
 from ..core.linalg import Rows, is_sparse
 from ..tall.rows import stack
 from ..tall.starting import check_range
@@ -129,9 +129,12 @@ def warn_of(entries: Entries, n_rows: int, earlier: int = 0) -> None:
         known = meaning(value)
         hint = f" (it is {known})" if known else ""
         others = f", like {n - 1} more" if n > 1 else ""
+        start = f"X has an absurd value {where} {entries.column[0]}, which is taken as missing{others}: {value:.6g}"
+        if is_huge_fill(value):
+            warn_caller(f"{start} is {known}; put NaN there.")
+            return
         warn_caller(
-            f"X has an absurd value {where} {entries.column[0]}, which is taken as missing"
-            f"{others}: {value:.6g}{hint} is more than {FAR:.0f} times as far away as the other values of its "
+            f"{start}{hint} is more than {FAR:.0f} times as far away as the other values of its "
             "feature are from each other; put NaN there or, if it is real, scale the data to one unit, or take "
             "logarithms."
         )

@@ -35,8 +35,8 @@ def innovations(model: Any, X: Any, *, n_marked: int = 5, ax: Any = None) -> Axe
 
     The first panel has the log-density of every row (``score_samples``), divided by the number of its observed entries,
     so that rows with gaps can be compared with others; the lowest are marked. A :class:`factorstream.SequenceFilter`
-    has a second panel with what ``alarms`` says: the score of every row, the two sums, the threshold at which an alarm is raised,
-    and the alarms.
+    has a second panel with what ``alarms`` says: the score of every row, the two sums, the threshold at which an alarm
+    is raised, and the alarms.
 
     Parameters
     ----------
