@@ -73,7 +73,7 @@ def test_a_file_that_is_not_there_is_no_damaged_file(tmp_path):
 
 def test_a_newer_format_asks_for_an_upgrade(saved):
     newer = with_tree(saved.read_bytes(), lambda tree: tree.update(format=FORMAT + 1, version="9.9"))
-    refused(saved, newer, "written by factorstream 9.9, whose format 4 this version does not know; upgrade")
+    refused(saved, newer, f"written by factorstream 9.9, whose format {FORMAT + 1} this version does not know; upgrade")
 
 
 @pytest.mark.parametrize(

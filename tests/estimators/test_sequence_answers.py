@@ -11,7 +11,7 @@ from dynamics_problems import changed, linear
 from factorstream import SequenceFilter
 from factorstream.core.dynamics.fit import filtered, smoothed
 from factorstream.metrics import rmse
-from sequence_problems import gappy, panel, uncalibrated
+from sequence_problems import gappy, panel
 
 
 @pytest.mark.parametrize("drift", ["none", 1e-3])
@@ -69,7 +69,7 @@ def test_alarms_come_after_changes_and_seldom_otherwise():
 @pytest.mark.parametrize("settings", [{"drift": "none"}, {"drift": "level"}, {"drift": 1e-3}, {"robust": True}])
 def test_an_absurd_value_is_one_alarm_and_later_rows_are_judged_without_it(settings, value):
     Y = panel(T=600)
-    model = uncalibrated(2, max_iter=5, **settings).fit(Y[:300])
+    model = SequenceFilter(2, max_iter=5, calibrate=False, **settings).fit(Y[:300])
     Y[350:, 0] += 3.0  # so that there are other alarms
     Y[400, 1] = np.nan
     clean = model.alarms(Y)

@@ -13,7 +13,7 @@ from factorstream import SequenceFilter
 from factorstream.core.dynamics.alarm import threshold
 from factorstream.core.dynamics.filter import entry
 from factorstream.metrics import coverage, rmse
-from sequence_problems import gappy, panel, uncalibrated
+from sequence_problems import gappy, panel
 
 
 @pytest.mark.parametrize("settings", [{}, {"drift": "none", "lag": 5, "robust": True}, {"drift": 1e-3}])
@@ -222,9 +222,9 @@ def test_one_outlier_raises_no_alarm_in_its_own_row_and_none_at_all_where_outlie
 def test_an_absurd_value_in_a_stream_is_one_alarm():
     Y = panel(1, T=420)
     Y[200, 2] = Y[400, 1] = np.nan
-    clean = uncalibrated(2, drift="none").partial_fit(Y)
+    clean = SequenceFilter(2, drift="none", calibrate=False).partial_fit(Y)
     Y[200, 2] = Y[400, 1] = 1e9
-    model = uncalibrated(2, drift="none")
+    model = SequenceFilter(2, drift="none", calibrate=False)
     with pytest.warns(UserWarning, match="absurd value at row 200, column 2.*, like 1 more"):
         model.partial_fit(Y)
     assert model.alarms_ == sorted([*clean.alarms_, 400])  # row 200 belongs to the warm-up

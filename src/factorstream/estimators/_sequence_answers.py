@@ -144,7 +144,7 @@ class SequenceAnswers(SequenceAttributes):
         filled = rebuild_table(np.where(missing, shift + scale * signal, rows), table)
         if not return_std:
             return filled
-        std = self._width() * np.sqrt(var + model.noise.variance)
+        std = self._width() * np.sqrt(np.maximum(var + model.noise.variance, 0.0))
         return filled, rebuild_table(np.where(missing, std, 0.0), table)
 
     # ---------------------------------------------------------------- states
