@@ -116,11 +116,11 @@ class FilterDictionary(NamedTuple):
         if noise is not None:
             state = rescaled(state, noise.ratio**-0.5)
             unit = np.sqrt(noise.ratio) * (1.0 if unit is None else unit)
-        density = projecting.log_density(state, model, divided(self._known(X), unit), self._size)
+        X = self._known(X)
+        density = projecting.log_density(state, model, divided(X, unit), self._size)
         if unit is None:
             return density
         logs = np.log(unit, dtype=np.float64)
-        X = self._known(X)
         if is_sparse(X):
             sizes = np.concatenate([[0.0], np.cumsum(logs[X.indices])])
             of_rows: Array = sizes[X.indptr[1:]] - sizes[X.indptr[:-1]]
@@ -142,7 +142,9 @@ class FilterDictionary(NamedTuple):
 
     def _filled(self, X: Array, filled: Array) -> Array:
         """Filled rows in the data's units: what was observed comes back to the last digit."""
+        if self.run.unit is None and self._unseen is None:
+            return filled
         filled = self._with_units(filled).astype(X.dtype, copy=False)
         if self._unseen is not None:
             filled = np.where(self._unseen, self.mean.astype(X.dtype), filled)
-        return filled if filled is X else np.where(np.isnan(X), filled, X)
+        return np.where(np.isnan(X), filled, X)

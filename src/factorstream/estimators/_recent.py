@@ -71,9 +71,9 @@ def kept(columns: Columns, rows: Rows, first: int, model: FilterModel, with_data
     """With some of ``rows``, which are numbers ``first``, ``first`` + 1, … of the run.
 
     ``with_data`` are the indices of those that have data, where it is not all of them. With room for N rows, one in p
-    of the rows k ≥ N is kept, where p is the largest power of two in k/N, and the last N of them stay: they lie in the
-    second half of all rows, nearly. Which ones these are follows from k as if by chance, so that sensors which report
-    in turn are all among them. Under a drift the last N rows are kept: older ones met another dictionary.
+    of the rows k ≥ N is kept, where p is the largest power of two in k/N, and the last N of them stay: nearly all lie
+    in the second half of the rows so far. They are chosen by a hash of k, so that sensors which report in turn are all
+    among them. Under a drift the last N rows are kept: older ones met another dictionary.
     """
     recent = columns.recent
     if recent is None:
@@ -118,8 +118,8 @@ def looked(columns: Columns, state: FilterState, model: FilterModel) -> tuple[Co
     """What the kept rows say: units that have grown, and then the noise of the columns."""
     if columns.recent is None:
         return columns, state
-    columns, state = _in_larger_units(columns, state, model)
-    return with_noise(columns, state, model), state
+    larger, state = _in_larger_units(columns, state, model)
+    return larger if larger is not columns else with_noise(columns, state, model), state
 
 
 def with_noise(columns: Columns, state: FilterState, model: FilterModel) -> Columns:
@@ -178,10 +178,10 @@ def spreads(rows: Array, has_mean: bool) -> tuple[Array, Array]:
 
 
 def first_values(columns: Columns, state: FilterState, X: Rows) -> tuple[Columns, Rows]:
-    """The first rows of X, up to one that completes the FIRST first values of a late column, and with these values.
+    """X up to the row in which a column that starts late has its FIRST-th value; such values are added to ``first``.
 
-    Nothing is known of the unit of a column that starts late. Of sparse rows, whose columns have few values each and
-    mostly one unit, none are kept.
+    The unit of that column is learned from them. Nothing is done for sparse rows, whose columns have few values each
+    and mostly one unit.
     """
     first = columns.first
     if columns.recent is None or columns.unit is None or is_sparse(X) or (first is None and state.unseen is None):
@@ -215,6 +215,8 @@ def with_late_units(
     full = ~np.isnan(first).any(axis=0)
     if before.first is not None:
         full &= np.isnan(before.first).any(axis=0)
+    if not full.any():
+        return columns, state
     variances, freedom = spreads(recent, model.has_mean)
     values, free = first[:, full].astype(np.float64), FIRST - float(model.has_mean)
     if model.has_mean:

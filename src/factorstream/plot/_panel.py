@@ -25,7 +25,7 @@ class Panel(NamedTuple):
     values: Array
     """(n, m), NaN where missing."""
     columns: tuple[Any, ...]
-    """Names as the table has them; 0, 1, … where there are none."""
+    """The column names of the table, or 0, 1, … if it has none."""
     x: Array
     """(n,) time stamps in UTC (datetime64), the numbers of a table's index, or the numbers of the rows."""
     zone: Any = None

@@ -252,7 +252,7 @@ def _numbers(cells: list[str], gaps: frozenset[str]) -> tuple[list[float] | None
 
 
 def _have_decimal_commas(cells: list[str], gaps: frozenset[str]) -> bool:
-    """Whether a column's cells are gaps and numbers, of which some have a comma for the decimal point."""
+    """Whether all cells of a column are empty or numbers, and some of the numbers have a decimal comma."""
     said = [_text(cell) for cell in cells if not _is_gap(cell, gaps)]
     commas = 0
     for text in said:

@@ -33,8 +33,8 @@ def residual_sums(state: FilterState, model: FilterModel, rows: Array, unit: Arr
 
         F = B L⁻ᵀ,  LLᵀ = I + BᵀC_ΩᵀWC_ΩB/σ²,  T = BBᵀ;    x = x̄ + FFᵀC_ΩᵀW(y_Ω − C_Ωx̄)/σ²
 
-    With h_i = w_i‖Fᵀc_i‖²/σ², the share of column i in its own prediction, e_i is (1 − h_i) of the column's own noise
-    and, of the variance of the others', h_i(1 − h_i); the loadings have taken up zᵀV_i z/λ of both.
+    With h_i = w_i‖Fᵀc_i‖²/σ², the share of column i in its own prediction, and d_i = zᵀV_i z/λ, which its loadings have
+    taken up, E e_i² = ((1 − h_i)² σ_i² + h_i(1 − h_i) σ²)(1 − d_i) with the mean σ² for the noise of the others.
     """
     place, doubt = place_of(state.C), doubt_of(state, model)
     noise, lam, r = doubt.prior.noise, state.small.lam, model.r
@@ -53,7 +53,7 @@ def residual_sums(state: FilterState, model: FilterModel, rows: Array, unit: Arr
         M[:, np.arange(r), np.arange(r)] += 1.0
         F = B @ np.linalg.inv(np.linalg.cholesky(M)).transpose(0, 2, 1)
         Z = np.repeat(mean[None], len(b), axis=0)
-        Z[:, :r] += np.einsum("kij,klj,kl->ki", F, F, b) / noise
+        Z[:, :r] += (F @ (F.transpose(0, 2, 1) @ b[:, :, None]))[:, :, 0] / noise
         taken = np.sum((Z[:, None, None, :] @ doubt.roots) ** 2, axis=(-2, -1)) / lam
         E = place.each(products.residuals, C, Y, missing, Z)
         sums = place.each(products.added_residuals, sums, C, E, missing, F, weights / noise, taken, doubt.group)
@@ -63,7 +63,7 @@ def residual_sums(state: FilterState, model: FilterModel, rows: Array, unit: Arr
 def rescaled(state: FilterState, factor: Array) -> FilterState:
     """The filter as if every column had been multiplied by its factor (m).
 
-    What is not known of a feature's loadings, beside the noise, depends on the coefficients alone and stays as it is.
+    V_i is relative to the noise and depends on the coefficients only: it stays as it is.
     """
     place = place_of(state.C)
     tall = place.put(factor, 0)

@@ -94,7 +94,7 @@ def find_gains(facts, active, n_active, roots, V, lines, z, lam, fitted, n):  # 
 
 @loops
 def move_all(C, seen, y, n, z, g):  # type: ignore[no-untyped-def]
-    """c_i ← c_i + e_i g for the observed features, which are in one group; Σ e_i²."""
+    """Moves the observed features, all of one group: c_i ← c_i + e_i g. Returns Σ e_i²."""
     q, ee = len(z), 0.0
     for i in range(n):
         row = C[seen[i]]

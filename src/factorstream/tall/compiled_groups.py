@@ -13,8 +13,8 @@ from ..core.linalg import Array
 from .loops import cholesky, dot, inverse, loops
 
 EVERY_ROW, EVERY, TRUST_POWER = 64, 16, 4.0
-"""The constants of these names in ``core.filter``. They are repeated here because the cache of compiled code would not
-notice if they changed there; a test compares them."""
+"""Copies of the constants with these names in ``core.filter``, because the cache of compiled code would not notice a
+change there. A test compares them."""
 
 SIZE, SHARE, LOW, HIGH, OBSERVED, DOUBT, SQUARES, TRUST = range(8)
 """The rows of ``facts``: a group's number of features; 1, a level's share, or 0 for a feature of its own; the shares of

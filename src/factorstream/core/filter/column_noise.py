@@ -25,7 +25,7 @@ class ColumnNoise(NamedTuple):
     """Degrees of freedom with which κ² is known (m)."""
 
     def drawn(self, n_draws: int, rng: np.random.Generator) -> Array:
-        """Draws of κ² (n_draws × m) by its inverse gamma law."""
+        """Random values of κ² (n_draws × m) from its posterior, an inverse gamma law."""
         return np.asarray(self.ratio * self.freedom / rng.chisquare(self.freedom, (n_draws, len(self.freedom))))
 
 
@@ -62,9 +62,9 @@ def column_noise(sums: ResidualSums) -> ColumnNoise | None:
     What the columns' logarithms vary beyond that is ψ₁(d₀/2) for variances that are inverse gamma with d₀ degrees of
     freedom, and each column's variance is (d₀s₀ + d s_i)/(d₀ + d) (Smyth 2004, doi:10.2202/1544-6115.1027). A column
     that hardly ever moves has next to no noise, which says nothing of others: in the moments of the logarithms no
-    column is farther below their median than FARTHEST_BELOW. A column for which d₀ is too much to be believed, because
-    by chance fewer than one column in all would be as far from the others, has as much less of it. On average over the
-    residuals κ² is 1.
+    column is farther below their median than FARTHEST_BELOW. If p columns are expected to be as far from the others as
+    this one is, by chance, and p < 1, then p d₀ stands for d₀: the prior does not hold for a column that is so
+    different. On average over the residuals κ² is 1.
     """
     both, tiny = sums.own + sums.others, np.finfo(float).tiny
     total, m = float(both.sum()), len(both)

@@ -105,7 +105,7 @@ def trust(small: SmallState, model: FilterModel, groups: Stacked, counts: Counts
 
 
 def weighted_root(groups: Stacked, counts: Counts, weights: Array | None) -> Array:
-    """S with SSᵀ = Σ w_i V_i / n over the n observed features, w as :func:`trust` has it."""
+    """S with SSᵀ = Σ w_i V_i / n over the n observed features, w_i being the weights of :func:`trust`."""
     if counts.only is not None and weights is None:
         root: Array = groups.roots[counts.only]
         return root
