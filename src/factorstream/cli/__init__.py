@@ -12,8 +12,8 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from ..extras import MissingExtraError
 from ..files import UnusableOutputError
+from ..report.extras import MissingExtraError
 from ._command import Command, Parser
 
 __all__ = ["main"]

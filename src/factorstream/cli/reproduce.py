@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ..extras import require
 from ..files import make_folder
+from ..report.extras import require
 from ._command import Command, fraction, whole_number
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..extras import require
 from ._panel import Panel
 
 if TYPE_CHECKING:
@@ -34,8 +33,10 @@ LONGEST_NAME = 24
 
 def pyplot() -> Any:
     """matplotlib.pyplot, imported when the first picture is drawn."""
-    require("matplotlib", extra="plot")
-    return import_module("matplotlib.pyplot")
+    try:
+        return import_module("matplotlib.pyplot")
+    except ImportError:
+        raise ImportError('Pictures need matplotlib; run `pip install "factorstream[plot]"`.') from None
 
 
 def one_axes(ax: Any, size: tuple[float, float]) -> Axes:
