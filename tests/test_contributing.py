@@ -277,7 +277,7 @@ def test_the_command_runs(rng, new_file, monkeypatch, tmp_path, capsys):
     assert capsys.readouterr().out.strip() == "DictionaryFilter(drift=0.5, n_components=3)"
     path.write_bytes(path.read_bytes()[:-1])
     assert main(["show", str(path)]) == 2
-    assert main(["show", str(tmp_path / "nothing")]) == 1
+    assert main(["show", str(tmp_path / "nothing")]) == 2
     assert re.fullmatch(r"(factorstream: [^\n]+\n){2}", capsys.readouterr().err)
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])

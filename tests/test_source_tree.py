@@ -43,6 +43,8 @@ TESTED_BY = {
     "baselines/broyden": "contracts/test_streams",
     "baselines/sgd": "contracts/test_streams",
     "cli/_command": "cli/test_main",
+    "cli/_files": "cli/test_impute_bad_input",
+    "cli/_options": "cli/test_impute_bad_input",
     "core/absurd_rows": "core/test_absurd",
     "core/filter/model": "core/filter/test_recursion",
     "core/place": "tall/test_places",

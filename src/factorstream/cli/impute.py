@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -10,87 +9,73 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..files import check_writable, write_atomic
+import click
+
 from ..text import counted, listed
-from ._command import Command, fraction, whole_number
+from ._command import Words, command
+from ._files import check_output, write
+from ._options import FILE, fraction, reading_options, seed_option, whole_number
 
 if TYPE_CHECKING:
     from ..completion import Completion
 
 __all__ = ["COMMAND"]
 
-DESCRIPTION = """\
-Fill the gaps in the columns of numbers of a CSV, TSV, Parquet or NPY file. A column holds numbers if all its cells
-are finite numbers or gaps (empty, NA, NaN, null, none, ?, ...). Columns of numbers without gaps help to fill the
-others. Everything that is not a gap in a column of numbers is written as it was read, in the same order.
-"""
+COMPONENTS = whole_number("is neither auto nor a whole number of at least 1", auto="auto")
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("input", type=Path, metavar="IN", help=".csv, .tsv or other text; .parquet; .npy")
-    parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="OUT", help="a file of the same kind; may be IN itself"
-    )
-    parser.add_argument(
-        "--level",
-        type=fraction("a level"),
-        metavar="L",
-        help="also write columns NAME_lower and NAME_upper after each filled column NAME: the bounds that hold "
-        "the true value with this probability (0 < L < 1); both are the value itself where it is known, and empty "
-        "where a column has too few known values to say",
-    )
-    parser.add_argument(
-        "--components",
-        type=_components,
-        default="auto",
-        metavar="N",
-        help="most components to use, or auto (default: %(default)s)",
-    )
-    parser.add_argument("--robust", action="store_true", help="let gross outliers lose their weight")
-    parser.add_argument(
-        "--delimiter",
-        type=_delimiter,
-        metavar="D",
-        help="between cells of text: one character, or tab (default: found)",
-    )
-    parser.add_argument(
-        "--missing",
-        action="append",
-        type=_mark,
-        default=[],
-        metavar="VALUE",
-        help="a number or text that marks a gap as well, such as -9999; may be given more than once (write "
-        "--missing=-9999 where a minus sign comes first)",
-    )
-    parser.add_argument("--no-header", action="store_true", help="the first line of a text is data, not names")
-    parser.add_argument("--seed", type=_seed, default=0, metavar="S", help="of the fit (default: %(default)s)")
+@command("impute", "fill the numeric gaps of a file")
+@click.argument("source", type=FILE, metavar="IN")
+@click.option(
+    "-o", "--output", type=FILE, required=True, metavar="OUT", help="a file of the same kind; may be IN itself"
+)
+@click.option(
+    "--level",
+    type=fraction("a level"),
+    metavar="L",
+    help="also write columns NAME_lower and NAME_upper after each filled column NAME: the bounds that hold the true "
+    "value with this probability (0 < L < 1); both are the value itself where it is known, and empty where a column "
+    "has too few known values to say",
+)
+@click.option(
+    "--components",
+    type=COMPONENTS,
+    default="auto",
+    show_default=True,
+    metavar="N",
+    help="most components to use, or auto",
+)
+@click.option("--robust", is_flag=True, help="let gross outliers lose their weight")
+@reading_options
+@seed_option
+def COMMAND(
+    words: Words,
+    source: Path,
+    output: Path,
+    level: float | None,
+    components: int | str,
+    robust: bool,
+    delimiter: str | None,
+    missing: tuple[str, ...],
+    no_header: bool,
+    seed: int,
+) -> None:
+    """Fill the gaps in the columns of numbers of IN, a CSV, TSV, Parquet or NPY file.
 
-
-def _run(arguments: argparse.Namespace) -> int:
+    A column holds numbers if all its cells are finite numbers or gaps (empty, NA, NaN, null, none, ?, ...). Columns of
+    numbers without gaps help to fill the others. Everything that is not a gap in a column of numbers is written as it
+    was read, in the same order.
+    """
     from ..completion import Settings, complete_file
-    from ..sources.tables import TableError
 
-    settings = Settings(
-        level=arguments.level,
-        components=arguments.components,
-        robust=arguments.robust,
-        seed=arguments.seed,
-        delimiter=arguments.delimiter,
-        header=not arguments.no_header,
-        missing=tuple(arguments.missing),
-    )
-    try:
-        _check_output(arguments.input, arguments.output)
-        with _progress() as progress:
-            completion = complete_file(arguments.input, settings, progress)
-            progress("writing", 0.97)
-            _write(arguments.output, completion.content)
-    except TableError as problem:
-        print(f"factorstream: {problem}", file=sys.stderr)
-        return 2
-    for note in _notes(completion, arguments.input, arguments.output):
-        print(f"factorstream: {note}", file=sys.stderr)
-    return 0
+    settings = Settings(level, components, robust, seed, delimiter, not no_header, missing)
+    check_output(output, source)
+    with _progress() as progress:
+        completion = complete_file(source, settings, progress)
+        progress("writing", 0.97)
+        write(output, completion.content)
+    for note in _notes(completion, source, output):
+        words.note(note)
 
 
 def _notes(completion: Completion, source: Path, target: Path) -> Iterator[str]:
@@ -155,32 +140,6 @@ def _known(value: float) -> str:
     return f" ({known})" if known else ""
 
 
-def _check_output(source: Path, target: Path) -> None:
-    """Refuse an output that could not be written, before the work."""
-    from ..sources.tables import TableError, format_of
-
-    try:
-        if target.is_dir():
-            raise TableError(f"{target} is a folder; --output needs a file.")
-        if not target.parent.is_dir():
-            raise TableError(f"The folder {target.parent} does not exist; make it first.")
-        if format_of(source) != format_of(target):
-            raise TableError(f"{target} is not of the same kind as {source}; give it the same ending.")
-        check_writable(target)
-    except OSError as problem:
-        why = problem.strerror or problem
-        raise TableError(f"{target} cannot be written ({why}); choose another --output.") from None
-
-
-def _write(path: Path, content: bytes) -> None:
-    from ..sources.tables import TableError
-
-    try:
-        write_atomic(path, content)
-    except OSError as problem:
-        raise TableError(f"{path} cannot be written: {problem.strerror or problem}.") from None
-
-
 @contextmanager
 def _progress() -> Iterator[Callable[[str, float], None]]:
     """A progress bar on a terminal where rich is installed; silence elsewhere."""
@@ -196,29 +155,3 @@ def _progress() -> Iterator[Callable[[str, float], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=1.0)
         yield lambda what, share: progress.update(task, completed=share, description=what)
-
-
-def _components(text: str) -> int | str:
-    return text if text == "auto" else whole_number(text, "is neither auto nor a whole number of at least 1")
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 2**32:  # what NumPy's RandomState takes
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2**32 - 1")
-    return int(text)
-
-
-def _mark(text: str) -> str:
-    if not text.strip():
-        raise argparse.ArgumentTypeError("an empty cell is a gap anyway; name a number or a text")
-    return text
-
-
-def _delimiter(text: str) -> str:
-    value = {"tab": "\t", "\\t": "\t"}.get(text, text)
-    if len(value) != 1 or value in '"\r\n':
-        raise argparse.ArgumentTypeError(f"{text!r} is not one character (or tab)")
-    return value
-
-
-COMMAND = Command("impute", "fill the numeric gaps of a file", DESCRIPTION, _add_arguments, _run)
