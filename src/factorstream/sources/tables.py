@@ -7,6 +7,7 @@ that are not numbers, and every value that was there, come out as they went in. 
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,9 @@ from . import delimited, npy, parquet
 from .table import Bounds, Format, ReadOptions, Table, TableError, as_number, encode
 
 __all__ = ["Bounds", "Table", "TableError", "encode", "format_of", "read_table"]
+
+STANDARD = Path("-")
+"""Standard input in place of a file."""
 
 FORMATS = (
     npy.FORMAT,
@@ -39,9 +43,11 @@ def read_table(path: Path, delimiter: str | None = None, header: bool = True, mi
 
     ``delimiter`` and ``header`` are for text. Without a delimiter it is a tab in ``.tsv`` and ``.tab``, and
     found from the first lines elsewhere. ``missing``: texts and numbers that mark a gap besides those that always do.
+    The path ``-`` is standard input, which is text.
     """
+    where = "Standard input" if path == STANDARD else str(path)
     try:
-        raw = path.read_bytes()
+        raw = sys.stdin.buffer.read() if path == STANDARD else path.read_bytes()
     except FileNotFoundError:
         raise TableError(f"{path} does not exist.") from None
     except OSError as problem:
@@ -49,11 +55,11 @@ def read_table(path: Path, delimiter: str | None = None, header: bool = True, mi
             raise TableError(f"{path} is a folder, not a file.") from None
         raise TableError(f"{path} cannot be read: {problem.strerror or problem}.") from None
     if not raw:
-        raise TableError(f"{path} cannot be used: it is empty.")
+        raise TableError(f"{where} cannot be used: it is empty.")
     try:
         table = format_of(path).read(raw, ReadOptions(path.suffix.lower(), delimiter, header, missing))
     except TableError as problem:
-        raise TableError(f"{path} cannot be used: {problem}.") from None
+        raise TableError(f"{where} cannot be used: {problem}.") from None
     _take_out(table, missing)
     return table
 
