@@ -20,6 +20,11 @@ __all__ = ["main"]
 
 COMMANDS = (
     "impute",
+    "forecast",
+    "detect",
+    "factorize",
+    "info",
+    "demo",
     "reproduce",
 )
 

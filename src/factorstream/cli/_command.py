@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from ..files import UnusableOutputError
+from ..progress import Step, progress
 from ..report.extras import MissingExtraError
 
 __all__ = ["STANDARD", "BadInputError", "Words", "command", "usage_sentence"]
@@ -35,7 +36,8 @@ class Words:
         """Whether nothing is said but errors; progress is not shown then either."""
         self.data_on_stdout = False
         """Set by a command that writes its results there: ``--json`` then goes to standard error."""
-        self._as_json = as_json
+        self.as_json = as_json
+        """Whether programs read what is said."""
         self._facts: dict[str, Any] = {"command": command}
         self._notes: list[str] = []
 
@@ -47,12 +49,18 @@ class Words:
 
     def show(self, text: str) -> None:
         """Print a result for people; with ``--json`` programs get the facts instead."""
-        if not self._as_json:
+        if not self.as_json:
             print(text)
 
     def fact(self, **facts: Any) -> None:
         """Add to what ``--json`` says; values are whatever `json.dumps` takes."""
         self._facts |= facts
+
+    @contextmanager
+    def progress(self, what: str, total: float | None = None) -> Iterator[Step]:
+        """Show how far the work in the block is, unless that is not wanted."""
+        with progress(what, total, show=not self.quiet) as step:
+            yield step
 
     def done(self) -> int:
         """Everything has worked: the summary of ``--json``, and the exit code."""
@@ -61,14 +69,14 @@ class Words:
 
     def failed(self, sentence: str, code: int) -> int:
         """Say why it has not, and return the exit code."""
-        if self._as_json:
+        if self.as_json:
             self._summarise(exit_code=code, error=sentence, notes=self._notes)
         else:
             print(f"factorstream: {sentence}", file=sys.stderr)
         return code
 
     def _summarise(self, **ending: Any) -> None:
-        if self._as_json:
+        if self.as_json:
             where = sys.stderr if self.data_on_stdout else sys.stdout
             print(json.dumps({**self._facts, **ending}, ensure_ascii=False, default=str), file=where)
 

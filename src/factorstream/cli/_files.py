@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..files import check_writable, write_atomic
+from ..report.extras import require
 from ._command import STANDARD, BadInputError
 
-__all__ = ["called", "check_output", "read_model", "save_model", "write"]
+__all__ = ["check_output", "check_picture", "read_model", "save_model", "write", "write_picture", "written_to"]
 
 
-def called(path: Path) -> str:
-    """A file in a sentence.
+def written_to(path: Path) -> str:
+    """Where results are, in a sentence.
 
-    >>> called(Path("in.csv")), called(STANDARD)
-    ('in.csv', 'standard input')
+    >>> written_to(Path("out.csv")), written_to(STANDARD)
+    ('out.csv', 'standard output')
     """
-    return "standard input" if path == STANDARD else str(path)
+    return "standard output" if path == STANDARD else str(path)
 
 
 def check_output(target: Path, source: Path | None = None, option: str = "--output") -> None:
@@ -45,11 +47,12 @@ def _check_same_kind(source: Path, target: Path) -> None:
         raise BadInputError(f"{target} is not of the same kind as {source}; give it the same ending.")
 
 
-def write(path: Path, content: bytes) -> None:
-    """Write a file completely or not at all; or all of the content to standard output."""
+def write(path: Path, content: bytes | Iterable[bytes]) -> None:
+    """Write a file completely or not at all; or the content to standard output, each of its parts at once."""
     if path == STANDARD:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
+        for part in [content] if isinstance(content, bytes) else content:
+            sys.stdout.buffer.write(part)
+            sys.stdout.buffer.flush()
         return
     try:
         write_atomic(path, content)
@@ -72,11 +75,42 @@ def read_model(path: Path, *kinds: str) -> Any:
     return model
 
 
-def save_model(path: Path, model: Any) -> None:
-    """Write a model to a file that ``--model`` and `factorstream.load` read."""
+def save_model(path: Path | None, model: Any, names: Sequence[str]) -> None:
+    """Write a model with the names of its features to a file for ``--model``; nothing where no file is named."""
+    if path is None:
+        return
+    from ..sources.columns import take_names, use_names
+
     try:
-        model.save(path)
+        use_names(model, names).save(path)
+        take_names(model)
     except OSError as problem:
         raise BadInputError(
             f"{path} cannot be written: {problem.strerror or problem}; choose another --save."
         ) from None
+
+
+def check_picture(path: Path | None) -> None:
+    """Refuse a picture that could not be drawn or written, before the work."""
+    if path is None:
+        return
+    require("matplotlib", extra="plot")
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    matplotlib.use("agg")  # no window
+
+    known = Figure().canvas.get_supported_filetypes()
+    if path.suffix.lower().removeprefix(".") not in known:
+        raise BadInputError(f"{path} has no ending of a picture; --plot writes .png, .svg and .pdf.")
+    check_output(path, option="--plot")
+
+
+def write_picture(path: Path, axes: Any) -> None:
+    """Write the picture that was drawn on these axes, completely or not at all."""
+    import io
+
+    figure = axes.ravel()[0].figure
+    content = io.BytesIO()
+    figure.savefig(content, format=path.suffix.lower().removeprefix("."), dpi=150)  # sharp on a screen of today
+    write(path, content.getvalue())

@@ -8,7 +8,19 @@ from typing import Any
 
 import click
 
-__all__ = ["FILE", "Parsed", "fraction", "reading_options", "seed_option", "whole_number"]
+__all__ = [
+    "COMPONENTS",
+    "FILE",
+    "Parsed",
+    "fraction",
+    "model_option",
+    "plot_option",
+    "reading_options",
+    "refuse_settings",
+    "save_option",
+    "seed_option",
+    "whole_number",
+]
 
 FILE = click.Path(path_type=Path)
 """A file that a shell can complete; whether it can be used is said by what uses it, in a better sentence."""
@@ -67,6 +79,10 @@ def whole_number(complaint: str = "is not a whole number of at least 1", **words
     return Parsed("whole number", parse)
 
 
+COMPONENTS = whole_number("is neither auto nor a whole number of at least 1", auto="auto")
+"""How many components to use."""
+
+
 def _seed(text: str) -> int:
     if not text.isdecimal() or int(text) >= 2**32:  # what NumPy's RandomState takes
         raise ValueError(f"{text!r} is not a whole number from 0 to 2**32 - 1")
@@ -111,3 +127,20 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
 seed_option = click.option(
     "--seed", type=Parsed("seed", _seed), default=0, show_default=True, metavar="S", help="of the fit"
 )
+
+model_option = click.option(
+    "--model", "model_path", type=FILE, metavar="M", help="use the model in this file, which --save has written"
+)
+plot_option = click.option("--plot", "picture", type=FILE, metavar="P.png", help="draw a picture (needs matplotlib)")
+save_option = click.option(
+    "--save", "save_path", type=FILE, metavar="M", help="keep the model in this file, for --model and factorstream.load"
+)
+
+
+def refuse_settings(model_path: Path | None, **given: object) -> None:
+    """Refuse settings of a fit beside a model that was fitted before; each is given by the name of its option."""
+    names = [f"--{name}" for name, value in given.items() if value]
+    if model_path is not None and names:
+        raise click.UsageError(
+            f"{names[0]} is a setting of the fit, and --model was fitted before; leave out one of them"
+        )

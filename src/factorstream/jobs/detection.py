@@ -9,7 +9,6 @@ import numpy as np
 
 from ..estimators.dictionary_filter import DictionaryFilter
 from ..estimators.sequence import SequenceFilter
-from ..sources.columns import use_names
 from ..sources.table import Array, NewColumn, TableError
 from .reading import Given, Reading, Steps, named, read_given
 
@@ -17,8 +16,8 @@ __all__ = ["Detection", "DetectionSettings", "Strange", "detect_file", "table_of
 
 COMPONENTS = 5
 """Most components of a model of rows, unless given, and never more than half the columns. Not tuned: 20 malignant rows
-among the benign ones of the breast cancer data are told apart with an area under the curve of 0.91 to 0.94 between 1 and
-15 components, without a trend."""
+among the benign ones of the breast cancer data are told apart with an area under the curve of 0.91 to 0.94 between 1
+and 15 components, without a trend."""
 STEPS_COMPONENTS = 10
 """Most shared states of a model of time steps, unless given: the default of `SequenceFilter`."""
 BLAMED = 3
@@ -70,7 +69,6 @@ class Detection(NamedTuple):
     n_alarms: int
     """Of time steps, whether they are among ``rows`` or not."""
     model: Any
-    """With the names of its features."""
     given: Given
     X: Array
     """What the model was asked about: ``given.X``, with empty rows where a time step is left out."""
@@ -111,7 +109,7 @@ def detect_file(
         )
         for row, away in zip(found.order.tolist(), found.away, strict=True)
     ]
-    return Detection(rows, len(given.X), int(found.alarm.sum()), use_names(model, given.names), given, X)
+    return Detection(rows, len(given.X), int(found.alarm.sum()), model, given, X)
 
 
 def table_of(detection: Detection) -> list[NewColumn]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..rotation import principal_axes, standardised
-from ..sources.columns import use_names
 from ..sources.table import Array, NewColumn, TableError
 from .reading import Given, Reading, Steps, named, read_given
 
@@ -40,7 +39,6 @@ class Factors(NamedTuple):
     explained: Array
     """(k,) The share of the variance of all columns, each divided by its own, that each component explains."""
     model: Any
-    """With the names of its features."""
     given: Given
 
     def files(self) -> dict[str, bytes]:
@@ -90,7 +88,7 @@ def factorize_file(
         found = _of_imputer(model, given.X) if isinstance(model, LowRankImputer) else _of_others(model, given.X)
     except (ValueError, TypeError) as problem:
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
-    return Factors(*found, use_names(model, given.names), given)
+    return Factors(*found, model, given)
 
 
 def _of_imputer(model: LowRankImputer, X: Array) -> tuple[Array, Array, Array, Array]:
@@ -105,7 +103,7 @@ def _of_imputer(model: LowRankImputer, X: Array) -> tuple[Array, Array, Array, A
     components[:, varies] = axes.components * model.scale_[varies]
     mean[varies] += model.scale_[varies] * factorization.mean_
     coefficients = factorization.transform(standardised(model, X)) @ axes.rotation
-    return components, coefficients, mean, axes.explained_variance / np.count_nonzero(varies)
+    return components, coefficients, mean, axes.explained_variance / int(np.sum(varies))
 
 
 def _of_others(model: Any, X: Array) -> tuple[Array, Array, Array, Array]:
@@ -117,4 +115,4 @@ def _of_others(model: Any, X: Array) -> tuple[Array, Array, Array, Array]:
     axes = principal_axes(model, X, unit=unit)
     coefficients = np.asarray(model.transform(X)) @ axes.rotation
     mean = np.asarray(model.mean_, dtype=np.float64)
-    return axes.components, coefficients, mean, axes.explained_variance / max(1, np.count_nonzero(deviation > 0))
+    return axes.components, coefficients, mean, axes.explained_variance / max(1, int(np.sum(deviation > 0)))

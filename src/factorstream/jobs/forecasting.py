@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..estimators.sequence import SequenceFilter
-from ..sources.columns import take_names, use_names
+from ..sources.columns import take_names
 from ..sources.delimited import write_delimited
 from ..sources.table import Array, NewColumn, TableError
 from ..sources.timeline import counted_on
@@ -43,7 +43,7 @@ class Forecast(NamedTuple):
     std: Array
     """(steps, columns) in the data's units; infinite where nothing is known."""
     model: SequenceFilter
-    """With all rows taken in, and the names of its features."""
+    """With all rows taken in."""
     given: Given | None
     """What was read; None where a model went on alone."""
 
@@ -74,7 +74,7 @@ def forecast_file(
     except ValueError as problem:
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
     columns = list(_columns(given, settings, mean, std))
-    return Forecast(given.table.encode_new(columns), given.names, mean, std, use_names(model, given.names), given)
+    return Forecast(given.table.encode_new(columns), given.names, mean, std, model, given)
 
 
 def forecast_model(model: SequenceFilter, settings: ForecastSettings) -> Forecast:
@@ -86,7 +86,7 @@ def forecast_model(model: SequenceFilter, settings: ForecastSettings) -> Forecas
     columns = [NewColumn("time", [str(time) for time in times])] if (times := _times(found)) is not None else []
     for j, name in enumerate(names):
         columns += _with_bounds(name, None, mean[:, j], std[:, j], settings.level)
-    return Forecast(write_delimited(columns), names, mean, std, use_names(model, names), None)
+    return Forecast(write_delimited(columns), names, mean, std, model, None)
 
 
 def _columns(given: Given, settings: ForecastSettings, mean: Array, std: Array) -> list[NewColumn]:

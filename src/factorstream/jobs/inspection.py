@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..persist import load
-from ..persist.content import MAGIC
+from ..persist.content import START
 from ..sources.columns import take_names
 from ..sources.tables import format_of, read_table
 from ..sources.timeline import timeline
@@ -31,11 +31,11 @@ class ColumnFacts(NamedTuple):
 
 
 def is_model(path: Path) -> bool:
-    """Whether a file begins as the files do that ``save`` writes."""
-    if str(path) == "-":
+    """Whether a file begins as those that ``save`` writes, after the eight bytes of a length."""
+    if str(path) == "-" or not path.is_file():
         return False
     with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+        return file.read(8 + len(START))[8:] == START
 
 
 def inspect_model(path: Path) -> dict[str, Any]:

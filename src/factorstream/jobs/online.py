@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..estimators.dictionary_filter import DictionaryFilter
-from ..sources.columns import take_names, use_names
+from ..sources.columns import take_names
 from ..sources.stream import Row, TextStream
 from ..sources.table import Array, TableError
 from ..text import listed
@@ -55,9 +55,10 @@ class OnlineFilling:
         self.model = model
         self._known = self._known_to(model)
 
-    def saved_model(self) -> Any:
-        """The model with the names of its columns."""
-        return use_names(self.model, [self._stream.names[j] for j in self._columns])
+    @property
+    def names(self) -> list[str]:
+        """Of the columns that the model knows."""
+        return [self._stream.names[j] for j in self._columns]
 
     def lines(self) -> Iterator[bytes]:
         """The text with its gaps filled, line by line."""

@@ -8,6 +8,8 @@ that are not numbers, and every value that was there, come out as they went in. 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from . import delimited, npy, parquet
 from .table import Bounds, Format, ReadOptions, Table, TableError, as_number, encode
 
-__all__ = ["Bounds", "Table", "TableError", "encode", "format_of", "read_table"]
+__all__ = ["Bounds", "Table", "TableError", "delimiter_of", "encode", "format_of", "open_lines", "read_table"]
 
 STANDARD = Path("-")
 """Standard input in place of a file."""
@@ -46,14 +48,8 @@ def read_table(path: Path, delimiter: str | None = None, header: bool = True, mi
     The path ``-`` is standard input, which is text.
     """
     where = "Standard input" if path == STANDARD else str(path)
-    try:
+    with _named_problems(path):
         raw = sys.stdin.buffer.read() if path == STANDARD else path.read_bytes()
-    except FileNotFoundError:
-        raise TableError(f"{path} does not exist.") from None
-    except OSError as problem:
-        if path.is_dir():  # Windows calls this a missing permission
-            raise TableError(f"{path} is a folder, not a file.") from None
-        raise TableError(f"{path} cannot be read: {problem.strerror or problem}.") from None
     if not raw:
         raise TableError(f"{where} cannot be used: it is empty.")
     try:
@@ -62,6 +58,37 @@ def read_table(path: Path, delimiter: str | None = None, header: bool = True, mi
         raise TableError(f"{where} cannot be used: {problem}.") from None
     _take_out(table, missing)
     return table
+
+
+@contextmanager
+def open_lines(path: Path) -> Iterator[Iterable[bytes]]:
+    """The lines of a text one by one, each as soon as it is there."""
+    if path == STANDARD:
+        yield sys.stdin.buffer
+        return
+    if format_of(path) != TEXT:
+        raise TableError(f"{path} is not text, and only text goes row by row; leave out --online.")
+    with ExitStack() as stack:
+        with _named_problems(path):
+            file = stack.enter_context(path.open("rb"))
+        yield file
+
+
+def delimiter_of(path: Path, delimiter: str | None) -> str | None:
+    """The delimiter that was given, or that a file's name promises; None where it has to be found."""
+    return "\t" if delimiter is None and path.suffix.lower() in (".tsv", ".tab") else delimiter
+
+
+@contextmanager
+def _named_problems(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise TableError(f"{path} does not exist.") from None
+    except OSError as problem:
+        if path.is_dir():  # Windows calls this a missing permission
+            raise TableError(f"{path} is a folder, not a file.") from None
+        raise TableError(f"{path} cannot be read: {problem.strerror or problem}.") from None
 
 
 def _take_out(table: Table, missing: tuple[str, ...]) -> None:
