@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import InvalidParameterError, make_constraint, validate_parameter_constraints
 
 from ..persist import Saved
+from ..progress import Step, progress
 
 
 class Stateful(Saved, BaseEstimator):
@@ -27,9 +29,13 @@ class Stateful(Saved, BaseEstimator):
             raise AttributeError(f"This {type(self).__name__} has not been fitted yet; {remedy}.")
         return vars(self)["state_"]
 
+    def _progress(self, total: float | None = None) -> AbstractContextManager[Step]:
+        """Show how far a fit has come while it goes on, if ``verbose`` asks for it."""
+        return progress(type(self).__name__, total, show=self.verbose > 0)
+
     def _tell(self, record: dict[str, float]) -> None:
-        """Print what a pass, a sweep or a call was like, if ``verbose`` asks for it."""
-        if self.verbose:
+        """Print what a pass, a sweep or a call was like, if ``verbose`` is 2 or more."""
+        if self.verbose > 1:
             facts = ", ".join(f"{name} {value:.6g}" for name, value in record.items())
             print(f"[{type(self).__name__}] {facts}")
 

@@ -91,17 +91,20 @@ class RecursiveFactorizer(Factorizer):
             rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
             check_every_feature_observed(self, rows)
             rng = check_random_state(self.random_state)
-            settings = self._begin(rows, rng)
-            self.state_ = _filter_run.fit(
-                current_parameters(self),
-                settings,
-                with_data(rows),
-                n_passes=self.n_passes,
-                shuffle=self.shuffle,
-                stop_below=self._stop_below(),
-                rng=rng,
-                tell=self._tell,
-            )
+            settings, rows = self._begin(rows, rng), with_data(rows)
+            with self._progress(int(self.n_passes) * int(rows.shape[0])) as step:
+                self.state_ = _filter_run.fit(
+                    current_parameters(self),
+                    settings,
+                    rows,
+                    n_passes=self.n_passes,
+                    shuffle=self.shuffle,
+                    stop_below=self._stop_below(),
+                    rng=rng,
+                    tell=self._tell,
+                    step=step,
+                    name=type(self).__name__,
+                )
             _check_finite(self.state_)
         return self
 
@@ -115,11 +118,12 @@ class RecursiveFactorizer(Factorizer):
             else:
                 check_same_parameters(self, run.parameters)
             rows = check_data(self, X, reset=run is None, accept_sparse=True)
-            if run is None:
-                settings = self._begin(rows, check_random_state(self.random_state))
-                self.state_ = _filter_run.begin(current_parameters(self), settings, rows, self._tell)
-            else:
-                self.state_ = _filter_run.go_on(run, rows, self._tell)
+            with self._progress(int(rows.shape[0])) as step:
+                if run is None:
+                    settings = self._begin(rows, check_random_state(self.random_state))
+                    self.state_ = _filter_run.begin(current_parameters(self), settings, rows, self._tell, step)
+                else:
+                    self.state_ = _filter_run.go_on(run, rows, self._tell, step)
             _check_finite(self.state_)
         return self
 

@@ -61,7 +61,8 @@ class LowRankImputer(TransformerMixin, Stateful):
     random_state : int, RandomState or None, default=None
         Seeds the choice of the hidden entries; without effect unless ``n_components="auto"`` or ``calibrate=True``.
     verbose : int, default=0
-        Whether to print a line per sweep.
+        1 shows how far ``fit`` has come, once it takes longer than two seconds: a bar in a terminal (with rich
+        installed) or a notebook, lines in a log. 2 prints a line per sweep as well.
 
     Attributes
     ----------
@@ -185,14 +186,17 @@ class LowRankImputer(TransformerMixin, Stateful):
             max_iter=self.max_iter,
             random_state=self.random_state,
         )
-        return _bayesian_run.fit(
-            current_parameters(model),
-            model._options(),
-            with_data(Z),
-            calibrate=bool(self.calibrate),
-            seed=model._seed(),
-            tell=self._tell,
-        )
+        with self._progress(1.0) as step:
+            return _bayesian_run.fit(
+                current_parameters(model),
+                model._options(),
+                with_data(Z),
+                calibrate=bool(self.calibrate),
+                seed=model._seed(),
+                tell=self._tell,
+                step=step,
+                name=type(self).__name__,
+            )
 
     # ---------------------------------------------------------------- what was fitted
 
