@@ -17,6 +17,7 @@ from ..core.absurd import Seen, seen_in
 from ..core.linalg import Array
 from ..estimators._absurd import without_absurd
 from ..estimators._factorizer import Factorizer
+from ..estimators._html import Facts
 from ..estimators._types import MatrixLike, Seed
 from ..estimators._validation import (
     check_data,
@@ -187,6 +188,15 @@ class MaskedNMF(Factorizer):
     def n_iter_(self) -> int:
         """Iterations done."""
         return int(self._learned().n_iter)
+
+    def _facts(self) -> Facts:
+        return {
+            "features": f"{self.n_features_in_:,}",
+            "components": f"{self.n_components_}",
+            "iterations": f"{self.n_iter_:,}",
+            "root of the squared errors": f"{self.reconstruction_err_:.4g}",
+            "units": "those of the data",
+        }
 
     def _dictionary(self) -> NonnegativeDictionary:
         return NonnegativeDictionary(self._learned().components)

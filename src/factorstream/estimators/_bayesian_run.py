@@ -11,9 +11,11 @@ from ..core.absurd_rows import absurd_entries
 from ..core.variational.fit import FitOptions
 from ..core.variational.posterior import STREAM_ARRAYS
 from ..progress import Step, say_nothing
+from ..tall.places import place_of
 from ..tall.rows import Rows, observed_by_feature, stack
 from ..tall.starting import warm_up
 from ._absurd import first_rows, next_rows
+from ._html import Facts, noise_words, observed_words
 from ._records import HISTORY, Record, Tell
 from ._telling import SweepProgress
 from ._variational import VariationalState, absorb_rows, check_rows, check_values, fit_rows, planned_sweeps
@@ -60,6 +62,22 @@ class BayesianRun(NamedTuple):
         if self.current is None:
             return VariationalDictionary(_fit_first(self, without(self.pending, absurd_entries(self.pending))))
         return VariationalDictionary(self.current)
+
+    def facts(self, n_features: int) -> Facts:
+        """What was learned, in words; nothing is fitted for it."""
+        facts = {"rows": f"{self.n_samples:,}", "features": f"{n_features:,}"}
+        if self.current is None:
+            return {**facts, "components": "none yet, the stream is starting"}
+        current = self.current
+        counts = place_of(current.origin).get(current.n_observed, 0)
+        return {
+            **facts,
+            "components": f"{current.factors.r}",
+            "sweeps": f"{self.n_iter}" if self.n_iter else "none, a stream",
+            "noise": noise_words(self.dictionary.noise),
+            "observed": observed_words(counts / max(self.n_samples, 1)),
+            "intervals": "the model's own" if current.scores is None else "calibrated on hidden entries",
+        }
 
 
 def fit(

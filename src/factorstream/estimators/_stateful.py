@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import InvalidParameterError, make_constrai
 
 from ..persist import Saved
 from ..progress import Step, progress
+from ._html import Facts, learned_table
 
 
 class Stateful(Saved, BaseEstimator):
@@ -38,6 +39,24 @@ class Stateful(Saved, BaseEstimator):
         if self.verbose > 1:
             facts = ", ".join(f"{name} {value:.6g}" for name, value in record.items())
             print(f"[{type(self).__name__}] {facts}")
+
+    def _facts(self) -> Facts:
+        """What was learned, in words, once there is something."""
+        return {}
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, and what was learned below it."""
+        return str(super()._repr_html_inner()) + self._learned_table()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """The same for notebooks, beside plain text."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:  # not where scikit-learn was told to show text only
+            bundle["text/html"] += self._learned_table()
+        return bundle
+
+    def _learned_table(self) -> str:
+        return learned_table(self._facts()) if self.__sklearn_is_fitted__() else ""
 
     def _validate_params(self) -> None:
         """Refuse, by its name, a parameter that cannot be used.

@@ -17,6 +17,7 @@ from . import _bayesian_run
 from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun
 from ._factorizer import PosteriorFactorizer
+from ._html import Facts
 from ._types import MatrixLike, Seed
 from ._validation import (
     check_data,
@@ -230,6 +231,9 @@ class BayesianFactorization(PosteriorFactorizer):
     def n_iter_(self) -> int:
         """Sweeps of ``fit``; of its last fit, where it makes several."""
         return int(self._learned().n_iter)
+
+    def _facts(self) -> Facts:
+        return {**self.state_.facts(self.n_features_in_), "units": "those of the data"}
 
     def _dictionary(self) -> VariationalDictionary:
         with unchanged_on_error(self):  # a stream that is starting is fitted now

@@ -25,6 +25,7 @@ from ._absurd import asked, without_absurd
 from ._bayesian_run import BayesianRun
 from ._columns import like_table, marked, means_nan, moments, robust_moments
 from ._factorizer import read_only
+from ._html import Facts
 from ._imputer_state import ImputerState
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
@@ -247,6 +248,9 @@ class LowRankImputer(TransformerMixin, Stateful):
         pattern[0, state.indicated] = np.nan
         indicator = MissingIndicator(missing_values=np.nan, error_on_new=False)
         return indicator.set_output(transform="default").fit(pattern)
+
+    def _facts(self) -> Facts:
+        return self.state_.facts()
 
     # ---------------------------------------------------------------- answers
 
