@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import factorstream
-from factorstream import datasets, diagnostics, masks, metrics
+from factorstream import datasets, diagnostics, masks, metrics, plot
 from factorstream.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]
@@ -151,3 +152,14 @@ def test_no_page_speaks_of_what_is_gone():
 
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 95
+
+
+def test_every_picture_is_used_in_the_gallery():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "examples" / "gallery").glob("plot_*.py"))
+    used = {
+        node.func.attr
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if isinstance(node.func.value, ast.Name) and node.func.value.id == "plot"
+    }
+    assert used == set(plot.__all__)
