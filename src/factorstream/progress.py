@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from html import escape
 from typing import Any, Protocol
 
-__all__ = ["Step", "progress"]
+__all__ = ["Step", "progress", "say_nothing"]
 
 DELAY = 2.0
 """Seconds before anything is shown: whoever waits for less does not ask how far it is. Given by the command line's
@@ -66,7 +66,7 @@ def progress(what: str, total: float | None = None, show: bool = True) -> Iterat
     ...         step(done + 1)
     """
     if not show:
-        yield _say_nothing
+        yield say_nothing
         return
     work, over = _Work(what, total), threading.Event()
     # The context carries which cell of a notebook the output belongs to.
@@ -81,7 +81,7 @@ def progress(what: str, total: float | None = None, show: bool = True) -> Iterat
         watcher.join()
 
 
-def _say_nothing(done: float, note: str = "") -> None:
+def say_nothing(done: float, note: str = "") -> None:
     """The step of work that is not shown."""
 
 
