@@ -24,7 +24,7 @@ class Balanced(HTMLParser):
         self.open = []
 
     def handle_starttag(self, tag, attrs):
-        if tag not in ("meta", "img", "br"):
+        if tag not in ("meta", "img", "br", "link"):
             self.open.append(tag)
 
     def handle_endtag(self, tag):

@@ -57,7 +57,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    require("matplotlib", "rich")
+    require("jinja2", "matplotlib", "rich")
     make_folder(arguments.output)
     from rich.console import Console
 

@@ -17,6 +17,7 @@ from . import _bayesian_run
 from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun
 from ._factorizer import PosteriorFactorizer
+from ._reported import Reported
 from ._types import MatrixLike, Seed
 from ._validation import (
     check_data,
@@ -29,7 +30,7 @@ from ._variational import STATE_TYPES, fit_options
 from ._variational_answers import VariationalDictionary
 
 
-class BayesianFactorization(PosteriorFactorizer):
+class BayesianFactorization(Reported, PosteriorFactorizer):
     """Matrix factorisation by a variational posterior with one covariance per feature.
 
     A row y is modelled as ``y = x @ components_ + mean_ + noise``. Sweeps over the data find the posterior of every
