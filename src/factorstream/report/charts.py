@@ -35,6 +35,8 @@ LEAST_FONT = 9.0
 """Units of the smallest text."""
 EXCERPT = 240
 """Rows of a sequence in one drawing: ten days of hours. By eye: more run into one another on a phone."""
+NARROW_NAME = 14
+"""Characters of a name beside a small drawing. By eye."""
 BINS = 24
 """Bars of a histogram, by eye."""
 
@@ -69,10 +71,14 @@ def to_svg(figure: Figure, key: str) -> str:
 
 def gap_map(found: Given, filled: Array) -> Chart:
     """Which entries are observed, filled, or still missing."""
-    height = 0.9 + 0.16 * min(max(found.panel.values.shape[1], 6), 30)
-    figure, ax = figure_of(WIDE, height)
-    plot.gaps(found.asked, rebuild_table(filled, found.table), ax=ax)
-    return Chart(to_svg(figure, "gaps"), "Map of the table: observed, filled and missing entries", wide=True)
+    drawings = []
+    for width in (SMALL, WIDE):
+        figure, ax = figure_of(width, 0.9 + 0.16 * min(max(found.panel.values.shape[1], 6), 30))
+        plot.gaps(found.asked, rebuild_table(filled, found.table), ax=ax)
+        if width == SMALL:
+            _shorten_names(ax)
+        drawings.append(to_svg(figure, f"gaps-{width:g}"))
+    return Chart(drawings[0], "Map of the table: observed, filled and missing entries", drawings[1])
 
 
 def excerpts(found: Given, said: Answers, columns: Sequence[int]) -> list[Chart]:
@@ -122,7 +128,17 @@ def distributions(found: Given, filled: Array, columns: Sequence[int]) -> list[C
 
 def accuracy(names: Sequence[str], errors: dict[str, Array]) -> Chart:
     """Root-mean-square errors of columns beside those of other ways to fill, in the columns' standard deviations."""
-    figure, ax = figure_of(WIDE, 1.0 + 0.22 * len(names))
+    drawings = []
+    for width in (SMALL, WIDE):
+        figure, ax = figure_of(width, 1.0 + 0.22 * len(names))
+        _draw_errors(ax, names, errors)
+        if width == SMALL:
+            _shorten_names(ax)
+        drawings.append(to_svg(figure, f"accuracy-{width:g}"))
+    return Chart(drawings[0], "Errors of columns on hidden values", drawings[1])
+
+
+def _draw_errors(ax: Axes, names: Sequence[str], errors: dict[str, Array]) -> None:
     y = np.arange(len(names))
     ends = np.array(list(errors.values()))
     ax.hlines(y, np.nanmin(ends, axis=0), np.nanmax(ends, axis=0), color="#999999", linewidth=1.0, zorder=1)
@@ -131,10 +147,9 @@ def accuracy(names: Sequence[str], errors: dict[str, Array]) -> Chart:
     ax.set_yticks(y, [shortened(name) for name in names])
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(left=0.0)
-    ax.set_xlabel("error on hidden values, in standard deviations of the column")
+    ax.set_xlabel("error in standard deviations of the column")
     tidy(ax)
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False, handlelength=1.0, borderaxespad=0.2)
-    return Chart(to_svg(figure, "accuracy"), "Errors of columns on hidden values", wide=True)
 
 
 def calibration(levels: Sequence[float], held: Sequence[float], n: int, name: str) -> Chart:
@@ -157,6 +172,14 @@ def _small(figure: Figure, ax: Axes, name: str, key: str, what: str) -> Chart:
     title(ax, shortened(name))
     tidy(ax)
     return Chart(to_svg(figure, key), f"{name}: {what}")
+
+
+def _shorten_names(ax: Axes) -> None:
+    """Leave room for the drawing on a phone."""
+    for label in ax.get_yticklabels():
+        text = label.get_text()
+        label.set_text(text if len(text) <= NARROW_NAME else text[: NARROW_NAME - 1] + "…")
+    ax.set_yticks(ax.get_yticks(), [label.get_text() for label in ax.get_yticklabels()])
 
 
 def _part(values: Array, found: Given, rows: slice, column: int) -> Any:

@@ -33,25 +33,11 @@ def written(value: object) -> str | None:
     return None
 
 
-def constructed(model: Any) -> str:
-    """The call that makes the model: its class and the parameters that are not the default ones."""
-    defaults = {name: one.default for name, one in inspect.signature(type(model)).parameters.items()}
-    parts = []
-    for name, value in settings_of(model).items():
-        text = written(value)
-        if text is None:
-            parts.append(f"{name}={name}")
-        elif text != written(defaults.get(name)):
-            parts.append(f"{name}={text}")
-    return f"{type(model).__name__}({', '.join(parts)})"
-
-
 def python_lines(model: Any, asked_for: Mapping[str, object], shape: tuple[int, int]) -> str:
     """Lines that fit, fill and report again, given X; ``asked_for`` are the report's parameters besides path and X."""
     own = [name for name, value in settings_of(model).items() if written(value) is None]
     fill = "transform" if hasattr(model, "add_indicator") else "impute"
-    more = "".join(f", {name}={text}" for name, value in asked_for.items() if (text := written(value)) is not None)
-    level = asked_for["level"]
+    options = "".join(f", {part}" for part in _changed(asked_for, inspect.signature(type(model).report).parameters))
     lines = [
         f"from factorstream import {type(model).__name__}",
         "",
@@ -59,7 +45,23 @@ def python_lines(model: Any, asked_for: Mapping[str, object], shape: tuple[int, 
         *(f"# {name}: as it was given to the model; it is too long to be written here" for name in own),
         f"model = {constructed(model)}.fit(X)",
         f"filled = model.{fill}(X)",
-        f"lower, upper = model.predict_interval(X, level={level!r})",
-        f'model.report("report.html", X{more})',
+        f"lower, upper = model.predict_interval(X, level={asked_for['level']!r})",
+        f'model.report("report.html", X{options})',
     ]
     return "\n".join(lines)
+
+
+def constructed(model: Any) -> str:
+    """The call that makes the model: its class and the parameters that are not the default ones."""
+    parts = _changed(settings_of(model), inspect.signature(type(model)).parameters)
+    return f"{type(model).__name__}({', '.join(parts)})"
+
+
+def _changed(values: Mapping[str, object], parameters: Mapping[str, inspect.Parameter]) -> list[str]:
+    """The arguments of a call that are not the default ones; what cannot be written stands as a name."""
+    parts = []
+    for name, value in values.items():
+        text = written(value)
+        if text is None or text != written(parameters[name].default):
+            parts.append(f"{name}={name if text is None else text}")
+    return parts

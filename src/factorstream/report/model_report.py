@@ -101,7 +101,9 @@ def _page(
     ]
     if isinstance(measured, Measured):
         ours, mean = pooled(measured, measured.errors.model), pooled(measured, measured.errors.mean)
-        numbers.append(Number(f"{ours:.2f}", f"standard deviations off, on hidden values (column mean: {mean:.2f})"))
+        numbers.append(
+            Number(f"{ours:.2f}", f"standard deviations is the error on hidden values (of the column mean: {mean:.2f})")
+        )
         if level in measured.inside:
             share = float(measured.inside[level].mean())
             numbers.append(Number(f"{100 * share:.1f}%", f"of hidden values lie in their {100 * level:g}% intervals"))

@@ -66,8 +66,8 @@ class Chart:
     svg: str
     """One ``<svg>`` element, trusted: `charts.to_svg` makes it."""
     alt: str
-    wide: bool = False
-    """Over the whole width, instead of beside others."""
+    wide: str = ""
+    """The same for screens with more room, where it takes the whole width; by default it stands beside others."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def _prepared(block: Block) -> Any:
     if isinstance(block, Charts):
         from markupsafe import Markup
 
-        return Charts([Chart(Markup(one.svg), one.alt, one.wide) for one in block.charts], block.caption)
+        return Charts([Chart(Markup(one.svg), one.alt, Markup(one.wide)) for one in block.charts], block.caption)
     return _table(block) if isinstance(block, Table) else block
 
 

@@ -84,7 +84,7 @@ def quality(found: Given, measured: Measured | str, level: float) -> list[Part]:
     blocks: list[Block] = [Words(words.how_measured(found, measured))]
     varying = [int(j) for j in order if hidden[j] and measured.scale[j] > 0]
     if varying:
-        drawn = varying[:COMPARED]
+        drawn = sorted(varying[:COMPARED])
         chart = charts.accuracy(
             [found.panel.names[j] for j in drawn],
             {name: one[drawn] / measured.scale[drawn] for name, one in by.items()},
@@ -160,7 +160,7 @@ def fills(found: Given, said: Answers, level: float, most: int) -> Part:
         for key, values in (("fill", said.filled), ("lower", said.lower), ("upper", said.upper)):
             cells[key] = None if values is None else _shown(values[i, j], decimals(scale[j]))
         rows.append(cells)
-    columns = [Column("row", "row"), Column("column", "column", numeric=False), Column("fill", "fill")]
+    columns = [Column("row", "row", numeric=False), Column("column", "column", numeric=False), Column("fill", "fill")]
     if said.lower is not None:
         columns += [Column("lower", f"{100 * level:g}% from"), Column("upper", "to")]
     return Part(heading, [Words(texts), Table("A click on a title sorts the table", columns, rows, sorts=True)])
