@@ -84,7 +84,7 @@ def COMMAND(
     words: Words, experiment: str, quick: bool, seeds: int | None, fractions: tuple[float, ...], output: Path
 ) -> None:
     """Run an experiment of the paper, print its table beside ours, and write a report."""
-    require("matplotlib", "rich")
+    require("jinja2", "matplotlib", "rich")
     make_folder(output)
     from rich.console import Console
 
