@@ -150,7 +150,7 @@ def _draw_errors(ax: Axes, names: Sequence[str], errors: dict[str, Array]) -> No
     ax.set_xlim(left=0.0)
     ax.set_xlabel("error, in standard deviations")
     tidy(ax)
-    ax.figure.legend(loc="outside upper left", ncols=3, frameon=False, handlelength=0.8, columnspacing=1.0)  # type: ignore[union-attr]
+    ax.figure.legend(loc="outside upper left", ncols=3, frameon=False, handlelength=0.8, columnspacing=1.0)
 
 
 def calibration(levels: Sequence[float], held: Sequence[float], n: int, name: str) -> Chart:

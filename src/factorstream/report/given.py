@@ -81,7 +81,7 @@ def given(model: Any, X: Any) -> Given:
     panel = read_table(X)
     if panel.values.shape[1] != model.n_features_in_:
         raise ValueError(
-            f"X has {panel.values.shape[1]} features, and the model was fitted to {model.n_features_in_}; pass the same."
+            f"X has {panel.values.shape[1]} features, and the model was fitted to {model.n_features_in_}; pass those."
         )
     table = Table() if is_sparse(X) else split_table(X)[1]
     if isinstance(model, LowRankImputer) and not means_nan(model.state_.parameters["missing_values"]):
