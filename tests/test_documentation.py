@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import factorstream
-from factorstream import datasets, diagnostics, masks, metrics
+from factorstream import datasets, diagnostics, masks, metrics, plot
 from factorstream.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]
@@ -97,7 +98,7 @@ def test_the_vocabulary_knows_every_parameter_that_estimators_share():
     named = [value for name in factorstream.__all__ if isinstance(value := getattr(factorstream, name), type)]
     parameters = [set(Estimator._get_param_names()) for Estimator in named]
     shared = {name for some in parameters for name in some if sum(name in others for others in parameters) > 1}
-    as_in_scikit_learn = {"random_state", "verbose"}
+    as_in_scikit_learn = {"random_state"}
     missing = {name for name in shared - as_in_scikit_learn if f"`{name}`" not in text}
     assert not missing
 
@@ -151,3 +152,14 @@ def test_no_page_speaks_of_what_is_gone():
 
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 95
+
+
+def test_every_picture_is_used_in_the_gallery():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "examples" / "gallery").glob("plot_*.py"))
+    used = {
+        node.func.attr
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if isinstance(node.func.value, ast.Name) and node.func.value.id == "plot"
+    }
+    assert used == set(plot.__all__)

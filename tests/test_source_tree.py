@@ -46,6 +46,7 @@ TESTED_BY = {
     "core/absurd_rows": "core/test_absurd",
     "core/filter/model": "core/filter/test_recursion",
     "core/place": "tall/test_places",
+    "core/telling": "estimators/test_telling",
     "core/variational/noise/gaussian": "core/variational/test_sweep",
     "core/variational/noise/law": "core/variational/noise/test_student",
     "core/variational/observed": "core/variational/test_fit",

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_wine
 
-from factorstream import LowRankImputer
+from factorstream import LowRankImputer, plot
 from factorstream.masks import random_mask
 
 wine = load_wine(as_frame=True).data
@@ -33,16 +33,10 @@ print(f"error {np.sqrt(np.mean(error**2)):.2f}, column means {np.sqrt(np.mean(me
 print(f"95% intervals hold {held.mean():.1%} of {held.size} removed entries")
 
 # %%
-# The first 60 wines before and after, and for one column all removed entries with their intervals.
-standard = (truth - truth.mean(axis=0)) / unit
-figure, (before, after, truths) = plt.subplots(1, 3, width_ratios=[1, 1, 1.6], figsize=(9, 4.6))
-for axis, values, title in (
-    (before, np.where(removed, np.nan, standard), "with gaps"),
-    (after, (filled - truth.mean(axis=0)) / unit, "filled"),
-):
-    axis.imshow(values[:60], aspect="auto", cmap="RdBu_r", vmin=-3, vmax=3, interpolation="nearest")
-    axis.set(title=title, xlabel="measurement", ylabel="wine")
-after.set_ylabel("")
+# Where the gaps are, and for one column all removed entries with their intervals.
+figure, (where, truths) = plt.subplots(1, 2, width_ratios=[1.4, 1], figsize=(9.6, 4.2))
+plot.gaps(table, filled, ax=where)
+where.set_xlabel("wine")
 
 column = wine.columns.get_loc("flavanoids")
 gap = removed[:, column]

@@ -9,7 +9,7 @@ hours) with noise. The model is not told the periods; one gauge also falls silen
 import matplotlib.pyplot as plt
 import numpy as np
 
-from factorstream import SequenceFilter
+from factorstream import SequenceFilter, plot
 from factorstream.metrics import coverage, rmse
 
 rng = np.random.default_rng(1)
@@ -25,7 +25,6 @@ known, future = level[:-AHEAD].copy(), level[-AHEAD:]
 known[560:610, 2] = np.nan  # gauge 2 falls silent
 
 model = SequenceFilter(n_components=8).fit(known)  # two components for each of four cycles
-filled, std = model.impute(known, return_std=True)
 ahead, ahead_std = model.forecast(AHEAD, return_std=True)
 
 # %%
@@ -33,22 +32,17 @@ print(f"error of the forecast {rmse(future, ahead):.2f} m, deviation of the tide
 print(f"±2σ holds {coverage(future, ahead, ahead_std, n_std=2):.1%}")
 
 # %%
-figure, axes = plt.subplots(2, 1, sharex=True, figsize=(8, 5.4))
+# The gap of gauge 2 is filled by what the other gauges say. The next three days of two gauges are a fan: half of the
+# hours are to lie in the darkest band, 95% in the lightest. Dots are what the gauges said afterwards.
+figure, axes = plt.subplots(3, 1, figsize=(8, 7.4))
+plot.series(model, known, columns=[2], truth=level[:-AHEAD], ax=axes[:1])
+axes[0].set_title("gauge 2, which fell silent", loc="left")
+axes[0].set(ylabel="metres", xlim=(520, 648))
+plot.forecast(model, AHEAD, known, columns=[2, 5], past=96, ax=axes[1:])
 later = len(known) + np.arange(AHEAD)
-for axis, gauge in zip(axes, (2, 5), strict=True):
-    gap = np.isnan(known[:, gauge])
-    value = np.where(gap, filled[:, gauge], np.nan)
-    for x, middle, spread, colour in (
-        (hours[:-AHEAD], value, std[:, gauge], "#0072B2"),
-        (later, ahead[:, gauge], ahead_std[:, gauge], "#B36B00"),
-    ):
-        for n_std, alpha in ((2, 0.2), (1, 0.3)):
-            axis.fill_between(x, middle - n_std * spread, middle + n_std * spread, color=colour, alpha=alpha, lw=0)
-    axis.plot(hours, level[:, gauge], ".", color="#777777", ms=2.5, label="what the gauge says")
-    axis.plot(hours[:-AHEAD], value, color="#0072B2", lw=1.5, label="filled, ±1σ and ±2σ")
-    axis.plot(later, ahead[:, gauge], color="#B36B00", lw=1.5, label="forecast, ±1σ and ±2σ")
-    axis.axvline(len(known), color="black", lw=0.8)
-    axis.set(title=f"gauge {gauge}", ylabel="metres", xlim=(520, 720))
+for axis, gauge in zip(axes[1:], (2, 5), strict=True):
+    axis.plot(later, future[:, gauge], ".", color="black", ms=2.5)
+    axis.set_title(f"gauge {gauge}, three days ahead", loc="left")
+    axis.set_ylabel("metres")
 axes[-1].set_xlabel("hour")
-figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
 plt.show()

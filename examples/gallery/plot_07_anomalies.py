@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from factorstream import DictionaryFilter
+from factorstream import DictionaryFilter, plot
 
 data = load_breast_cancer()
 benign, malignant = data.data[data.target == 1], data.data[data.target == 0]
@@ -29,12 +29,10 @@ print(f"area under the ROC curve: {roc_auc_score(is_malignant, oddness):.3f}")
 print(f"with 30% of the entries missing: {roc_auc_score(is_malignant, oddness_gappy):.3f}")
 
 # %%
-figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.8))
-bins = np.linspace(*np.quantile(oddness, [0, 0.9]), 40)
-left.hist(oddness[~is_malignant], bins, alpha=0.7, label="benign, not seen before")
-left.hist(oddness[is_malignant], bins, alpha=0.7, label="malignant")
-left.set(xlabel="oddness (minus the log-density)", ylabel="rows")
-left.legend()
+# Row by row: benign tumours first, malignant ones after the line. The ten oddest are marked.
+figure, (left, right) = plt.subplots(1, 2, width_ratios=[1.5, 1], figsize=(9.6, 3.8))
+plot.innovations(model, new, n_marked=10, ax=left)
+left.axvline(np.count_nonzero(~is_malignant) - 0.5, color="black", lw=0.8)
 for scores, name in ((oddness, "complete rows"), (oddness_gappy, "30% missing")):
     right.plot(*roc_curve(is_malignant, scores)[:2], label=name)
 right.plot([0, 1], [0, 1], color="black", lw=0.8)

@@ -3,34 +3,32 @@ What was learned: components
 ============================
 
 The factorisation describes each digit by a few numbers. It chooses how many components it needs; here are the first
-of them as images, and the digits as points in the plane of the first two.
+of them as images, what each explains, and the digits as points in the plane of the first two.
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import load_digits
 
-from factorstream import BayesianFactorization
+from factorstream import BayesianFactorization, plot
 
 digits = load_digits()
 model = BayesianFactorization(random_state=0).fit(digits.data)
-coefficients = model.transform(digits.data)
 print(f"{model.n_components_} components in use")
 
 # %%
-# Components are fixed only up to a rotation. Turned to the principal axes of what they explain, they come in the order
-# of their importance; nothing else changes. The singular value decomposition does that.
-centre = coefficients.mean(axis=0)
-left, size, axes_of_rows = np.linalg.svd((coefficients - centre) @ model.components_, full_matrices=False)
-size, axes_of_rows = size[: model.n_components_], axes_of_rows[: model.n_components_]
+# Components are fixed only up to a rotation. All pictures turn them to the principal axes of what they explain, so that
+# they come in the order of their importance; nothing else changes. An image is what a digit gains where its coefficient
+# is one standard deviation higher.
+plot.components(model, "images", shape=(8, 8))
+plt.show()
 
-figure = plt.figure(figsize=(9, 4.4))
-pictures, plane = figure.subfigures(1, 2, width_ratios=[1, 1.1])
-for axis, component in zip(pictures.subplots(3, 4).flat, axes_of_rows, strict=False):
-    axis.imshow(component.reshape(8, 8), cmap="RdBu_r", vmin=-0.4, vmax=0.4)
-    axis.set(xticks=[], yticks=[])
-axis = plane.subplots()
-points = axis.scatter(*(left[:, :2] * size[:2]).T, c=digits.target, cmap="tab10", s=6)
-axis.set(xlabel="first component", ylabel="second component")
-plane.colorbar(points, label="digit", ticks=range(10))
+# %%
+# What each of them explains. The dashed line is the noise in any one direction, which the last ones still stand out of.
+plot.spectrum(model)
+plt.show()
+
+# %%
+# Every digit as a point: those that look alike lie close together.
+axis = plot.coefficients(model, digits.data, color=digits.target)
+axis.figure.axes[-1].set_ylabel("digit")
 plt.show()

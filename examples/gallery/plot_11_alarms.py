@@ -10,7 +10,7 @@ until it raises an alarm.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from factorstream import SequenceFilter
+from factorstream import SequenceFilter, plot
 
 rng = np.random.default_rng(0)
 rows = np.arange(1200)
@@ -28,14 +28,10 @@ for begin, what in ((600, "noisy sensor"), (900, "stuck sensor")):
     print(f"{what}: first alarm {fired[fired >= begin][0] - begin} rows after it began")
 
 # %%
-# The sums begin again at zero after every alarm.
-figure, (above, below) = plt.subplots(2, 1, sharex=True, height_ratios=[1.4, 1], figsize=(8, 5))
+# The sensors, how well every row fits what was expected, and the sums, which begin again at zero after every alarm.
+figure, axes = plt.subplots(3, 1, sharex=True, figsize=(8.6, 7.4))
 for sensor in range(5):
-    above.plot(rows, machine[:, sensor] - 3 * sensor, lw=0.7, color="#D55E00" if sensor in (1, 3) else "#777777")
-above.set(yticks=-3 * np.arange(5), yticklabels=[f"sensor {sensor}" for sensor in range(5)])
-below.plot(rows, alarms.up, color="#0072B2", label="rows further off than expected, added up")
-below.plot(rows, alarms.down, color="#009E73", label="rows closer than expected, added up")
-below.plot(fired, np.zeros(len(fired)), "|", color="#D55E00", ms=14, mew=1.5, label="alarm")
-below.set(xlabel="row")
-figure.legend(*below.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
+    axes[0].plot(rows, machine[:, sensor] - 3 * sensor, lw=0.7, color="#D55E00" if sensor in (1, 3) else "#777777")
+axes[0].set(yticks=-3 * np.arange(5), yticklabels=[f"sensor {sensor}" for sensor in range(5)])
+plot.innovations(model, machine, ax=axes[1:])
 plt.show()

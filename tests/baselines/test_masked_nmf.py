@@ -119,7 +119,7 @@ def test_history_tol_and_verbose(capsys):
     full = MaskedNMF(3, max_iter=205, random_state=0).fit(X)
     assert full.n_iter_ == 205
     assert [record["iteration"] for record in full.history_][-2:] == [200, 205]
-    early = MaskedNMF(3, max_iter=205, tol=0.1, random_state=0, verbose=1).fit(X)
+    early = MaskedNMF(3, max_iter=205, tol=0.1, random_state=0, verbose=2).fit(X)
     assert early.n_iter_ < 205
     assert f"iteration {early.n_iter_}" in capsys.readouterr().out
     assert early.reconstruction_err_ == pytest.approx(np.sqrt(early.history_[-1]["objective"]))

@@ -25,6 +25,7 @@ from contracts.asking import (
 )
 from contracts.estimators import CASES, rows
 from contracts.parameters import AGAIN, QUICK, other
+from factorstream import progress
 from factorstream.core.filter.coefficients import COEFFICIENT_STEPS
 from factorstream.estimators._validation import MAY_CHANGE
 from split_place import Split
@@ -50,15 +51,17 @@ def outcome(model, how, X, capsys):
         getattr(model, how)(X)
     told = {name: value for name, value in attributes(model).items() if isinstance(value, int | float | np.ndarray)}
     found = {**{name: np.asarray(value) for name, value in told.items()}, **answers(model, X)}
-    return {name: (value.shape, value.tobytes()) for name, value in found.items()}, capsys.readouterr().out
+    said = capsys.readouterr()
+    return {name: (value.shape, value.tobytes()) for name, value in found.items()}, said.out, bool(said.err)
 
 
 OUTCOMES = {}
 
 
 @pytest.mark.parametrize(("name", "parameter", "changed"), PARAMETERS)
-def test_every_parameter_acts(name, parameter, changed, capsys):
+def test_every_parameter_acts(name, parameter, changed, capsys, monkeypatch):
     """Another value of it changes what is learned, answered or printed, or else the work that is done."""
+    monkeypatch.setattr(progress, "DELAY", 0.0)
     X = changed.data(rows(130))
     base = clone(FIRST[name]).set_params(**QUICK.get(name, {}), **changed.beside)
     if parameter in QUICK.get(name, {}):

@@ -272,7 +272,7 @@ def test_when_a_stream_of_complete_rows_starts(rng, r, lots):
 
 def test_every_call_of_a_stream_is_recorded_and_told(rng, capsys):
     X = low_rank(rng, 60, 12, 2)
-    model = factorization(2, verbose=1)
+    model = factorization(2, verbose=2)
     for part in np.split(X, [5, 40]):
         model.partial_fit(part)
     assert [record["n_samples"] for record in model.history_] == [5.0, 35.0, 20.0]

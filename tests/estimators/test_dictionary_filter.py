@@ -318,7 +318,7 @@ def test_drift_keeps_the_filter_awake(rng):
 
 def test_tol_stops_early_and_verbose_speaks(rng, capsys):
     X = low_rank(rng, 300, 10, 2)
-    model = DictionaryFilter(2, n_passes=50, tol=0.01, verbose=1, random_state=0).fit(X)
+    model = DictionaryFilter(2, n_passes=50, tol=0.01, verbose=2, random_state=0).fit(X)
     assert 1 < model.n_passes_ < 50
     assert len(model.history_) == model.n_passes_
     assert model.history_[-1]["dictionary_share"] < 0.01 <= model.history_[-2]["dictionary_share"]

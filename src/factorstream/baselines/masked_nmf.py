@@ -17,6 +17,7 @@ from ..core.absurd import Seen, seen_in
 from ..core.linalg import Array
 from ..estimators._absurd import without_absurd
 from ..estimators._factorizer import Factorizer
+from ..estimators._html import Facts
 from ..estimators._types import MatrixLike, Seed
 from ..estimators._validation import (
     check_data,
@@ -27,6 +28,7 @@ from ..estimators._validation import (
     narrowed,
     unchanged_on_error,
 )
+from ..progress import Step
 
 __all__ = ["MaskedNMF"]
 
@@ -91,7 +93,8 @@ class MaskedNMF(Factorizer):
     random_state : int, RandomState or None, default=None
         Seeds the start.
     verbose : int, default=0
-        Print the objective every ten iterations.
+        1 shows how far ``fit`` has come, once it takes longer than two seconds: a bar in a terminal (with rich
+        installed) or a notebook, lines in a log. 2 prints the objective every ten iterations as well.
 
     Attributes
     ----------
@@ -153,10 +156,11 @@ class MaskedNMF(Factorizer):
             Y = without_absurd(self._nonnegative(X, reset=True))
             check_size_of(Y, Y.dtype)
             check_every_feature_observed(self, Y)
-            self.state_ = self._fit(Y)
+            with self._progress(int(self.max_iter)) as step:
+                self.state_ = self._fit(Y, step)
         return self
 
-    def _fit(self, Y: Array) -> NMFState:
+    def _fit(self, Y: Array, step: Step) -> NMFState:
         observed, seen = ~np.isnan(Y), seen_in(Y)
         M = observed.astype(Y.dtype)
         Y = np.where(observed, Y, 0).astype(Y.dtype, copy=False)
@@ -170,8 +174,8 @@ class MaskedNMF(Factorizer):
             before = history[-1]["objective"] if history else np.inf
             objective = masked_objective(Y, M, W, H)
             history.append({"iteration": float(n_iter), "objective": objective})
-            if self.verbose:
-                print(f"[MaskedNMF] iteration {n_iter}, objective {objective:.6g}")
+            self._tell(history[-1])
+            step(n_iter, f"MaskedNMF, objective {objective:.6g}")
             gained = tol == 0 or before - objective > tol * objective
         return NMFState(current_parameters(self), H, seen, n_iter, tuple(history))
 
@@ -184,6 +188,15 @@ class MaskedNMF(Factorizer):
     def n_iter_(self) -> int:
         """Iterations done."""
         return int(self._learned().n_iter)
+
+    def _facts(self) -> Facts:
+        return {
+            "features": f"{self.n_features_in_:,}",
+            "components": f"{self.n_components_}",
+            "iterations": f"{self.n_iter_:,}",
+            "root of the squared errors": f"{self.reconstruction_err_:.4g}",
+            "units": "those of the data",
+        }
 
     def _dictionary(self) -> NonnegativeDictionary:
         return NonnegativeDictionary(self._learned().components)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +10,15 @@ from ..core.absurd import Seen, seen_in, without
 from ..core.absurd_rows import absurd_entries
 from ..core.variational.fit import FitOptions
 from ..core.variational.posterior import STREAM_ARRAYS
+from ..progress import Step, say_nothing
+from ..tall.places import place_of
 from ..tall.rows import Rows, observed_by_feature, stack
 from ..tall.starting import warm_up
 from ._absurd import first_rows, next_rows
-from ._records import HISTORY
-from ._variational import VariationalState, absorb_rows, check_rows, check_values, fit_rows
+from ._html import Facts, noise_words, observed_words
+from ._records import HISTORY, Record, Tell
+from ._telling import SweepProgress
+from ._variational import VariationalState, absorb_rows, check_rows, check_values, fit_rows, planned_sweeps
 from ._variational_answers import VariationalDictionary
 
 AUTO_COMPONENTS = 50
@@ -28,9 +31,6 @@ ENTRIES_PER_PARAMETER = 2.0
 """Observed entries for every free parameter that a stream starts from. Not tuned: on synthetic streams the error of
 later fills is up to 56% higher with 1, up to 1.4% higher with 1.5, and up to 0.6% lower with 3, which waits up to twice
 as long (``benchmarks/variational_defaults.py``)."""
-
-Record = dict[str, float]
-Tell = Callable[[Record], None]
 
 
 class BayesianRun(NamedTuple):
@@ -63,6 +63,22 @@ class BayesianRun(NamedTuple):
             return VariationalDictionary(_fit_first(self, without(self.pending, absurd_entries(self.pending))))
         return VariationalDictionary(self.current)
 
+    def facts(self, n_features: int) -> Facts:
+        """What was learned, in words; nothing is fitted for it."""
+        facts = {"rows": f"{self.n_samples:,}", "features": f"{n_features:,}"}
+        if self.current is None:
+            return {**facts, "components": "none yet, the stream is starting"}
+        current = self.current
+        counts = place_of(current.origin).get(current.n_observed, 0)
+        return {
+            **facts,
+            "components": f"{current.factors.r}",
+            "sweeps": f"{self.n_iter}" if self.n_iter else "none, a stream",
+            "noise": noise_words(self.dictionary.noise),
+            "observed": observed_words(counts / max(self.n_samples, 1)),
+            "intervals": "the model's own" if current.scores is None else "calibrated on hidden entries",
+        }
+
 
 def fit(
     parameters: dict[str, Any],
@@ -72,9 +88,12 @@ def fit(
     calibrate: bool,
     seed: int,
     tell: Tell,
+    step: Step,
+    name: str,
 ) -> BayesianRun:
-    """Sweep over all rows of X, each of which has data."""
-    state, sweeps = fit_rows(X, options, calibrate, np.random.default_rng(seed))
+    """Sweep over all rows of X, each of which has data; ``step`` is told how far the estimator of this name is."""
+    shown = SweepProgress(name, step, planned_sweeps(X.shape[0], options, calibrate))
+    state, sweeps = fit_rows(X, options, calibrate, np.random.default_rng(seed), shown)
     records = []
     for number, sweep in enumerate(sweeps, 1):
         records.append({"sweep": float(number), "bound": sweep.bound, "n_components": float(sweep.n_components)})
@@ -83,15 +102,18 @@ def fit(
     return BayesianRun(parameters, options, seed, state, state, rest, seen, n, len(sweeps), tuple(records))
 
 
-def begin(parameters: dict[str, Any], options: FitOptions, X: Rows, seed: int, tell: Tell) -> BayesianRun:
+def begin(
+    parameters: dict[str, Any], options: FitOptions, X: Rows, seed: int, tell: Tell, step: Step = say_nothing
+) -> BayesianRun:
     """A stream after its first rows, each of which has data."""
     check_rows(X, options, bool(parameters.get("calibrate")), arrays=STREAM_ARRAYS)
-    return go_on(BayesianRun(parameters, options, seed, None, None, X[:0].copy(), None, 0, 0, ()), X, tell)
+    return go_on(BayesianRun(parameters, options, seed, None, None, X[:0].copy(), None, 0, 0, ()), X, tell, step)
 
 
-def go_on(run: BayesianRun, X: Rows, tell: Tell) -> BayesianRun:
+def go_on(run: BayesianRun, X: Rows, tell: Tell, step: Step = say_nothing) -> BayesianRun:
     """The stream after the rows of X, each of which has data."""
-    run = _absorb(run._replace(n_samples=run.n_samples + X.shape[0]), X)
+    run = _absorb(run._replace(n_samples=run.n_samples + X.shape[0]), X, step)
+    step(X.shape[0])
     record = {"n_samples": float(X.shape[0])}
     if run.current is not None:
         record["n_components"] = float(run.current.factors.r)
@@ -100,7 +122,7 @@ def go_on(run: BayesianRun, X: Rows, tell: Tell) -> BayesianRun:
     return run._replace(history=(*run.history[-HISTORY + 1 :], record))
 
 
-def _absorb(run: BayesianRun, X: Rows) -> BayesianRun:
+def _absorb(run: BayesianRun, X: Rows, step: Step) -> BayesianRun:
     """The run with the rows of X in its posterior.
 
     Whole lots are settled for good. The rows after the last one are kept, and each call counts them anew, so that the
@@ -120,6 +142,7 @@ def _absorb(run: BayesianRun, X: Rows) -> BayesianRun:
         rows = stack(run.pending, rows.astype(dtype, copy=False))
     while rows.shape[0] >= lot:
         settled, rows = absorb_rows(settled, rows[:lot]), rows[lot:]
+        step(X.shape[0] - rows.shape[0])
     current = absorb_rows(settled, rows) if rows.shape[0] else settled
     return run._replace(settled=settled, current=current, pending=rows.copy(), seen=seen)
 

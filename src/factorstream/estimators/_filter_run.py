@@ -14,6 +14,7 @@ from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState
 from ..core.linalg import Array, is_sparse
 from ..core.place import Place
+from ..progress import Step, say_nothing
 from ..tall.filtering import filter_rows
 from ..tall.places import place_of
 from ..tall.rows import Rows, rows_with_data, stack
@@ -155,10 +156,10 @@ class FilterRun(NamedTuple):
         return latest(self.records)
 
 
-def begin(parameters: dict[str, Any], settings: FilterSettings, X: Rows, tell: Tell) -> FilterRun:
+def begin(parameters: dict[str, Any], settings: FilterSettings, X: Rows, tell: Tell, step: Step) -> FilterRun:
     """A stream after its first rows, X."""
     state, columns, warm_rows, seen, X = _warm_up(settings, X[:0].copy(), X)
-    return _filtered(FilterRun(parameters, settings, state, columns, warm_rows, seen, 0, 0, ()), X, tell)
+    return _filtered(FilterRun(parameters, settings, state, columns, warm_rows, seen, 0, 0, ()), X, tell, step)
 
 
 def fit(
@@ -171,15 +172,20 @@ def fit(
     stop_below: float,
     rng: np.random.RandomState,
     tell: Tell,
+    step: Step,
+    name: str,
 ) -> FilterRun:
-    """Pass over all rows of X, ``n_passes`` times or until the dictionary's share of the variance is small enough."""
+    """Pass over all rows of X, ``n_passes`` times or until the dictionary's share of the variance is small enough.
+
+    ``step`` is told how many rows of all passes the estimator of this name has taken in.
+    """
     run: FilterRun | None = None
-    for _ in range(n_passes):
+    for k in range(n_passes):
         order = rng.permutation(X.shape[0]) if shuffle else np.arange(X.shape[0])
         if run is None:
             first = X if settings.measures else X[order[: warm_up(settings.model.r)]]
             run = FilterRun(parameters, settings, *_start(settings, first), None, seen_in(X), X.shape[0], 0, ())
-        run, dictionary_share = _pass(run, X, order, tell)
+        run, dictionary_share = _pass(run, X, order, tell, step, f"{name}, pass {k + 1} of {n_passes}")
         run = run._replace(n_passes=run.n_passes + 1)
         if dictionary_share < stop_below:
             break
@@ -187,7 +193,7 @@ def fit(
     return run._replace(columns=with_noise(run.columns, run.filter, settings.model))
 
 
-def go_on(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
+def go_on(run: FilterRun, X: Rows, tell: Tell, step: Step) -> FilterRun:
     """The stream after the next rows.
 
     Until enough rows have arrived to measure the scale they are kept, and each call starts over from them, so that
@@ -195,10 +201,10 @@ def go_on(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
     """
     if run.warm_rows is not None:
         state, columns, warm_rows, seen, X = _warm_up(run.settings, run.warm_rows, X, place_of(run.filter.C))
-        return _filtered(run._replace(filter=state, columns=columns, warm_rows=warm_rows, seen=seen), X, tell)
+        return _filtered(run._replace(filter=state, columns=columns, warm_rows=warm_rows, seen=seen), X, tell, step)
     assert run.seen is not None  # for the type checker: the first rows are over
     seen, X = next_rows(run.seen, X, run.settings.dtype)
-    return _filtered(run if seen is run.seen else run._replace(seen=seen), X, tell)
+    return _filtered(run if seen is run.seen else run._replace(seen=seen), X, tell, step)
 
 
 def _warm_up(
@@ -219,15 +225,15 @@ def _warm_up(
     return state, columns, None, seen, first.X if clean is rest else stack(first.X[:n], clean)
 
 
-def _filtered(run: FilterRun, X: Rows, tell: Tell) -> FilterRun:
+def _filtered(run: FilterRun, X: Rows, tell: Tell, step: Step) -> FilterRun:
     """The run after one pass over X; a call without any data leaves no record."""
-    state, columns, info = _taken_in(run.filter, run.columns, run.settings, X)
+    state, columns, info = _taken_in(run.filter, run.columns, run.settings, X, step)
     n = len(info.innovation)  # rows with data
     return _recorded(run._replace(columns=columns), state, info, tell, n) if n else run
 
 
 def _taken_in(
-    state: FilterState, columns: Columns, settings: FilterSettings, X: Rows
+    state: FilterState, columns: Columns, settings: FilterSettings, X: Rows, step: Step = say_nothing
 ) -> tuple[FilterState, Columns, FilterRecord]:
     """The filter and what it knows of the columns after the next rows of a stream, and the facts about them."""
     model, size, n = settings.model, settings.block_size, int(X.shape[0])
@@ -236,7 +242,7 @@ def _taken_in(
         k, before = state.small.k, columns
         to_look = rows_to_look(columns, k)
         columns, rows = first_values(columns, state, X if to_look is None else X[start : start + to_look])
-        state, info = filter_rows(state, model, rows, size, part_of=n, unit=columns.unit)
+        state, info = filter_rows(state, model, rows, size, n, columns.unit, step, start)
         taken = state.small.k - k
         columns = kept(columns, rows, k, model, None if taken == rows.shape[0] else rows_with_data(rows))
         columns, state = with_late_units(columns, before, state, model)
@@ -244,6 +250,7 @@ def _taken_in(
             columns, state = looked(columns, state, model)
         infos.append(info)
         start += int(rows.shape[0])
+        step(start)
     return state, columns, FilterRecord.join(infos)
 
 
@@ -270,7 +277,7 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
     return state, new_columns(unit, settings.keeps_rows, rows.shape[1], rows.dtype)
 
 
-def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell) -> tuple[FilterRun, float]:
+def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell, step: Step, note: str) -> tuple[FilterRun, float]:
     """One pass over X in the given order; returns the dictionary's mean share of the variance (∞: no posterior)."""
     model, size, state, columns = run.settings.model, run.settings.block_size, run.filter, run.columns
     at_once = GATHERED if is_sparse(X) else 4 * size
@@ -280,6 +287,7 @@ def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell) -> tuple[FilterRun,
         columns = kept(columns, rows, state.small.k, model)
         state, info = filter_rows(state, model, rows, size, part_of=X.shape[0], unit=columns.unit)
         infos.append(info)
+        step(run.n_passes * X.shape[0] + min(first + at_once, X.shape[0]), note)
     run = _recorded(run._replace(columns=columns), state, FilterRecord.join(infos), tell)
     return run, run.records[-1][-1].get("dictionary_share", np.inf)
 

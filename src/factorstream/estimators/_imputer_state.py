@@ -9,6 +9,7 @@ import numpy as np
 from ..core.absurd import Seen
 from ..core.linalg import Array
 from ._bayesian_run import BayesianRun
+from ._html import Facts, noise_words
 
 FARTHEST = float(np.finfo(np.float64).max) ** 0.25
 """Deviations from the mean from which on a value is refused: its fourth power is no longer a number. Derived."""
@@ -41,6 +42,14 @@ class ImputerState(NamedTuple):
     def kept(self) -> Array:
         """Which features ``transform`` returns (m)."""
         return ~np.isnan(self.statistics)
+
+    def facts(self) -> Facts:
+        """What was learned, in words."""
+        features = {"features": f"{len(self.scale):,}", "units": "every feature in its own deviations"}
+        if self.factorization is None:
+            return {**features, "components": "none, no feature varies"}
+        noise = noise_words(self.scale[self.varies] ** 2 * self.factorization.dictionary.noise)
+        return {**self.factorization.facts(len(self.scale)), **features, "noise": noise}
 
     def standardised(self, X: Array) -> Array:
         """The features that vary, in units of their deviations (float64); values whose squares overflow are refused."""

@@ -8,14 +8,15 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..core.dynamics.choose import COMPARED_ROWS, Choice, choose, forecast_stretch
+from ..core.dynamics.choose import COMPARED_ROWS, PARTS, TRIAL_SWEEPS, Choice, choose, forecast_stretch
 from ..core.dynamics.em import DynamicsSpec
-from ..core.dynamics.few import FEW_ROWS, choose_few, stretches
+from ..core.dynamics.few import FEW_ROWS, FEWEST_ROWS, FOLDS, choose_few, stretches
 from ..core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, WALKS, Kind, filtered, smoothed
 from ..core.dynamics.learning import MIN_ROWS_TO_CHOOSE
 from ..core.dynamics.noise import GaussianSpec, GivenStudentSpec, LearnedStudentSpec, NoiseSpec
 from ..core.dynamics.stream import StreamOptions
 from ..core.linalg import Array
+from ..core.telling import Tell, silent
 from ._validation import as_covariance
 
 Parameter = str | bool | int | float | None | Array
@@ -126,10 +127,27 @@ def _process_noise(value: Parameter, r: int) -> Array | float:
     return Q
 
 
-def choose_kind(Z: Array, opt: StreamOptions, given: dict[str, Parameter]) -> tuple[Kind, float, float]:
+def planned_sweeps(T: int, opt: StreamOptions, given: dict[str, Parameter]) -> list[tuple[int, int]]:
+    """The sweeps that each fit of `choose_kind` on T rows, and then the last one, may make, and their rows."""
+    n_candidates, last = len(opt.candidates), given["max_iter"]
+    assert isinstance(last, int)  # for the type checker: scikit-learn has checked it
+    trials = 0
+    if n_candidates > 1:
+        trials = 2 * FOLDS * (T >= FEWEST_ROWS) if T <= MIN_ROWS_TO_CHOOSE else n_candidates
+    fits = [min(T, COMPARED_ROWS)] * trials
+    if given["calibrate"]:
+        alone = n_candidates == 1 or T > COMPARED_ROWS
+        fits += [T] * (FOLDS * (not trials or T > MIN_ROWS_TO_CHOOSE) if T <= FEW_ROWS else int(alone))
+        fits.append((PARTS - 1) * min(T, COMPARED_ROWS) // PARTS)
+    return [*((TRIAL_SWEEPS, n_rows) for n_rows in fits), (last, T)]
+
+
+def choose_kind(
+    Z: Array, opt: StreamOptions, given: dict[str, Parameter], tell: Tell = silent
+) -> tuple[Kind, float, float]:
     """The kind of model, and the factors on intervals and forecasts, on hidden runs of standardised rows."""
     best, candidates, hidden = Choice(opt.candidates[0]), opt.candidates, None
-    how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift}
+    how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift, "tell": tell}
     answers = smoothed if given["smooth"] else filtered
     if len(Z) <= MIN_ROWS_TO_CHOOSE:
         kind, hidden = choose_few(Z, opt.r, candidates, answers=answers, **how)

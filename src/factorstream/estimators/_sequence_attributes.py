@@ -9,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..core.dynamics.model import mean_state_covariance
 from ..core.linalg import Array
+from ._html import Facts, noise_words, observed_words
 from ._sequence_state import STATE_TYPES, SequenceState
 from ._stateful import Stateful
 
@@ -103,6 +104,25 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
     def degrees_of_freedom_(self) -> float:
         """Of the noise; infinite if Gaussian."""
         return self._fitted().model.noise.degrees_of_freedom
+
+    def _facts(self) -> Facts:
+        state = self._fitted()
+        fitted = bool(state.history)
+        facts = {
+            "time steps": f"{state.n_rows:,}",
+            "features": f"{self.n_features_in_:,}",
+            "components": f"{self.n_components_}",
+            "levels": "none" if state.model.levels is None else "one for each feature",
+            "sweeps": f"{state.n_iter}" if fitted else "none, a stream",
+            "noise": noise_words(self.noise_variance_),
+        }
+        if fitted and np.isfinite(state.counts).all():  # a stream does not count its values for ever
+            facts["observed"] = observed_words(state.counts / max(state.n_rows, 1))
+        facts["intervals"] = "the model's own"
+        if (scales := (state.interval_scale, state.forecast_scale)) != (1.0, 1.0):
+            facts["intervals"] += ", {:.3g} times as wide in gaps, {:.3g} times in forecasts".format(*scales)
+        facts["units"] = "every feature in its own deviations"
+        return facts
 
     def _fitted(self) -> SequenceState:
         state: SequenceState = self._learned()

@@ -18,6 +18,7 @@ from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec,
 from ..core.dynamics.scale import LEAST_KNOWN
 from ..core.dynamics.stream import Event, Fitted, Learning, Refresh, Restart, Stream, StreamOptions
 from ..core.linalg import Array
+from ..progress import Step
 from ._absurd import judged, warn_of
 from ._sequence import Parameter
 from ._stored_times import StoredIndex, StoredOffset, StoredStamp, StoredTable
@@ -79,11 +80,12 @@ STATE_TYPES: tuple[type, ...] = (
 """Every NamedTuple that can occur in a state."""
 
 
-def take_rows(state: SequenceState, Y: Array) -> SequenceState:
+def take_rows(state: SequenceState, Y: Array, step: Step) -> SequenceState:
     """Pass the rows Y through the stream; alarms are watched for once the warm-up is over."""
     keep = state.lag + 1
     absurd: list[Entries] = []
     for k, y in enumerate(Y):
+        step(k)
         seen, entries = judged(state.seen, y[None], FLOAT)
         row = without(y[None], entries)
         stream, event = advance(state.stream, row[0], state.options, calibrate=bool(state.parameters["calibrate"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import InvalidParameterError, make_constraint, validate_parameter_constraints
 
 from ..persist import Saved
+from ..progress import Step, progress
+from ._html import Facts, learned_table
 
 
 class Stateful(Saved, BaseEstimator):
@@ -27,11 +30,33 @@ class Stateful(Saved, BaseEstimator):
             raise AttributeError(f"This {type(self).__name__} has not been fitted yet; {remedy}.")
         return vars(self)["state_"]
 
+    def _progress(self, total: float | None = None) -> AbstractContextManager[Step]:
+        """Show how far a fit has come while it goes on, if ``verbose`` asks for it."""
+        return progress(type(self).__name__, total, show=self.verbose > 0)
+
     def _tell(self, record: dict[str, float]) -> None:
-        """Print what a pass, a sweep or a call was like, if ``verbose`` asks for it."""
-        if self.verbose:
+        """Print what a pass, a sweep or a call was like, if ``verbose`` is 2 or more."""
+        if self.verbose > 1:
             facts = ", ".join(f"{name} {value:.6g}" for name, value in record.items())
             print(f"[{type(self).__name__}] {facts}")
+
+    def _facts(self) -> Facts:
+        """What was learned, in words, once there is something."""
+        return {}
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, and what was learned below it."""
+        return str(super()._repr_html_inner()) + self._learned_table()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """The same for notebooks, beside plain text."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:  # not where scikit-learn was told to show text only
+            bundle["text/html"] += self._learned_table()
+        return bundle
+
+    def _learned_table(self) -> str:
+        return learned_table(self._facts()) if self.__sklearn_is_fitted__() else ""
 
     def _validate_params(self) -> None:
         """Refuse, by its name, a parameter that cannot be used.

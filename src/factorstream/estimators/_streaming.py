@@ -20,15 +20,18 @@ from ..core.filter.gains import BroydenGain, KalmanGain
 from ..core.filter.groups import Groups
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterState, SmallState
+from ..tall.places import place_of
 from ..tall.products import square_sum
 from ..tall.rows import Rows, with_data
 from ..tall.threads import limited
+from ..text import counted
 from . import _filter_run
 from ._absurd import without_absurd
 from ._factorizer import Factorizer
 from ._filter_answers import FilterDictionary
 from ._filter_columns import Columns
 from ._filter_run import FilterRun, FilterSettings
+from ._html import Facts, noise_words, observed_words
 from ._types import MatrixLike, Seed
 from ._validation import (
     check_data,
@@ -91,17 +94,20 @@ class RecursiveFactorizer(Factorizer):
             rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
             check_every_feature_observed(self, rows)
             rng = check_random_state(self.random_state)
-            settings = self._begin(rows, rng)
-            self.state_ = _filter_run.fit(
-                current_parameters(self),
-                settings,
-                with_data(rows),
-                n_passes=self.n_passes,
-                shuffle=self.shuffle,
-                stop_below=self._stop_below(),
-                rng=rng,
-                tell=self._tell,
-            )
+            settings, rows = self._begin(rows, rng), with_data(rows)
+            with self._progress(int(self.n_passes) * int(rows.shape[0])) as step:
+                self.state_ = _filter_run.fit(
+                    current_parameters(self),
+                    settings,
+                    rows,
+                    n_passes=self.n_passes,
+                    shuffle=self.shuffle,
+                    stop_below=self._stop_below(),
+                    rng=rng,
+                    tell=self._tell,
+                    step=step,
+                    name=type(self).__name__,
+                )
             _check_finite(self.state_)
         return self
 
@@ -115,11 +121,12 @@ class RecursiveFactorizer(Factorizer):
             else:
                 check_same_parameters(self, run.parameters)
             rows = check_data(self, X, reset=run is None, accept_sparse=True)
-            if run is None:
-                settings = self._begin(rows, check_random_state(self.random_state))
-                self.state_ = _filter_run.begin(current_parameters(self), settings, rows, self._tell)
-            else:
-                self.state_ = _filter_run.go_on(run, rows, self._tell)
+            with self._progress(int(rows.shape[0])) as step:
+                if run is None:
+                    settings = self._begin(rows, check_random_state(self.random_state))
+                    self.state_ = _filter_run.begin(current_parameters(self), settings, rows, self._tell, step)
+                else:
+                    self.state_ = _filter_run.go_on(run, rows, self._tell, step)
             _check_finite(self.state_)
         return self
 
@@ -146,6 +153,23 @@ class RecursiveFactorizer(Factorizer):
     def n_passes_(self) -> int:
         """Passes that ``fit`` made."""
         return int(self._learned().n_passes)
+
+    def _facts(self) -> Facts:
+        run = self.state_
+        facts = {
+            "rows": f"{run.n_samples:,}",
+            "features": f"{self.n_features_in_:,}",
+            "components": f"{self.n_components_}",
+            "passes": f"{run.n_passes}" if run.n_passes else "none, a stream",
+            "noise": noise_words(self._dictionary().noise),
+        }
+        groups, unit = run.filter.groups, run.unit
+        if groups is not None and groups.n:
+            shares = place_of(run.filter.C).get(groups.seen, 0) / groups.n
+            facts["observed"] = f"{observed_words(shares)} (later rows weigh more)"
+        own = 0 if unit is None else int(np.count_nonzero(unit != 1.0))
+        facts["units"] = f"own ones for {counted(own, 'feature')}" if own else "those of the data"
+        return facts
 
     def _computes_in(self) -> np.dtype[Any]:
         return self.state_.settings.dtype

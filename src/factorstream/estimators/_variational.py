@@ -12,7 +12,8 @@ import numpy as np
 
 from ..core.linalg import Array, is_sparse
 from ..core.place import HERE, Place, Tall
-from ..core.variational.auto import fit_auto
+from ..core.telling import Tell, silent
+from ..core.variational.auto import REFIT_SWEEPS, fit_auto
 from ..core.variational.conformal import Scores
 from ..core.variational.factors import Factors, new_weights, rescale
 from ..core.variational.fit import FitOptions, SweepInfo, fit
@@ -187,7 +188,7 @@ def _less_origin(Y: Rows, W: Rows, origin: Array) -> Rows:
 
 
 def fit_rows(
-    X: Rows, options: FitOptions, calibrate: bool, rng: np.random.Generator
+    X: Rows, options: FitOptions, calibrate: bool, rng: np.random.Generator, tell: Tell = silent
 ) -> tuple[VariationalState, tuple[SweepInfo, ...]]:
     """Fit all rows; with ``calibrate``, or components to be chosen, on the evidence of hidden entries."""
     check_rows(X, options, calibrate)
@@ -195,17 +196,25 @@ def fit_rows(
     with limited(X.shape[1] * (options.r or 1)):
         data = observe(X, place)
         if calibrate or options.r is None:
-            found = fit_auto(data, rng, options, place=place)
+            found = fit_auto(data, rng, options, place=place, tell=tell)
             fitted = found.fit
             if calibrate:
                 temper, scores = found.calibration.temper, found.calibration.scores
         else:
-            fitted = fit(data, options, place=place)
+            fitted = fit(data, options, place=place, tell=tell)
         origin, shift = place.each(_mean_column, fitted.factors.post.C)
         factors = rescale(fitted.factors, shift, 1.0, place)
         count = place.each(column_count, data.W)
     state = VariationalState(factors, origin, count, fitted.spent, None, temper, scores, options, np.dtype(X.dtype))
     return state, fitted.history
+
+
+def planned_sweeps(n_rows: int, options: FitOptions, calibrate: bool) -> list[tuple[int, int]]:
+    """The sweeps that each fit of ``fit_rows`` may make, and the rows they go over."""
+    fits = [options.max_sweeps] * (2 if options.r is None else 1)
+    if calibrate or options.r is None:
+        fits.append(min(REFIT_SWEEPS, options.max_sweeps))
+    return [(most, n_rows) for most in fits]
 
 
 def _mean_column(C: Array) -> tuple[Array, Array]:

@@ -17,6 +17,7 @@ from . import _bayesian_run
 from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun
 from ._factorizer import PosteriorFactorizer
+from ._html import Facts
 from ._reported import Reported
 from ._types import MatrixLike, Seed
 from ._validation import (
@@ -65,7 +66,8 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     random_state : int, RandomState or None, default=None
         Seeds the choice of the hidden entries; without effect unless ``n_components="auto"`` or ``calibrate=True``.
     verbose : int, default=0
-        Whether to print a line per sweep, and per call of ``partial_fit``.
+        1 shows how far ``fit`` or ``partial_fit`` has come, once it takes longer than two seconds: a bar in a terminal
+        (with rich installed) or a notebook, lines in a log. 2 prints a line per sweep and per call as well.
 
     Attributes
     ----------
@@ -176,14 +178,17 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         with unchanged_on_error(self), limited():
             rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
             check_every_feature_observed(self, rows)
-            self.state_ = _bayesian_run.fit(
-                current_parameters(self),
-                self._options(),
-                with_data(rows),
-                calibrate=bool(self.calibrate),
-                seed=self._seed(),
-                tell=self._tell,
-            )
+            with self._progress(1.0) as step:
+                self.state_ = _bayesian_run.fit(
+                    current_parameters(self),
+                    self._options(),
+                    with_data(rows),
+                    calibrate=bool(self.calibrate),
+                    seed=self._seed(),
+                    tell=self._tell,
+                    step=step,
+                    name=type(self).__name__,
+                )
         return self
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
@@ -194,12 +199,13 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
                 self._validate_params()
             else:
                 check_same_parameters(self, run.parameters)
-            rows = check_data(self, X, reset=run is None, accept_sparse=True)
-            if run is not None:
-                self.state_ = _bayesian_run.go_on(run, with_data(rows), self._tell)
-            else:
-                parameters, options = current_parameters(self), self._options()
-                self.state_ = _bayesian_run.begin(parameters, options, with_data(rows), self._seed(), self._tell)
+            rows = with_data(check_data(self, X, reset=run is None, accept_sparse=True))
+            with self._progress(int(rows.shape[0])) as step:
+                if run is not None:
+                    self.state_ = _bayesian_run.go_on(run, rows, self._tell, step)
+                else:
+                    parameters, options = current_parameters(self), self._options()
+                    self.state_ = _bayesian_run.begin(parameters, options, rows, self._seed(), self._tell, step)
         return self
 
     def _options(self) -> FitOptions:
@@ -226,6 +232,9 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     def n_iter_(self) -> int:
         """Sweeps of ``fit``; of its last fit, where it makes several."""
         return int(self._learned().n_iter)
+
+    def _facts(self) -> Facts:
+        return {**self.state_.facts(self.n_features_in_), "units": "those of the data"}
 
     def _dictionary(self) -> VariationalDictionary:
         with unchanged_on_error(self):  # a stream that is starting is fitted now

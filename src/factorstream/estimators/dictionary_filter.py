@@ -80,7 +80,8 @@ class DictionaryFilter(Reported, RecursiveFactorizer, PosteriorFactorizer):
     random_state : int, RandomState or None, default=None
         Seeds the start and the order of the rows.
     verbose : int, default=0
-        Whether to print a line per pass or call of ``partial_fit``.
+        1 shows how far ``fit`` or ``partial_fit`` has come, once it takes longer than two seconds: a bar in a terminal
+        (with rich installed) or a notebook, lines in a log. 2 prints a line per pass and per call as well.
 
     Attributes
     ----------

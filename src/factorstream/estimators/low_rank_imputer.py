@@ -25,6 +25,7 @@ from ._absurd import asked, without_absurd
 from ._bayesian_run import BayesianRun
 from ._columns import like_table, marked, means_nan, moments, robust_moments
 from ._factorizer import read_only
+from ._html import Facts
 from ._imputer_state import ImputerState
 from ._reported import Reported
 from ._stateful import Stateful
@@ -62,7 +63,8 @@ class LowRankImputer(Reported, TransformerMixin, Stateful):
     random_state : int, RandomState or None, default=None
         Seeds the choice of the hidden entries; without effect unless ``n_components="auto"`` or ``calibrate=True``.
     verbose : int, default=0
-        Whether to print a line per sweep.
+        1 shows how far ``fit`` has come, once it takes longer than two seconds: a bar in a terminal (with rich
+        installed) or a notebook, lines in a log. 2 prints a line per sweep as well.
 
     Attributes
     ----------
@@ -186,14 +188,17 @@ class LowRankImputer(Reported, TransformerMixin, Stateful):
             max_iter=self.max_iter,
             random_state=self.random_state,
         )
-        return _bayesian_run.fit(
-            current_parameters(model),
-            model._options(),
-            with_data(Z),
-            calibrate=bool(self.calibrate),
-            seed=model._seed(),
-            tell=self._tell,
-        )
+        with self._progress(1.0) as step:
+            return _bayesian_run.fit(
+                current_parameters(model),
+                model._options(),
+                with_data(Z),
+                calibrate=bool(self.calibrate),
+                seed=model._seed(),
+                tell=self._tell,
+                step=step,
+                name=type(self).__name__,
+            )
 
     # ---------------------------------------------------------------- what was fitted
 
@@ -244,6 +249,9 @@ class LowRankImputer(Reported, TransformerMixin, Stateful):
         pattern[0, state.indicated] = np.nan
         indicator = MissingIndicator(missing_values=np.nan, error_on_new=False)
         return indicator.set_output(transform="default").fit(pattern)
+
+    def _facts(self) -> Facts:
+        return self.state_.facts()
 
     # ---------------------------------------------------------------- answers
 

@@ -20,10 +20,11 @@ from ..tall.threads import limited
 from ._absurd import check_size, without_absurd
 from ._columns import marked
 from ._reported import Reported
-from ._sequence import check_enough, choose_kind, options, plain_parameters
+from ._sequence import check_enough, choose_kind, options, plain_parameters, planned_sweeps
 from ._sequence_answers import SequenceAnswers
 from ._sequence_state import FLOAT, SequenceState, take_rows
 from ._stored_times import StoredTable, restore_table, store_table
+from ._telling import SweepProgress
 from ._times import KEPT_TIMES, Table, TableLike, last_rows
 from ._validation import check_same_parameters, unchanged_on_error, warn_caller
 
@@ -89,7 +90,8 @@ class SequenceFilter(Reported, SequenceAnswers):
     tol : float, default=1e-3
         ``fit`` stops when a sweep gains less than this, in nats per observed entry.
     verbose : int, default=0
-        Whether to print a line at the end of ``fit``.
+        1 shows how far ``fit`` or ``partial_fit`` has come, once it takes longer than two seconds: a bar in a terminal
+        (with rich installed) or a notebook, lines in a log. 2 prints a line per sweep of the last fit as well.
 
     Attributes
     ----------
@@ -237,10 +239,11 @@ class SequenceFilter(Reported, SequenceAnswers):
             check_enough(Y, opt.r)
             shift, scale = standards(Y, opt.noise)
             Z = (Y - shift) / scale
-            kind, interval_scale, forecast_scale = choose_kind(Z, opt, given)
-            found = fit(
-                Z, opt.r, kind, dynamics=opt.dynamics, noise=opt.noise, sweeps=self.max_iter, tol=float(self.tol)
-            )
+            with self._progress(1.0) as step:
+                tell = SweepProgress(type(self).__name__, step, planned_sweeps(len(Z), opt, given))
+                kind, interval_scale, forecast_scale = choose_kind(Z, opt, given, tell)
+                how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "tell": tell}
+                found = fit(Z, opt.r, kind, sweeps=int(self.max_iter), tol=float(self.tol), **how)
             state = SequenceState(
                 parameters=given,
                 options=opt,
@@ -257,8 +260,8 @@ class SequenceFilter(Reported, SequenceAnswers):
                 n_iter=len(found.history),
             )
             self.state_ = _with_times(state, table)._replace(beliefs=(state.fitted.belief,))
-            if self.verbose:
-                print(f"[SequenceFilter] {state.n_iter} sweeps, bound {found.history[-1]:.6g}, kind: {kind}")
+            for number, bound in enumerate(found.history, 1):
+                self._tell({"sweep": float(number), "bound": bound})
             _warn_of_unknown(state.counts, getattr(self, "feature_names_in_", None))
         return self
 
@@ -272,15 +275,14 @@ class SequenceFilter(Reported, SequenceAnswers):
                 given = plain_parameters(self)
                 opt = options(given, Y.shape[1])
                 m = Y.shape[1]
-                rate, counts = threshold(self.alarm_rate), np.zeros(m)
-                state = SequenceState(
-                    given, opt, new_stream(m), StoredTable(), Y[:0].copy(), nothing_seen(m), rate, counts
-                )
+                rate, seen, none = threshold(self.alarm_rate), nothing_seen(m), Y[:0].copy()
+                state = SequenceState(given, opt, new_stream(m), StoredTable(), none, seen, rate, np.zeros(m))
             else:
                 check_same_parameters(self, state.parameters)
                 before = restore_table(state.table._replace(columns=None))  # X has its own
                 Y, table = self._read(X, reset=False, after=before)
-            self.state_ = _with_times(take_rows(state, Y), table)
+            with self._progress(len(Y)) as step:
+                self.state_ = _with_times(take_rows(state, Y, step), table)
         return self
 
 

@@ -11,6 +11,7 @@ from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState, copy_arrays
 from ..core.linalg import Array, SparseRows, gram, is_sparse
 from ..core.place import HERE, Place, Tall
+from ..progress import Step, say_nothing
 from . import kernel
 from .blocks import Blocks
 from .counted_compiled import CompiledCountedRows, CompiledCountedSparseRows
@@ -36,7 +37,14 @@ Not tuned, speed only: beyond some such size BLAS in blocks is quicker (docs/per
 
 @within_limit
 def filter_rows(
-    state: FilterState, model: FilterModel, X: Rows, block_size: int, part_of: int = 0, unit: Array | None = None
+    state: FilterState,
+    model: FilterModel,
+    X: Rows,
+    block_size: int,
+    part_of: int = 0,
+    unit: Array | None = None,
+    step: Step = say_nothing,
+    done: int = 0,
 ) -> tuple[FilterState, FilterRecord]:
     """Pass the rows of X (n × m, NaN = missing, or sparse) through the filter, in order.
 
@@ -45,6 +53,7 @@ def filter_rows(
     by block; memory beyond the state is two copies of C and one block of rows. Where X is a part of a larger call,
     ``part_of`` is the number of rows of that: it decides whether compiled code is worth loading. ``unit`` (m) is what
     the columns of X are to be divided by, which is done block by block as well, but for what sparse rows store.
+    ``step`` is told before every block of dense rows how many are done, ``done`` of them before this call.
 
     A feature that has its first value here gets that value as its origin, and an empty row of C: before, nothing was
     known of its level, and the shared V, shrunk by the samples of other features, would take for ever to find it.
@@ -58,7 +67,7 @@ def filter_rows(
         stop = _row_with_first_values(place, state, X, start, block_size)
         if start < stop:
             rows = X if stop - start == X.shape[0] else X[start:stop]  # a slice of sparse rows is a copy
-            state, new = _filter(place, state, model, rows, block_size, part_of, unit)
+            state, new = _filter(place, state, model, rows, block_size, part_of, unit, step, done + start)
             records += new
         if stop < X.shape[0]:
             Y = place.put(divided(X[stop : stop + 1], unit), 1)
@@ -89,17 +98,28 @@ def _row_with_first_values(place: Place, state: FilterState, X: Rows, start: int
 
 
 def _filter(
-    place: Place, state: FilterState, model: FilterModel, X: Rows, block_size: int, part_of: int, unit: Array | None
+    place: Place,
+    state: FilterState,
+    model: FilterModel,
+    X: Rows,
+    block_size: int,
+    part_of: int,
+    unit: Array | None,
+    step: Step,
+    done: int,
 ) -> Filtered:
     """Some rows; no feature has its first value in them if they are dense."""
     engine, block_size = _engine(place, state.C, model, X, part_of, block_size)
-    blocks = _sparse_block(place, state, X) if is_sparse(X) else _dense_blocks(place, state, X, block_size, unit)
+    if is_sparse(X):
+        blocks = _sparse_block(place, state, X)
+    else:
+        blocks = _dense_blocks(place, state, X, block_size, unit, step, done)
     C, origin, unseen, small, groups = state
     return engine.run(FilterState(C, origin, unseen, copy_arrays(small), groups), blocks)
 
 
 def _dense_blocks(
-    place: Place, state: FilterState, X: Array, block_size: int, unit: Array | None
+    place: Place, state: FilterState, X: Array, block_size: int, unit: Array | None, step: Step, done: int
 ) -> Iterator[RowBlock]:
     """The rows in their units less the origin, one block after another in the same memory."""
     n, origin = len(X), state.origin
@@ -108,6 +128,7 @@ def _dense_blocks(
     if unit is not None or place.total(n_to_centre, state.C, origin, X.dtype):
         space = place.each(room, state.C, min(block_size, n))
     for start in range(0, n, block_size):
+        step(done + start)
         stop = min(start + block_size, n)
         Y = place.put(X[start:stop], 1)
         yield RowBlock(Y if space is None else place.each(centred, Y, origin, space, tall_unit), stop - start)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..linalg import Array
+from ..telling import Tell, silent
 from .drift import with_drift
 from .em import LEARNED, DynamicsSpec
 from .filter import filter_rows, forecast
@@ -49,6 +50,8 @@ PARTS = 3
 up to 2.3% more error at 2 and 1.3% at 5, and the width of intervals moves by up to 2.4%, their coverage by 0.5 points.
 It matters where a stream chooses its kind of model: gaps have 15% more error at 2 and 23% more at 5, forecasts 6%, and
 intervals hold 2 and 3 points less (``benchmarks/sequence_defaults.py``)."""
+TRIAL_SWEEPS = 8
+"""Sweeps of a fit on whose errors something is judged, at most. Not tuned: see `choose`."""
 PRIOR_COUNT = 100.0
 """Pseudo-count that shrinks the factor on intervals to 1, so that few entries do not decide. Not tuned: between 30 and
 300 the width moves by +0.6% to -0.9%, the coverage by at most 0.3 points (``benchmarks/sequence_defaults.py``)."""
@@ -87,9 +90,10 @@ def choose(
     noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
     drift: float | None = None,
     follow_by: Callable[[SequenceModel, Array], Answer] = smoothed,
-    sweeps: int = 8,
+    sweeps: int = TRIAL_SWEEPS,
     rows: int = COMPARED_ROWS,
     offline: bool = True,
+    tell: Tell = silent,
 ) -> Choice:
     """The kind whose fit predicts held-out OBSERVED runs of the last `rows` rows best. One fit each.
 
@@ -112,7 +116,7 @@ def choose(
     _, run = np.unique(run[judged], return_inverse=True)
     found: list[_Candidate] = []
     for kind in candidates:
-        f = fit(learn, r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
+        f = fit(learn, r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps, tell=tell)
         answer: Answer | Smoothed
         if offline:
             answer = f.smoothed if drift is None else follow_by(with_drift(f.model, drift), Z)
@@ -173,26 +177,35 @@ def forecast_stretch(
     dynamics: DynamicsSpec = LEARNED,
     noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
     drift: float | None = None,
-    sweeps: int = 8,
+    sweeps: int = TRIAL_SWEEPS,
+    tell: Tell = silent,
 ) -> float:
     """`stretch` of forecasts up to HORIZON steps in the last third of Y, by a fit of the rest; at least 1. One fit.
 
     Beyond the data every error in the dynamics counts, which gaps between data hardly show.
     """
     Y = Y[-COMPARED_ROWS:]
-    size = forecast_sizes(Y, r, kind, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps)
+    size = forecast_sizes(Y, r, kind, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps, tell=tell)
     return max(stretch(size, noise), 1.0) if len(size) else 1.0
 
 
 def forecast_sizes(
-    Y: Array, r: int, kind: Kind, *, dynamics: DynamicsSpec, noise: NoiseSpec, drift: float | None, sweeps: int
+    Y: Array,
+    r: int,
+    kind: Kind,
+    *,
+    dynamics: DynamicsSpec,
+    noise: NoiseSpec,
+    drift: float | None,
+    sweeps: int,
+    tell: Tell = silent,
 ) -> Array:
     """Errors (see `normal_size`) of forecasts in the last third of Y by a fit of the rest, Student's law included.
 
     Features that the rest has fewer than LEAST_KNOWN values of are left out.
     """
     n = (PARTS - 1) * len(Y) // PARTS
-    f = fit(Y[:n], r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
+    f = fit(Y[:n], r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps, tell=tell)
     N = np.isfinite(Y[:n]).sum(0)
     sizes = [np.zeros(0)]
     for now, (model, belief, _) in enumerate(steps(with_drift(f.model, drift), Y), 1):

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..linalg import Array
-from .choose import HIDDEN_RUN, HIDDEN_SHIFT, MIN_STRETCH, PARTS, USUAL, WIDE, forecast_sizes
+from ..telling import Tell, silent
+from .choose import HIDDEN_RUN, HIDDEN_SHIFT, MIN_STRETCH, PARTS, TRIAL_SWEEPS, USUAL, WIDE, forecast_sizes
 from .drift import with_drift
 from .em import LEARNED, DynamicsSpec
 from .fit import Kind, fit, smoothed
@@ -77,7 +78,8 @@ def hidden_once(
     dynamics: DynamicsSpec = LEARNED,
     noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
     drift: float | None = None,
-    sweeps: int = 8,
+    sweeps: int = TRIAL_SWEEPS,
+    tell: Tell = silent,
 ) -> Hidden:
     """The errors of every observed entry of Y as the other folds fill it.
 
@@ -89,7 +91,7 @@ def hidden_once(
         Z = np.where(hide, np.nan, Y)
         shift, scale = standards(Z, noise)
         Z = (Z - shift) / scale
-        f = fit(Z, r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps)
+        f = fit(Z, r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps, tell=tell)
         answer: Answer | Smoothed = f.smoothed  # what `smoothed` would find once more, if all entries weigh the same
         if drift is not None or answers is not smoothed or not isinstance(noise, GaussianSpec):
             answer = answers(with_drift(f.model, drift), Z)
@@ -142,8 +144,9 @@ def stretches(
     dynamics: DynamicsSpec = LEARNED,
     noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
     drift: float | None = None,
-    sweeps: int = 8,
+    sweeps: int = TRIAL_SWEEPS,
     hidden: Hidden | None = None,
+    tell: Tell = silent,
 ) -> tuple[float, float]:
     """The factors on the standard deviations of gaps and of forecasts of Y (T, m). FOLDS + 1 fits.
 
@@ -153,12 +156,14 @@ def stretches(
     what is not certain between the data is certain beyond them.
     """
     if hidden is None:
-        hidden = hidden_once(Y, r, kind, answers=answers, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps)
+        hidden = hidden_once(
+            Y, r, kind, answers=answers, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps, tell=tell
+        )
     factor = ranked_stretch(hidden.sizes, noise)
     begun = Y[: (PARTS - 1) * len(Y) // PARTS]
     if not np.isfinite(begun).any():
         return factor, max(factor, 1.0)
     shift, scale = standards(begun, noise)
     Z = (Y - shift) / scale
-    ahead = forecast_sizes(Z, r, kind, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps)
+    ahead = forecast_sizes(Z, r, kind, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps, tell=tell)
     return factor, max(factor, ranked_stretch(ahead, noise), 1.0)

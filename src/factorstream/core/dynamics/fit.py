@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..linalg import Array
+from ..telling import Sweep, Tell, silent
 from .drift import follow
 from .em import LEARNED, DynamicsSpec, LoadingPrior, apply_given, maximise, penalty, relevance
 from .filter import entry, initial, predict, update
@@ -73,6 +74,7 @@ def fit(
     noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
     sweeps: int = 30,
     tol: float = 1e-3,
+    tell: Tell = silent,
 ) -> SequenceFit:
     """EM from the variogram start on standardised Y (T, m), NaN = missing. O(sweeps T m r²).
 
@@ -95,6 +97,7 @@ def fit(
     for k in range(sweeps):
         s, mom = expect(model, Y, w)
         history.append(s.logp + extra - penalty(model, prior))
+        tell(Sweep(k + 1, sweeps, len(Y), (history[-1] - history[-2]) / n_obs if k else None, r))
         if len(history) > (early + 2) and history[-1] - history[-3] < 2 * tol * n_obs:
             if has_levels:  # then s has what the last line below would find once more
                 return SequenceFit(model, s, prior, history, mom)

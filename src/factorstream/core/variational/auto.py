@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..place import HERE, Place
+from ..telling import Tell, silent
 from .conformal import Calibration, borrowed_gaps, calibrate
 from .factors import Factors
 from .fit import FitOptions, VariationalFit, fit
@@ -67,6 +68,7 @@ def fit_auto(
     rng: np.random.Generator,
     options: FitOptions | None = None,
     place: Place = HERE,
+    tell: Tell = silent,
 ) -> AutoFit:
     """Hide, fit each candidate without, keep the better one, calibrate on the hidden, then give them back.
 
@@ -82,7 +84,7 @@ def fit_auto(
     N, counts = place.total(total_count, kept.W), place.each(column_count, kept.W)
     best: _Trial | None = None
     for choice in candidates(options) if options.r is None else (options,):
-        trial = fit(kept, choice, place=place)
+        trial = fit(kept, choice, place=place, tell=tell)
         freedom = choice.variance.freedom(counts, trial.spent, place)
         found = calibrate(kept._replace(W=trial.weights), hidden, trial.factors, freedom, place=place)
         if best is None or found.error < best.calibration.error * MIN_GAIN:
@@ -92,7 +94,7 @@ def fit_auto(
             break  # the other reading would start from hardly more components
     assert best is not None  # for the type checker: there is at least one candidate
     sweeps = min(REFIT_SWEEPS, best.options.max_sweeps)
-    final = fit(data, best.options._replace(max_sweeps=sweeps), best.factors, place)
+    final = fit(data, best.options._replace(max_sweeps=sweeps), best.factors, place, tell)
     return AutoFit(final, best.calibration)
 
 

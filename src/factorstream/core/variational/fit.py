@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..place import HERE, Place, Tall
+from ..telling import Sweep, Tell, silent
 from .factors import Factors, by_relevance, new_weights, prune, rescale, standardise
 from .freedom import spent_parameters
 from .noise.gaussian import GaussianNoise
@@ -90,7 +91,11 @@ class _Start(NamedTuple):
 
 
 def fit(
-    data: Observations, options: FitOptions | None = None, warm: Factors | None = None, place: Place = HERE
+    data: Observations,
+    options: FitOptions | None = None,
+    warm: Factors | None = None,
+    place: Place = HERE,
+    tell: Tell = silent,
 ) -> VariationalFit:
     """Fit the factorisation to the observed entries (W > 0): spectral start, then sweeps.
 
@@ -106,13 +111,15 @@ def fit(
     factors, weights, _ = begin
     rules = SweepRules(options.prior.relevance(factors.r), options.variance, options.variance.floor(ready.own, place))
     history: list[SweepInfo] = []
-    for _ in range(options.max_sweeps):
+    for k in range(options.max_sweeps):
         swept = sweep(scaled, weights, factors, rules, place)
         factors, weights = swept.factors, swept.weights
         history.append(SweepInfo(swept.bound - N * float(np.log(ready.scale)), factors.r))
+        gain = history[-1].bound - history[-2].bound if k else None
+        tell(Sweep(k + 1, options.max_sweeps, data.n, None if gain is None else gain / max(N, 1.0), factors.r))
         if options.prune:
             factors = prune(factors, swept.moment, place)
-        if len(history) > 1 and history[-1].bound - history[-2].bound < options.tol * N:
+        if gain is not None and gain < options.tol * N:
             break
     spent = spent_parameters(scaled, weights, factors, place)
     factors = rescale(by_relevance(factors, place), ready.offset, ready.scale, place)

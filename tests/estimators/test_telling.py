@@ -1,0 +1,90 @@
+"""Several fits as one share of the work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from contracts.estimators import rows
+from factorstream import BayesianFactorization, LowRankImputer, SequenceFilter
+from factorstream.core.dynamics import choose, few
+from factorstream.core.dynamics import fit as sequence_fit
+from factorstream.core.telling import Sweep
+from factorstream.core.variational import fit as variational_fit
+from factorstream.estimators._telling import SweepProgress
+
+
+def test_the_share_is_what_was_done_of_what_may_be_left():
+    steps = []
+    shown = SweepProgress("Model", lambda done, note="": steps.append(done), [(4, 10), (4, 10), (2, 40)])
+    shown(Sweep(1, 4, 10, None, 3))
+    shown(Sweep(2, 4, 10, 0.1, 3))
+    shown(Sweep(1, 2, 40, None, 3))  # the second fit was not needed
+    shown(Sweep(2, 2, 40, 0.1, 3))
+    assert steps == [10 / 160, 20 / 160, 60 / 100, 1.0]
+
+
+def test_words():
+    steps = []
+    shown = SweepProgress("Model", lambda done, note="": steps.append(note), [(4, 10)])
+    shown(Sweep(1, 4, 10, None, 3))
+    shown(Sweep(2, 4, 10, -0.0123, 1))
+    assert steps == [
+        "Model, sweep 1 of at most 4, 3 components",
+        "Model, sweep 2 of at most 4, bound -0.012 nats per entry, 1 component",
+    ]
+
+
+def fits_made(monkeypatch, modules, action):
+    """How many sweeps each fit may make and over how many rows, in the order in which they are made."""
+    made = []
+    original = modules[0].fit
+
+    def counted(*given, **named):
+        told = named.pop("tell") if "tell" in named else given[4]
+
+        def told_and_noted(sweep):
+            if sweep.number == 1:
+                made.append((sweep.most, sweep.n_rows))
+            told(sweep)
+
+        return original(*given[:4], **named, tell=told_and_noted)
+
+    for module in modules:
+        monkeypatch.setattr(module, "fit", counted)
+    action()
+    return made
+
+
+SEQUENCES = [(12, {}), (60, {}), (60, {"drift": "none"}), (150, {}), (150, {"drift": "level"}), (300, {}),
+             (300, {"drift": "none"}), (60, {"calibrate": False}), (1100, {"max_iter": 5})]  # fmt: skip
+
+
+@pytest.mark.parametrize(("n", "how"), SEQUENCES)
+def test_the_plan_of_a_sequence_is_what_it_does(n, how, monkeypatch):
+    from factorstream.estimators import sequence
+    from factorstream.estimators._sequence import options, plain_parameters, planned_sweeps
+
+    X = rows(n, 3) + np.random.default_rng(1).standard_normal((n, 3))  # no random walks, which make no sweeps
+    model = SequenceFilter(2, **how)
+    given = plain_parameters(model)
+    plan = planned_sweeps(n, options(given, 3), given)
+    modules = [sequence_fit, choose, few, sequence]
+    made = fits_made(monkeypatch, modules, lambda: model.fit(X))
+    assert made == plan
+
+
+@pytest.mark.parametrize("Estimator", [BayesianFactorization, LowRankImputer])
+@pytest.mark.parametrize("how", [{}, {"n_components": 2}, {"n_components": 2, "calibrate": True}, {"max_iter": 3}])
+def test_the_plan_of_a_factorisation_is_what_it_does(Estimator, how, monkeypatch):
+    from factorstream.core.variational import auto
+    from factorstream.estimators import _variational
+    from factorstream.estimators._variational import fit_options, planned_sweeps
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 9)) + rng.standard_normal((80, 9))
+    model = Estimator(**how, random_state=0)
+    plan = planned_sweeps(80, fit_options(model.n_components, max_iter=model.max_iter), model.calibrate)
+    made = fits_made(monkeypatch, [variational_fit, auto, _variational], lambda: model.fit(X))
+    assert made[-1] == plan[-1]
+    assert made in (plan, plan[1:])  # a second reading of the data is not always tried
