@@ -20,7 +20,9 @@ from ..tall.places import place_of
 from ..tall.rows import Rows, rows_with_data, stack
 from ..tall.starting import in_units, measure, start, warm_up
 from ._absurd import first_rows, next_rows
-from ._recent import Columns, first_values, kept, looked, new_columns, rows_to_look, with_late_units, with_noise
+from ._column_units import first_values, looked, with_late_units
+from ._filter_columns import Columns, new_columns, with_noise
+from ._kept_rows import kept, rows_to_look
 from ._records import Lots, Record, Tell, filter_record, latest, with_record
 from ._validation import as_covariance, check_init
 

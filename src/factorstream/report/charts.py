@@ -65,7 +65,8 @@ def to_svg(figure: Figure, key: str) -> str:
     svg = svg[svg.index("<svg") :].strip()
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'(<g) id="[^"]*"', r"\1", svg)  # of groups, which every drawing calls axes_1
-    svg = re.sub(r'font(-family)?: [^;"]*?(\d+(?:\.\d+)?px)[^;"]*', r"font-size: \2", svg)
+    svg = re.sub(r'font: [^;"]*?([\d.]+px)[^;"]*', r"font-size: \1", svg)  # of older versions of matplotlib
+    svg = re.sub(r'font-family: [^;"]*;? ?', "", svg)
     return re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2)
 
 
@@ -147,9 +148,9 @@ def _draw_errors(ax: Axes, names: Sequence[str], errors: dict[str, Array]) -> No
     ax.set_yticks(y, [shortened(name) for name in names])
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(left=0.0)
-    ax.set_xlabel("error in standard deviations of the column")
+    ax.set_xlabel("error, in standard deviations")
     tidy(ax)
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False, handlelength=1.0, borderaxespad=0.2)
+    ax.figure.legend(loc="outside upper left", ncols=3, frameon=False, handlelength=0.8, columnspacing=1.0)
 
 
 def calibration(levels: Sequence[float], held: Sequence[float], n: int, name: str) -> Chart:
@@ -176,10 +177,10 @@ def _small(figure: Figure, ax: Axes, name: str, key: str, what: str) -> Chart:
 
 def _shorten_names(ax: Axes) -> None:
     """Leave room for the drawing on a phone."""
-    for label in ax.get_yticklabels():
-        text = label.get_text()
-        label.set_text(text if len(text) <= NARROW_NAME else text[: NARROW_NAME - 1] + "…")
-    ax.set_yticks(ax.get_yticks(), [label.get_text() for label in ax.get_yticklabels()])
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    ax.set_yticks(
+        ax.get_yticks(), [name if len(name) <= NARROW_NAME else name[: NARROW_NAME - 1] + "…" for name in names]
+    )
 
 
 def _part(values: Array, found: Given, rows: slice, column: int) -> Any:

@@ -79,6 +79,10 @@ def given(model: Any, X: Any) -> Given:
         raise ValueError(f"X has {X.shape[0] * X.shape[1]} entries with its gaps; pass fewer of its rows.")
     X, unused = _columns_of(model, X)
     panel = read_table(X)
+    if panel.values.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"X has {panel.values.shape[1]} features, and the model was fitted to {model.n_features_in_}; pass those."
+        )
     table = Table() if is_sparse(X) else split_table(X)[1]
     if isinstance(model, LowRankImputer) and not means_nan(model.state_.parameters["missing_values"]):
         marker = model.state_.parameters["missing_values"]

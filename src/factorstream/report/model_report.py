@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.variational.conformal import check_level
+from ..estimators._validation import check_count
 from ..files import check_writable
 from ..masks import Seed
 from . import charts, words
@@ -63,8 +64,8 @@ def write_report(
 
     That method says what the parameters mean; ``told`` is what else the report should say.
     """
+    _check(level, fraction, length, max_fills)
     require("jinja2", "matplotlib")
-    check_level(level)
     check_writable(Path(path))
     found = given(model, X)
     said = answers(found, level)
@@ -87,6 +88,16 @@ def write_report(
         Part("Do it again", [Words(words.repeatable(model)), Code(code)]),
     ]
     return write_page(Path(path), _page(found, said, measured, level, told.source, parts))
+
+
+def _check(level: float, fraction: float, length: int | None, max_fills: int) -> None:
+    """Refuse what cannot be asked for, before the work."""
+    check_level(level)
+    if not 0.0 < fraction < 1.0:
+        raise ValueError(f"fraction must lie strictly between 0 and 1; got {fraction!r}.")
+    check_count("max_fills", max_fills)
+    if length is not None:
+        check_count("length", length)
 
 
 def _page(
@@ -138,6 +149,8 @@ def _settings(found: Given, told: Told) -> Part:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, float) and np.isnan(value):
+        return "NaN"
     text = written(value)
     if text is not None:
         return text

@@ -109,13 +109,14 @@ def what_was_done(found: Given, level: float, has_bounds: bool) -> list[str]:
 def how_measured(found: Given, measured: Measured) -> list[str]:
     """What was hidden, and what came of it."""
     ours, mean, line = (pooled(measured, errors) for errors in measured.errors)
-    runs = f", in runs of {measured.length} rows," if measured.length > 1 else ""
+    runs = f", in runs of {measured.length} rows" if measured.length > 1 else ""
     beside = f"the column's mean is off by {mean:.2f}"
     if line is not None:
         beside += f", a straight line in time by {line:.2f}"
     texts = [
-        f"{many(measured.n, 'observed value')}, {100 * measured.fraction:g}% of every column{runs} were hidden at "
-        "random. A new model with the same settings was fitted without them, and its fills were compared with what was "
+        f"{many(measured.n, 'observed value')} were hidden at random, {100 * measured.fraction:g}% of every "
+        f"column{runs}. "
+        "A new model with the same settings was fitted without them, and its fills were compared with what was "
         "hidden. Nothing was chosen by the outcome.",
         f"Fills are off by **{ours:.2f}** standard deviations of their column (root mean square); {beside}.",
     ]

@@ -57,6 +57,12 @@ def added_residuals(
     )
 
 
+def quadratic_forms(C: Array, T: Array) -> Array:
+    """c_iᵀTc_i of every feature, without a mean's column."""
+    C = C[:, : len(T)].astype(np.float64, copy=False)
+    return np.asarray(np.einsum("ij,ij->i", C @ T, C))
+
+
 def multiplied(values: Array, factor: Array) -> Array:
     """Every feature's part of ``values`` (m, or m × q) times its factor."""
     out: Array = values * factor.reshape(-1, *[1] * (values.ndim - 1)).astype(values.dtype)

@@ -60,6 +60,12 @@ def residual_sums(state: FilterState, model: FilterModel, rows: Array, unit: Arr
     return ResidualSums(*(place.get(part, 0) for part in sums))
 
 
+def column_variances(state: FilterState) -> Array:
+    """How much each column varies as the filter has it: c_iᵀTc_i + σ² (m)."""
+    place, T = place_of(state.C), state.small.T
+    return np.asarray(place.get(place.each(products.quadratic_forms, state.C, T), 0) + state.small.noise)
+
+
 def rescaled(state: FilterState, factor: Array) -> FilterState:
     """The filter as if every column had been multiplied by its factor (m).
 

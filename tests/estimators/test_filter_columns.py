@@ -9,8 +9,9 @@ from scipy import sparse
 from conftest import low_rank
 from counted_problems import counted_model
 from factorstream import DictionaryFilter, load
-from factorstream.estimators import _recent
-from factorstream.estimators._recent import kept, new_columns, rows_to_look
+from factorstream.estimators import _kept_rows
+from factorstream.estimators._filter_columns import new_columns
+from factorstream.estimators._kept_rows import kept, rows_to_look
 from filter_problems import paper_filter
 
 
@@ -37,7 +38,7 @@ STILL, DRIFTS = (counted_model(3, 4, learn_noise=True, drift=drift) for drift in
 
 @pytest.mark.parametrize("room", [8, 20, 128])
 def test_kept_are_rows_of_the_second_half_spread_over_it(monkeypatch, room):
-    monkeypatch.setattr(_recent, "MOST", room)
+    monkeypatch.setattr(_kept_rows, "MOST", room)
     columns = new_columns(None, True, 1, np.dtype(float))
     for k in range(40 * room):
         columns = kept(columns, np.array([[float(k)]]), k, STILL)
