@@ -149,7 +149,7 @@ def _grid(shape: tuple[int, ...], settings: PatchSettings) -> PatchGrid:
 
 def _chosen(grid: PatchGrid, stack: Pixels, rng: np.random.Generator) -> NDArray[np.intp]:
     """Patches with damage, and of the others, which only help to learn, no more than can be learned from."""
-    holes = np.isnan(stack).any(axis=-1, keepdims=True).astype(np.float32)
+    holes: Pixels = np.any(np.isnan(stack), axis=-1)[..., None].astype(np.float32)
     of_holes = grid._replace(shape=(*grid.shape[:3], 1))
     every = np.arange(len(grid.corners))
     pieces = [every[first : first + AT_ONCE] for first in range(0, len(every), AT_ONCE)]
@@ -202,7 +202,12 @@ def _fill_group(
         which, patches, gaps = which[gaps.any(axis=1)], patches[gaps.any(axis=1)], gaps[gaps.any(axis=1)]
         if len(which):
             values, std = model.impute(patches, return_std=True)
-            precision = np.where(gaps, 1 / np.maximum(std, smallest) ** 2, 0)
+            precision = np.where(gaps, _precision(std, smallest), 0.0)
             grid.add(total, precision * values, which)
             grid.add(weight, precision, which)
             grid.add(count, gaps.astype(float), which)
+
+
+def _precision(std: Pixels, smallest: float) -> Pixels:
+    precision: Pixels = 1.0 / np.maximum(std, smallest) ** 2
+    return precision

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import find_objects, label
 
 from ._models import Filled
 
@@ -19,13 +20,17 @@ WINDOW = 128
 256, and some thousands of hidden pixels."""
 
 FRAMES = 8
-"""Frames that are looked at in trials. Not tuned; time only."""
+"""Frames of that size that are looked at in trials, and more where they are smaller. Not tuned; time only."""
 
 TILE = 16
-"""Side of the squares in which pixels are hidden, so that holes keep their shape. Not tuned."""
+"""Where a hole goes through most of the picture, as single pixels do that touch each other, pixels are hidden in
+squares of this side. Not tuned."""
 
-SHARE = 0.25
-"""Of those squares in which pixels are hidden; the others stay as they are to learn from. Not tuned."""
+THROUGH = 0.75
+"""Share of the height or width of the window from which on a hole goes through it. Not tuned."""
+
+SHARE = 0.3
+"""Of holes, and of those squares, in which pixels are hidden; the others stay as they are to learn from. Not tuned."""
 
 LEVEL, Z = 0.95, 1.96
 """The share of hidden pixels that lie within Z standard deviations after calibration: a normal law's."""
@@ -56,9 +61,10 @@ class Trial(NamedTuple):
 def window_of(stack: Pixels) -> tuple[slice, ...]:
     """Frames, rows and columns around the middle of the damage."""
     damaged = np.isnan(stack).any(axis=-1)
+    height, width = min(damaged.shape[1], WINDOW), min(damaged.shape[2], WINDOW)
     slices = []
-    for axis, length in enumerate((FRAMES, WINDOW, WINDOW)):
-        along = damaged.sum(axis=tuple(other for other in range(3) if other != axis))
+    for axis, length in enumerate((FRAMES * WINDOW**2 // (height * width), height, width)):
+        along = np.sum(damaged, axis=tuple(other for other in range(3) if other != axis))
         middle = int(np.searchsorted(np.cumsum(along), along.sum() / 2))
         first = min(max(middle - length // 2, 0), max(damaged.shape[axis] - length, 0))
         slices.append(slice(first, first + length))
@@ -66,15 +72,36 @@ def window_of(stack: Pixels) -> tuple[slice, ...]:
 
 
 def hidden_pixels(stack: Pixels, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Known pixels to hide, in holes of the shape that the damage has: its own, moved to another place and frame."""
+    """Known pixels to hide, in holes of the shape that the damage has: that of other frames, or its own elsewhere."""
     damaged = np.isnan(stack)
-    n_frames, height, width, _ = stack.shape
-    moved = damaged[rng.permutation(n_frames)] if n_frames > 1 else damaged
-    moved = np.roll(moved, (int(rng.integers(1, max(height, 2))), int(rng.integers(1, max(width, 2)))), axis=(1, 2))
-    tiles = rng.random((n_frames, -(-height // TILE), -(-width // TILE))) < SHARE
-    inside = tiles.repeat(TILE, axis=1)[:, :height].repeat(TILE, axis=2)[:, :, :width]
-    hidden: NDArray[np.bool_] = moved & ~damaged & inside[..., None]
+    hidden = np.zeros_like(damaged)
+    others = rng.permutation(len(stack))
+    for frame, other in enumerate(others):
+        mask = damaged[other]
+        if len(stack) == 1 or (mask == damaged[frame]).all():
+            mask = _moved(mask, rng)
+        hidden[frame] = mask & _some_holes(mask, rng)[..., None] & ~damaged[frame]
     return hidden
+
+
+def _moved(mask: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.bool_]:
+    """The same holes at other places; what would leave the picture on one side comes in on the other."""
+    by = [int(rng.integers(length // 4, length - length // 4 + 1)) for length in mask.shape[:2]]
+    return np.roll(mask, by, axis=(0, 1))
+
+
+def _some_holes(mask: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Pixels of some of the holes (height, width). Whole ones, so that they are as hard to fill as those that are."""
+    labels, n = label(np.any(mask, axis=-1), np.ones((3, 3)))
+    chosen = np.append(False, rng.random(n) < SHARE)
+    height, width = labels.shape
+    tiles = rng.random((-(-height // TILE), -(-width // TILE))) < SHARE
+    inside = tiles.repeat(TILE, axis=0)[:height].repeat(TILE, axis=1)[:, :width]
+    through = np.zeros(n + 1, dtype=bool)
+    for number, (lines, columns) in enumerate(find_objects(labels), start=1):
+        through[number] = lines.stop - lines.start > THROUGH * height or columns.stop - columns.start > THROUGH * width
+    some: NDArray[np.bool_] = np.where(through[labels], inside, chosen[labels])
+    return some
 
 
 def try_ways(stack: Pixels, ways: list[Way], rng: np.random.Generator, tell: Callable[[float], None]) -> list[Trial]:
