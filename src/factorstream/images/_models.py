@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators.bayesian_factorization import BayesianFactorization
 from ..estimators.dictionary_filter import DictionaryFilter
@@ -164,7 +166,9 @@ def _groups(
     """The patches by likeness of what is in them: lines of one direction, textures, flat areas."""
     variance = float(np.var(seen))
     means = KMeans(n_groups, n_init=1, max_iter=20, random_state=int(rng.integers(2**31)))
-    means.fit(_contrast(grid.rows(seen, rng.permutation(chosen)[:TO_GROUP]), variance))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer kinds of patches than groups: some stay empty
+        means.fit(_contrast(grid.rows(seen, rng.permutation(chosen)[:TO_GROUP]), variance))
     pieces = [chosen[first : first + AT_ONCE] for first in range(0, len(chosen), AT_ONCE)]
     labels = np.concatenate([means.predict(_contrast(grid.rows(seen, which), variance)) for which in pieces])
     return [chosen[labels == label] for label in range(n_groups)]

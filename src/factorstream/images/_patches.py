@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ class PatchGrid(NamedTuple):
         """The patches ``which`` as rows; the channels of a pixel are neighbours."""
         windows = sliding_window_view(stack, self.size, axis=(0, 1, 2))
         chosen = windows[tuple(self.corners[which].T)]  # channels come first here
-        rows: Pixels = np.moveaxis(chosen, 1, -1).reshape(len(chosen), -1)
+        rows: Pixels = np.moveaxis(chosen, 1, -1).reshape(len(chosen), prod(self.size) * self.shape[3])
         return rows
 
     def add(self, stack: Pixels, rows: Pixels, which: NDArray[Any]) -> None:

@@ -80,11 +80,11 @@ def _mask(damage: NDArray[Any], colours: NDArray[Any], single: bool) -> NDArray[
                 "number, or one for each channel."
             )
         return np.broadcast_to((colours == damage).all(axis=-1, keepdims=True), colours.shape)
-    for shape in (colours.shape, colours.shape[:-1]):  # one per channel, or per pixel
-        for these in (shape, shape[1:]):  # of every picture, or one for all
-            if damage.shape == these:
-                of_pixels = damage != 0
-                return np.broadcast_to(of_pixels[..., None] if shape is not colours.shape else of_pixels, colours.shape)
+    entries, pixels = colours.shape, colours.shape[:-1]
+    if damage.shape in (entries, entries[1:]):  # of every picture, or one for all
+        return np.broadcast_to(damage != 0, entries)
+    if damage.shape in (pixels, pixels[1:]):
+        return np.broadcast_to((damage != 0)[..., None], entries)
     size = colours.shape[1:3] if single else colours.shape[:3]
     raise ValueError(f"The mask has shape {damage.shape} and the pixels {size}; give one entry for every pixel.")
 
