@@ -39,6 +39,10 @@ slower. Not tuned; speed and memory only."""
 GATHERED = 16_384
 """Sparse rows brought into a random order together: C is copied once for each lot. Not tuned; speed only."""
 
+GATHERED_VALUES = 2**17
+"""Values of dense rows brought into a random order together, at least four blocks of rows: one megabyte. Not tuned; speed
+and memory only."""
+
 NO_ROWS = np.empty(0, dtype=np.intp)
 
 
@@ -273,7 +277,7 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
 def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell) -> tuple[FilterRun, float]:
     """One pass over X in the given order; returns the dictionary's mean share of the variance (∞: no posterior)."""
     model, size, state, columns = run.settings.model, run.settings.block_size, run.filter, run.columns
-    at_once = GATHERED if is_sparse(X) else 4 * size
+    at_once = GATHERED if is_sparse(X) else max(4, GATHERED_VALUES // (size * X.shape[1])) * size
     infos = []
     for first in range(0, X.shape[0], at_once):
         rows = X[order[first : first + at_once]]
