@@ -40,8 +40,8 @@ GATHERED = 16_384
 """Sparse rows brought into a random order together: C is copied once for each lot. Not tuned; speed only."""
 
 GATHERED_VALUES = 2**17
-"""Values of dense rows brought into a random order together, at least four blocks of rows: one megabyte. Not tuned; speed
-and memory only."""
+"""Values of dense rows brought into a random order together, at least four blocks of rows: one megabyte. Not tuned;
+speed and memory only."""
 
 NO_ROWS = np.empty(0, dtype=np.intp)
 

@@ -12,6 +12,9 @@ from ..core.linalg import Array
 PIECE = 100_000
 """Numbers of a temporary array beyond which features are handled in pieces. Not tuned; speed and memory only."""
 
+FEW_ROWS = 16
+"""Rows up to which each has a matrix product of its own. Not tuned; speed only."""
+
 
 def pieces(m: int, width: int) -> Iterator[slice]:
     """m features in pieces, for arrays with ``width`` numbers per feature."""
@@ -31,12 +34,17 @@ def weighted_equations(
 ) -> tuple[Array, Array]:
     """C_ΩᵀWC_Ω and C_ΩᵀWe of every row (B × r × r, B × r), without a mean's column; W by the features' groups."""
     C = C[:, :r]
-    W = np.full(len(C), weights[0]) if group is None else weights[group]
+    WC = weights[0] * C if group is None else weights[group][:, None] * C
+    b: Array = E @ WC
+    if len(E) <= FEW_ROWS or not missing.any():
+        whole = WC.T @ C
+        rows = [whole - WC[gone].T @ C[gone] if len(gone := np.flatnonzero(mask)) else whole for mask in missing]
+        return np.stack(rows), b
     G = np.zeros((len(E), r * r))
     for some in pieces(len(C), r * r):
-        pairs = ((W[some, None] * C[some])[:, :, None] * C[some, None, :]).reshape(-1, r * r)
+        pairs = (WC[some, :, None] * C[some, None, :]).reshape(-1, r * r)
         G += (~missing[:, some]).astype(np.float64) @ pairs
-    return G.reshape(-1, r, r), (E * W) @ C
+    return G.reshape(-1, r, r), b
 
 
 def added_residuals(
