@@ -238,7 +238,7 @@ def _taken_in(
     infos, start = [], 0
     while start < n:
         k, before = state.small.k, columns
-        to_look = rows_to_look(columns, k)
+        to_look = rows_to_look(columns, k, model.r)
         columns, rows = first_values(columns, state, X if to_look is None else X[start : start + to_look])
         state, info = filter_rows(state, model, rows, size, part_of=n, unit=columns.unit)
         taken = state.small.k - k
