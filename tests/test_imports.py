@@ -11,7 +11,21 @@ import pytest
 
 import factorstream
 
-HEAVY = ("matplotlib", "rich", "pandas", "polars", "pyarrow", "dask", "torch", "numba", "cupy", "nimfa", "statsmodels")
+HEAVY = (
+    "matplotlib",
+    "rich",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "dask",
+    "torch",
+    "numba",
+    "cupy",
+    "nimfa",
+    "statsmodels",
+    "PIL",
+    "river",
+)
 
 
 def run(code):
