@@ -190,7 +190,8 @@ def _fill_group(
     sums: tuple[Pixels, Pixels, Pixels],
     rng: np.random.Generator,
 ) -> None:
-    """Learn from a group's patches, and add those with damage to the sums: weight × value, weight, weight × variance."""
+    """Learn from a group's patches, and add those with damage to the sums: of weight × value, weight, and
+    weight × variance."""
     rows = grid.rows(stack, rng.permutation(group)[:TO_LEARN])
     rows = rows[~np.isnan(rows).all(axis=1)]
     if len(rows) == 0 or np.isnan(rows).all(axis=0).any():  # nothing is known of some pixel of these patches
