@@ -194,7 +194,7 @@ def video(size: int, frames: int) -> Iterator[Line]:
     for name, speed in SPEEDS.items():
         truth = moving_camera(frames, speed)
         rng = np.random.default_rng(0)
-        damaged = np.stack([scratches(rng, truth.shape[1:], truth[0].size // 2112) for _ in truth])  # 12 of them
+        damaged = np.stack([scratches(rng, truth.shape[1:], max(truth[0].size // 2112, 1)) for _ in truth])
         broken = np.where(damaged, np.nan, truth)
         rows = broken.reshape(frames, -1)
         filled = DictionaryFilter(random_state=0).fit(rows).impute(rows).reshape(truth.shape)
