@@ -38,8 +38,7 @@ def COMMAND(words: Words, output: Path, seed: int) -> None:
     gappy, filled, model_file = (output / name for name in ("wine.csv", "wine_filled.csv", "wine.factorstream"))
     table = wines(seed)
     write(gappy, table.content())
-    with words.progress("filling"):
-        done = complete_file(gappy, Settings(level=LEVEL, seed=seed, keep_model=True))
+    done = complete_file(gappy, Settings(level=LEVEL, seed=seed, keep_model=True, verbose=words.verbose))
     write(filled, done.content)
     save_model(model_file, done.model, done.names)
     known = table.known()
