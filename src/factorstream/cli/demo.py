@@ -13,6 +13,7 @@ from ..text import counted
 from ._command import Words, command
 from ._files import check_picture, save_model, write, write_picture
 from ._options import FILE, seed_option
+from ._report import Subject, write_report_page
 
 if TYPE_CHECKING:
     from ..jobs.demonstration import Wines
@@ -33,6 +34,7 @@ def COMMAND(words: Words, output: Path, seed: int) -> None:
     from ..completion import Settings, complete_file
     from ..jobs.demonstration import judge, wines
     from ..jobs.filling import fill, interval
+    from ..jobs.reading import Reading
 
     make_folder(output)
     gappy, filled, model_file = (output / name for name in ("wine.csv", "wine_filled.csv", "wine.factorstream"))
@@ -50,6 +52,11 @@ def COMMAND(words: Words, output: Path, seed: int) -> None:
         check_picture(picture)
         write_picture(picture, _drawn(table, answer))
         files.insert(0, picture)
+        if importlib.util.find_spec("jinja2") is not None:
+            page = output / "report.html"
+            subject = Subject(gappy, Reading(), done.model, known, done.names, every_column=True)
+            write_report_page(words, page, subject, level=LEVEL)
+            files.insert(0, page)
     words.fact(files=list(map(str, files)), gaps_filled=done.n_gaps, components=done.n_components, **found._asdict())
     words.show(
         f"Removed {counted(done.n_gaps, 'value')} of 178 wines, and filled them with {done.n_components} components.\n"

@@ -118,7 +118,8 @@ def detect_file(
 def table_of(detection: Detection) -> list[NewColumn]:
     """The strange rows as a table: place, time, score, alarms of time steps, and columns to blame."""
     rows = detection.rows
-    columns = [NewColumn("row", [float(one.row + 1) for one in rows])]
+    word = rows[0].place.partition(" ")[0] if rows else "row"  # of the file: a line of a text, or a row
+    columns = [NewColumn(word, [float(one.place.partition(" ")[2]) for one in rows])]
     if detection.given.when is not None:
         columns.append(NewColumn("when", [one.when for one in rows]))
     columns.append(NewColumn("score", [round(one.score, 3) for one in rows]))
