@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..files import make_folder
+from ..report.extras import MissingExtraError, require
 from ..text import counted
 from ._command import Words, command
 from ._files import check_picture, save_model, write, write_picture
@@ -47,12 +47,12 @@ def COMMAND(words: Words, output: Path, seed: int) -> None:
     answer = fill(done.model, known), *interval(done.model, known, LEVEL)
     found = judge(table, *answer)
     files = [filled, gappy, model_file]
-    if importlib.util.find_spec("matplotlib") is not None:
+    if _installed("matplotlib"):
         picture = output / "wine.png"
         check_picture(picture)
         write_picture(picture, _drawn(table, answer))
         files.insert(0, picture)
-        if importlib.util.find_spec("jinja2") is not None:
+        if _installed("jinja2"):
             page = output / "report.html"
             subject = Subject(gappy, Reading(), done.model, known, done.names, every_column=True)
             write_report_page(words, page, subject, level=LEVEL)
@@ -69,6 +69,14 @@ def COMMAND(words: Words, output: Path, seed: int) -> None:
         f"  factorstream detect {gappy} -n 5\n"
         f"  factorstream factorize {gappy} -o {output / 'factors'}"
     )
+
+
+def _installed(package: str) -> bool:
+    try:
+        require(package)
+    except MissingExtraError:
+        return False
+    return True
 
 
 ROWS_DRAWN, COLUMNS_DRAWN = 60, (0, 3, 6, 9)
