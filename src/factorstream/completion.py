@@ -114,10 +114,6 @@ class Completion(NamedTuple):
     """Of sequences: when the rows are."""
 
 
-class _UnfitError(ValueError):
-    """Nothing could be fitted to the table."""
-
-
 class _Filled(NamedTuple):
     values: Array
     bounds: Bounds | None

@@ -53,16 +53,6 @@ def test_a_model_goes_on_without_a_file_and_with_one(capsys, tmp_path):
     assert len(later.splitlines()) == 2
 
 
-def test_a_picture(capsys, tmp_path):
-    pytest.importorskip("matplotlib")
-    series(tmp_path / "x.csv", n=60)
-    picture = tmp_path / "x.png"
-    code, _, err = say(capsys, "forecast", tmp_path / "x.csv", "--components", 2, "--plot", picture)
-    assert code == 0
-    assert f"Wrote {picture}." in err
-    assert picture.read_bytes().startswith(b"\x89PNG")
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -32,7 +32,7 @@ LEVEL = 0.95
 def COMMAND(words: Words, output: Path, seed: int) -> None:
     """Remove a fifth of the values of 178 wines, fill them, and compare with what was removed."""
     from ..completion import Settings, complete_file
-    from ..jobs.demonstration import judge, wines
+    from ..jobs.demonstration import judge, loads, wines
     from ..jobs.filling import fill, interval
     from ..jobs.reading import Reading
 
@@ -46,7 +46,9 @@ def COMMAND(words: Words, output: Path, seed: int) -> None:
     known = table.known()
     answer = fill(done.model, known), *interval(done.model, known, LEVEL)
     found = judge(table, *answer)
-    files = [filled, gappy, model_file]
+    series = output / "load.csv"
+    write(series, loads(seed))
+    files = [filled, gappy, model_file, series]
     if _installed("matplotlib"):
         picture = output / "wine.png"
         check_picture(picture)
@@ -67,7 +69,8 @@ def COMMAND(words: Words, output: Path, seed: int) -> None:
         f"  factorstream info {filled}\n"
         f"  factorstream impute {gappy} -o {output / 'again.csv'} --model {model_file}\n"
         f"  factorstream detect {gappy} -n 5\n"
-        f"  factorstream factorize {gappy} -o {output / 'factors'}"
+        f"  factorstream factorize {gappy} -o {output / 'factors'}\n"
+        f"  factorstream forecast {series} -n 24"
     )
 
 
