@@ -28,6 +28,7 @@ extensions = [
     "docstrings",
     "public_names",
     "repository_pages",
+    "notebooks",
 ]
 exclude_patterns = ["_build", "**sg_execution_times.rst"]  # the latter loads scripts from elsewhere
 templates_path = ["_templates"]
