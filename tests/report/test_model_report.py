@@ -13,7 +13,7 @@ from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer
 from factorstream.report.extras import MissingExtraError
 from factorstream.report.given import given
 from factorstream.report.measure import measure
-from factorstream.report.model_report import Told, write_report
+from factorstream.report.model_report import STEPS, Told, write_report
 from factorstream.report.page import Code, Part, Words
 from factorstream.report.words import pooled
 from sequence_problems import quick
@@ -175,3 +175,17 @@ def test_a_call_that_fails_writes_nothing_and_says_what_to_do(gappy, imputer, tm
     with pytest.raises(MissingExtraError, match=r'This needs jinja2; run `pip install "factorstream\[report\]"`'):
         imputer.report(path, gappy)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_that_is_no_use_is_called_so(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 4))  # nothing to be learned
+    X[0, 0] = np.nan
+    text = DictionaryFilter(3, random_state=0).fit(X).report(tmp_path / "report.html", X).read_text(encoding="utf-8")
+    assert "<strong>Here the mean does better than this model.</strong>" in text
+
+
+def test_progress_is_told_to_whoever_asks(gappy, imputer, tmp_path):
+    heard = []
+    write_report(tmp_path / "report.html", imputer, gappy, step=lambda done, note="": heard.append(done))
+    assert heard == sorted(heard)
+    assert 0 <= heard[0] < heard[-1] <= STEPS

@@ -99,11 +99,15 @@ def excerpts(found: Given, said: Answers, columns: Sequence[int]) -> list[Chart]
 
 
 def excerpt(gap: Array) -> slice:
-    """The rows with most gaps, of which no more than half are gaps where that can be had; the first of several."""
+    """The rows with most gaps, of which no more than half are gaps where that can be had; of several the first ones,
+    with the gaps in the middle."""
     n = min(EXCERPT, len(gap))
     sums = np.concatenate([[0], np.cumsum(gap)])
     counts = sums[n:] - sums[:-n]
-    start = int(np.argmax(np.minimum(counts, n - counts)))
+    seen = np.minimum(counts, n - counts)
+    first = int(np.argmax(seen))
+    others = np.flatnonzero(seen[first:] < seen[first])
+    start = first + (int(others[0]) if len(others) else len(seen) - first) // 2
     return slice(start, start + n)
 
 
@@ -193,4 +197,9 @@ def _part(values: Array, found: Given, rows: slice, column: int) -> Any:
 
 def _shift_numbers(ax: Axes, first: float) -> None:
     """Number the rows of an excerpt as the whole table does."""
-    ax.xaxis.set_major_formatter(lambda x, _: f"{x + first:g}")
+    from matplotlib.ticker import MaxNLocator
+
+    left, right = ax.get_xlim()
+    ticks = np.asarray(MaxNLocator(5).tick_values(left + first, right + first))
+    shown = ticks[(ticks >= left + first) & (ticks <= right + first)]
+    ax.set_xticks(shown - first, [f"{tick:g}" for tick in shown])

@@ -120,6 +120,9 @@ def how_measured(found: Given, measured: Measured) -> list[str]:
         "hidden. Nothing was chosen by the outcome.",
         f"Fills are off by **{ours:.2f}** standard deviations of their column (root mean square); {beside}.",
     ]
+    best = min(error for error in (mean, line) if error is not None)
+    if best < ours:
+        texts.append(f"**Here {'the mean' if best == mean else 'a straight line'} does better than this model.**")
     worse = [found.panel.names[j] for j in beaten(measured)]
     if worse:
         simple = "the mean" if line is None else "the mean or a straight line"
