@@ -189,3 +189,21 @@ def test_progress_is_told_to_whoever_asks(gappy, imputer, tmp_path):
     write_report(tmp_path / "report.html", imputer, gappy, step=lambda done, note="": heard.append(done))
     assert heard == sorted(heard)
     assert 0 <= heard[0] < heard[-1] <= STEPS
+
+
+def test_columns_of_an_array_can_be_named(gappy, imputer, tmp_path):
+    told = Told(columns=["a", "b", "c", "d", "e", "f"])
+    text = write_report(tmp_path / "report.html", imputer, gappy, told=told).read_text(encoding="utf-8")
+    assert [row[0] for row in cells(part(text, "How good the fills are"))] == list("abcdef")
+    assert re.findall(r">([a-f])</text>", part(text, "Where values are missing")) == 2 * list("abcdef")
+    assert "column 1" not in text
+
+
+def test_whether_gaps_depend_on_what_is_observed_is_said(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2)) @ rng.normal(size=(2, 4)) + rng.normal(size=(300, 4))
+    X[X[:, 2] > 1.0, 0] = np.nan
+    told = Told(columns=["salt", "b", "heat", "d"])
+    model = DictionaryFilter(2, random_state=0).fit(X)
+    text = write_report(tmp_path / "report.html", model, X, told=told).read_text(encoding="utf-8")
+    assert "in 1 of 1 tested column: salt (where heat is high" in part(text, "Where values are missing")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .. import plot
 from ..estimators._times import rebuild_table
 from ..plot._calibration import draw_calibration
-from ..plot._canvas import BLUE, INK, ORANGE, shortened, tidy, title
+from ..plot._canvas import BLUE, INK, ORANGE, name_ticks, shortened, tidy, title
 from ..plot._panel import read_table
 from .given import Answers, Given
 from .page import Chart
@@ -76,6 +76,9 @@ def gap_map(found: Given, filled: Array) -> Chart:
     for width in (SMALL, WIDE):
         figure, ax = figure_of(width, 0.9 + 0.16 * min(max(found.panel.values.shape[1], 6), 30))
         plot.gaps(found.asked, rebuild_table(filled, found.table), ax=ax)
+        if found.panel.named:  # a caller may have named the columns of an array
+            name_ticks(ax.yaxis, found.panel.names)
+            ax.set_ylabel("")
         if width == SMALL:
             _shorten_names(ax)
         drawings.append(to_svg(figure, f"gaps-{width:g}"))

@@ -34,6 +34,8 @@ class Told(NamedTuple):
 
     source: str = ""
     """Where the table comes from, such as the name of its file."""
+    columns: Sequence[str] = ()
+    """Names of the columns, where the table is an array that has none."""
     done: Sequence[str] = ()
     """Sentences about what was done, before those about the model."""
     left_out: Sequence[str] = ()
@@ -74,7 +76,7 @@ def write_report(
     require("jinja2", "matplotlib")
     check_writable(Path(path))
     step(0, "asking the model")
-    found = given(model, X)
+    found = given(model, X, told.columns)
     said = answers(found, level)
     step(1, "fitting a copy without hidden values")
     measured: Measured | str
@@ -88,7 +90,7 @@ def write_report(
     parts = [
         Part("What was done", [Words([*told.done, *words.what_was_done(found, level, said.lower is not None)])]),
         *told.parts,
-        Part("Where values are missing", [Charts([charts.gap_map(found, said.filled)])]),
+        Part("Where values are missing", [Charts([charts.gap_map(found, said.filled)]), Words(words.why_gaps(found))]),
         before_and_after(found, said, level),
         *quality(found, measured, level),
         fills(found, said, level, max_fills),

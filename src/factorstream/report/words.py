@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.fill_values import meaning
+from ..diagnostics import missingness
 from ..estimators.bayesian_factorization import BayesianFactorization
 from ..estimators.dictionary_filter import DictionaryFilter
 from ..estimators.low_rank_imputer import LowRankImputer
@@ -19,6 +20,9 @@ from .given import Answers, Given
 from .measure import Measured
 
 Array = NDArray[Any]
+
+MOST_COMPARED = 1_000_000_000
+"""Comparisons, n m², up to which gaps are held against the other columns: seconds."""
 
 METHODS: dict[type, str] = {
     DictionaryFilter: "A `DictionaryFilter` went over the rows and described each by {k} that all rows share. What "
@@ -104,6 +108,17 @@ def what_was_done(found: Given, level: float, has_bounds: bool) -> list[str]:
             "like in general."
         )
     return texts
+
+
+def why_gaps(found: Given) -> list[str]:
+    """Whether gaps depend on what is observed; nothing where rows follow one another, or for very wide tables."""
+    n, m = found.gap.shape
+    if found.in_time or not found.gap.any() or n * m * m > MOST_COMPARED:
+        return []
+    said = missingness(found.panel.values)
+    names: dict[object, str] = dict(enumerate(found.panel.names))
+    related = tuple(names.get(one) for one in said.related)
+    return [str(said._replace(columns=found.panel.names, related=related))]
 
 
 def how_measured(found: Given, measured: Measured) -> list[str]:
