@@ -77,7 +77,7 @@ def gap_map(found: Given, filled: Array) -> Chart:
         figure, ax = figure_of(width, 0.9 + 0.16 * min(max(found.panel.values.shape[1], 6), 30))
         plot.gaps(found.asked, rebuild_table(filled, found.table), ax=ax)
         if found.panel.named:  # a caller may have named the columns of an array
-            name_ticks(ax.yaxis, found.panel.names)
+            name_ticks(ax.yaxis, found.names)
             ax.set_ylabel("")
         if width == SMALL:
             _shorten_names(ax)
@@ -97,7 +97,7 @@ def excerpts(found: Given, said: Answers, columns: Sequence[int]) -> list[Chart]
         if not found.panel.dated:
             _shift_numbers(ax, float(found.panel.x[rows.start] - read_table(values).x[0]))
         _without_legend(ax)
-        charts.append(_small(figure, ax, found.panel.names[column], f"excerpt-{column}", "over time"))
+        charts.append(_small(figure, ax, found.names[column], f"excerpt-{column}", "over time"))
     return charts
 
 
@@ -130,7 +130,7 @@ def distributions(found: Given, filled: Array, columns: Sequence[int]) -> list[C
                 ax.stairs(shares, edges, color=colour, fill=filling, alpha=alpha, linewidth=width)
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
-        charts.append(_small(figure, ax, found.panel.names[column], f"values-{column}", "observed and filled values"))
+        charts.append(_small(figure, ax, found.names[column], f"values-{column}", "observed and filled values"))
     return charts
 
 

@@ -38,16 +38,15 @@ class Given(NamedTuple):
     model: Any
     panel: Panel
     """The table as numbers; absurd values are missing."""
+    names: tuple[str, ...]
+    """What its columns are called."""
+    gap: Array
+    """Which entries are missing (n, m)."""
     table: Table
     """The table without its numbers."""
     absurd: Entries
     unused: tuple[tuple[str, str], ...]
     """Names of columns that the model has not been fitted to, and what they hold."""
-
-    @property
-    def gap(self) -> Array:
-        """Which entries are missing (n, m)."""
-        return np.isnan(self.panel.values)
 
     @property
     def in_time(self) -> bool:
@@ -92,7 +91,8 @@ def given(model: Any, X: Any, names: Sequence[str] = ()) -> Given:
         model = _taking_nan(model)
     seen = known_to(model.state_)
     absurd = NO_ENTRIES if seen is None else absurd_beside(seen, panel.values)
-    return Given(model, panel._replace(values=without(panel.values, absurd)), table, absurd, unused)
+    panel = panel._replace(values=without(panel.values, absurd))
+    return Given(model, panel, panel.names, np.isnan(panel.values), table, absurd, unused)
 
 
 def answers(found: Given, level: float) -> Answers:

@@ -86,7 +86,7 @@ def quality(found: Given, measured: Measured | str, level: float) -> list[Part]:
     if varying:
         drawn = sorted(varying[:COMPARED])
         chart = charts.accuracy(
-            [found.panel.names[j] for j in drawn],
+            [found.names[j] for j in drawn],
             {name: one[drawn] / measured.scale[drawn] for name, one in by.items()},
         )
         few = len(drawn) < len(varying)
@@ -189,5 +189,5 @@ def _row_labels(found: Given) -> Callable[[int], str]:
 
 def _name(found: Given, column: int) -> Cell:
     """A column in a table; those without names are sorted by their numbers."""
-    name = found.panel.names[column]
+    name = found.names[column]
     return name if found.panel.named else Shown(column, name)

@@ -116,9 +116,9 @@ def why_gaps(found: Given) -> list[str]:
     if found.in_time or not found.gap.any() or n * m * m > MOST_COMPARED:
         return []
     said = missingness(found.panel.values)
-    names: dict[object, str] = dict(enumerate(found.panel.names))
+    names: dict[object, str] = dict(enumerate(found.names))
     related = tuple(names.get(one) for one in said.related)
-    return [str(said._replace(columns=found.panel.names, related=related))]
+    return [str(said._replace(columns=found.names, related=related))]
 
 
 def how_measured(found: Given, measured: Measured) -> list[str]:
@@ -138,7 +138,7 @@ def how_measured(found: Given, measured: Measured) -> list[str]:
     best = min(error for error in (mean, line) if error is not None)
     if best < ours:
         texts.append(f"**Here {'the mean' if best == mean else 'a straight line'} does better than this model.**")
-    worse = [found.panel.names[j] for j in beaten(measured)]
+    worse = [found.names[j] for j in beaten(measured)]
     if worse:
         simple = "the mean" if line is None else "the mean or a straight line"
         texts.append(f"In {many(len(worse), 'column')} {simple} was better: {listed(worse, 8)}.")
@@ -200,7 +200,7 @@ def left_out(found: Given, said: Answers, known: Sequence[str]) -> list[str]:
     unknown = "nothing is known that could fill them; their intervals are infinite"
     for which, fate in ((dropped, "they are not in the filled table"), (empty & ~dropped, unknown)):
         if which.any():
-            names = listed([found.panel.names[j] for j in np.flatnonzero(which)], 20)
+            names = listed([found.names[j] for j in np.flatnonzero(which)], 20)
             texts.append(f"Columns without any value ({names}): {fate}.")
     texts += _absurd(found)
     said_above = ("X has an absurd value", "Dropping features")
