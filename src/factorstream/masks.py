@@ -85,7 +85,7 @@ def _cover(there: NDArray[np.bool_], wanted: float, length: int, generator: np.r
         if covered >= wanted:
             break
         run = slice(start, start + length)
-        covered += np.count_nonzero(there[run] & ~removed[run])
+        covered += int(np.count_nonzero(there[run] & ~removed[run]))
         removed[run] = there[run]
     return removed
 
