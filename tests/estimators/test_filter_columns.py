@@ -69,11 +69,13 @@ def test_under_a_drift_the_last_rows_are_kept():
 def test_there_are_four_looks_while_the_number_of_rows_doubles():
     columns, k, looks = new_columns(None, True, 1, np.dtype(float)), 0, []
     while len(looks) < 10:
-        k += rows_to_look(columns, k)
+        k += rows_to_look(columns, k, 3)
         looks.append(k)
     assert looks == [16, 20, 24, 28, 32, 40, 48, 56, 64, 80]
-    assert rows_to_look(columns, 17) == 3
-    assert rows_to_look(new_columns(None, False, 1, np.dtype(float)), 17) is None
+    assert rows_to_look(columns, 17, 3) == 3
+    assert rows_to_look(new_columns(None, False, 1, np.dtype(float)), 17, 3) is None
+    wide = new_columns(None, True, 10**4, np.dtype(float))
+    assert [rows_to_look(wide, k, 40) for k in (3, 16, 20, 32, 63)] == [13, 16, 12, 32, 1]
 
 
 def test_the_division_of_a_stream_into_calls_does_not_matter(rng):

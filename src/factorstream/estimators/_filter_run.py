@@ -40,6 +40,10 @@ slower. Not tuned; speed and memory only."""
 GATHERED = 16_384
 """Sparse rows brought into a random order together: C is copied once for each lot. Not tuned; speed only."""
 
+GATHERED_VALUES = 2**17
+"""Values of dense rows brought into a random order together, at least four blocks of rows: one megabyte. Not tuned;
+speed and memory only."""
+
 NO_ROWS = np.empty(0, dtype=np.intp)
 
 
@@ -240,7 +244,7 @@ def _taken_in(
     infos, start = [], 0
     while start < n:
         k, before = state.small.k, columns
-        to_look = rows_to_look(columns, k)
+        to_look = rows_to_look(columns, k, model.r)
         columns, rows = first_values(columns, state, X if to_look is None else X[start : start + to_look])
         state, info = filter_rows(state, model, rows, size, n, columns.unit, step, start)
         taken = state.small.k - k
@@ -280,7 +284,7 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
 def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell, step: Step, note: str) -> tuple[FilterRun, float]:
     """One pass over X in the given order; returns the dictionary's mean share of the variance (∞: no posterior)."""
     model, size, state, columns = run.settings.model, run.settings.block_size, run.filter, run.columns
-    at_once = GATHERED if is_sparse(X) else 4 * size
+    at_once = GATHERED if is_sparse(X) else max(4, GATHERED_VALUES // (size * X.shape[1])) * size
     infos = []
     for first in range(0, X.shape[0], at_once):
         rows = X[order[first : first + at_once]]

@@ -21,7 +21,8 @@ FIRST_LOOK = 16
 
 LOOKS = 4
 """How often the kept rows are read while the number of rows doubles. Not tuned: what is read is then at most a fifth
-older than the stream."""
+older than the stream. Where only LEAST are kept, because rows are so wide that to read them takes as long as to filter
+many others, it is done once."""
 
 
 def kept(columns: Columns, rows: Rows, first: int, model: FilterModel, with_data: Array | None = None) -> Columns:
@@ -36,7 +37,7 @@ def kept(columns: Columns, rows: Rows, first: int, model: FilterModel, with_data
     if recent is None:
         return columns
     n = int(rows.shape[0]) if with_data is None else len(with_data)
-    room = min(MOST, max(LEAST, int(WORK / (rows.shape[1] * model.r**2))))
+    room = _room(rows.shape[1], model.r)
     if model.drift is not None:
         chosen = np.arange(max(n - room, 0), n)
     else:
@@ -61,11 +62,17 @@ def _scrambled(k: Array) -> Array:
     return np.asarray(k ^ (k >> np.uint64(31)))
 
 
-def rows_to_look(columns: Columns, k: int) -> int | None:
-    """How many rows after the k-th the kept ones are read: LOOKS times per doubling, after FIRST_LOOK. None: never."""
+def _room(m: int, r: int) -> int:
+    """How many rows of m columns are kept."""
+    return min(MOST, max(LEAST, int(WORK / (m * r**2))))
+
+
+def rows_to_look(columns: Columns, k: int, r: int) -> int | None:
+    """How many rows after the k-th the kept ones are read, with r components: see LOOKS. None: never."""
     if columns.recent is None:
         return None
     if k < FIRST_LOOK:
         return FIRST_LOOK - k
-    step = (1 << (k.bit_length() - 1)) // LOOKS
+    looks = LOOKS if _room(columns.recent.shape[1], r) > LEAST else 1
+    step = (1 << (k.bit_length() - 1)) // looks
     return step - k % step

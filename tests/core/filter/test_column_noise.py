@@ -7,12 +7,20 @@ import pytest
 from scipy.special import polygamma
 from scipy.stats import chi2, invgamma
 
-from factorstream.core.filter.column_noise import LOWEST, ColumnNoise, ResidualSums, column_noise, inverse_trigamma
+from factorstream.core.filter.column_noise import (
+    LOWEST,
+    ColumnNoise,
+    ResidualSums,
+    column_noise,
+    inverse_trigamma,
+    trigamma,
+)
 
 
 @pytest.mark.parametrize("x", [1e-6, 0.01, 0.5, 1.0, 3.0, 100.0, 1e8])
-def test_the_inverse_of_the_trigamma_function(x):
-    assert inverse_trigamma(polygamma(1, x)) == pytest.approx(x, rel=1e-7)
+def test_the_trigamma_function_and_its_inverse(x):
+    assert trigamma(x) == pytest.approx(float(polygamma(1, x)), rel=1e-5)
+    assert inverse_trigamma(polygamma(1, x)) == pytest.approx(x, rel=1e-5)
 
 
 def alone(squares, freedom):

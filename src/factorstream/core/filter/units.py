@@ -36,8 +36,8 @@ def units(variances: Array, freedom: Array) -> Array:
     unit, known = np.ones(len(variances)), (freedom >= 1.0) & (variances > 0.0)
     if np.count_nonzero(known) < 2:
         return unit
-    d = 0.5 * freedom[known]
-    logs, uncertain = np.log(variances[known]) - digamma(d) + np.log(d), polygamma(1, d)
+    d, alike = np.unique(0.5 * freedom[known], return_inverse=True)  # mostly few: counts of rows
+    logs, uncertain = np.log(variances[known]) + (np.log(d) - digamma(d))[alike], polygamma(1, d)[alike]
     distance = logs - np.median(logs)
     spread = (np.median(np.abs(distance)) / NORMAL_QUARTILE) ** 2 - uncertain.mean()
     own = np.maximum(distance**2 - uncertain, 0.0)
