@@ -115,14 +115,14 @@ def test_what_a_caller_tells_is_said(gappy, imputer, tmp_path):
         source="in <1>.csv",
         done=["The first sentence."],
         parts=[Part("A forecast", [Words(["Tomorrow."]), Code("x = 1")])],
-        settings={"--online": True},
+        settings={"command": f"factorstream impute {'x' * 80}.csv"},
         code="factorstream impute in.csv",
     )
     text = write_report(tmp_path / "report.html", imputer, gappy, told=told).read_text(encoding="utf-8")
     assert "filled in in &lt;1&gt;.csv</h1>" in text
     assert part(text, "What was done").strip().startswith("<p>The first sentence.</p>")
     assert "Tomorrow." in part(text, "A forecast")
-    assert ["--online", "True"] in cells(part(text, "Settings and versions"))
+    assert ["command", f"factorstream impute {'x' * 80}.csv"] in cells(part(text, "Settings and versions"))
     assert "<code>factorstream impute in.csv</code>" in part(text, "Do it again")
 
 

@@ -144,7 +144,8 @@ def _page(
 
 def _settings(found: Given, told: Told) -> Part:
     model = found.model
-    settings = {name: _short(value) for name, value in {**told.settings, **settings_of(model)}.items()}
+    settings = {name: str(value) for name, value in told.settings.items()}
+    settings |= {name: _short(value) for name, value in settings_of(model).items()}
     library = [found.table.library] if found.table.library else []
     used = ", ".join(f"{name} {number}" for name, number in versions([*PACKAGES, *library]).items())
     return Part(

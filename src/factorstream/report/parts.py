@@ -163,7 +163,8 @@ def fills(found: Given, said: Answers, level: float, most: int) -> Part:
     columns = [Column("row", "row", numeric=False), Column("column", "column", numeric=False), Column("fill", "fill")]
     if said.lower is not None:
         columns += [Column("lower", f"{100 * level:g}% from"), Column("upper", "to")]
-    return Part(heading, [Words(texts), Table("A click on a title sorts the table", columns, rows, sorts=True)])
+    count = "; rows are counted from 0" if label(0) == "0" else ""
+    return Part(heading, [Words(texts), Table(f"A click on a title sorts the table{count}", columns, rows, sorts=True)])
 
 
 def _shown(value: float, digits: int) -> Shown:
