@@ -136,21 +136,22 @@ def command(name: str, summary: str, cls: type[click.Command] = click.Command) -
             words = Words(name, quiet=quiet, as_json=as_json)
             return _attempt(words, debug, functools.partial(function, words, **arguments))
 
-        for option in _COMMON:
-            option(run)
-        return click.command(name, cls=cls, short_help=summary, context_settings={"max_content_width": 100})(run)
+        made = click.command(name, cls=cls, short_help=summary, context_settings={"max_content_width": 100})(run)
+        made.params += _COMMON  # after its own
+        return made
 
     return decorate
 
 
-_COMMON = (
-    click.option("--debug", is_flag=True, help="where something fails, print the traceback too"),
-    click.option(
-        "--json", "as_json", is_flag=True, help="print a summary for programs instead of sentences (on stdout, or on "
-        "stderr when the data go to stdout)",
+_COMMON = [
+    click.Option(["-q", "--quiet"], is_flag=True, help="say nothing but errors, show no progress"),
+    click.Option(
+        ["--json", "as_json"],
+        is_flag=True,
+        help="print a summary for programs instead of sentences (on stdout, or on stderr when the data go to stdout)",
     ),
-    click.option("-q", "--quiet", is_flag=True, help="say nothing but errors, show no progress"),
-)  # fmt: skip
+    click.Option(["--debug"], is_flag=True, help="where something fails, print the traceback too"),
+]
 
 
 def _attempt(words: Words, debug: bool, work: Callable[[], None]) -> int:
