@@ -20,7 +20,7 @@ def test_to_standard_output_and_to_a_file(capsys, tmp_path):
     assert [row[0] for row in rows] == ["2024-05-07 16:00", "2024-05-07 17:00"]
     assert "Forecast 2 rows of 4 columns" in err
     assert "1 step of column time without a row counted as rows without data." in err
-    assert "Columns that are not numbers were left out: region." in err
+    assert "Columns without numbers were left out: region." in err
     arguments = ["forecast", tmp_path / "x.csv", "-n", 2, "--components", 3]
     found = summary(capsys, *arguments, "-o", tmp_path / "y.csv", "--level", 0.5)
     assert (found["time_column"], found["columns"], found["level"]) == ("time", list("abcd"), 0.5)

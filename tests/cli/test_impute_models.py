@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import sys
 from types import SimpleNamespace
@@ -161,3 +162,22 @@ def test_a_broken_row_leaves_the_old_file(capsys, tmp_path):
     assert "x.csv cannot be used: row 3 has 1 cell where the first has 2." in said
     assert (tmp_path / "y.csv").read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("online", [[], ["--online"]])
+def test_packed_files(capsys, tmp_path, online):
+    source = write(tmp_path / "in.tsv", *table()[:2], "\t")
+    assert run(capsys, source, "-o", tmp_path / "out.tsv", *online)[0] == 0
+    packed = tmp_path / "in.tsv.gz"
+    packed.write_bytes(gzip.compress(source.read_bytes()))
+    assert run(capsys, packed, "-o", tmp_path / "out.tsv.gz", *online)[0] == 0
+    assert gzip.decompress((tmp_path / "out.tsv.gz").read_bytes()) == (tmp_path / "out.tsv").read_bytes()
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,\n", gzip.compress(b"a,b\n1,2\n2,\n")[:-9]])
+def test_files_that_are_not_packed_as_they_say(capsys, tmp_path, content):
+    (tmp_path / "in.csv.gz").write_bytes(content)
+    for online in ([], ["--online"]):
+        code, said = run(capsys, tmp_path / "in.csv.gz", "-o", tmp_path / "out.csv", *online)
+        assert code == 2
+        assert "it is not packed by gzip, or is cut off." in said

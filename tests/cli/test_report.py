@@ -44,7 +44,7 @@ def test_time_steps_to_come_and_strange_ones(capsys, tmp_path, monkeypatch):
     page = (tmp_path / "f.html").read_text()
     assert "The rows to come" in page
     assert "2024-05-03 00:00" in page
-    assert "Columns that are not numbers were left out: region." in page
+    assert "Columns without numbers were left out: region." in page
     assert say(capsys, "detect", "x.csv", "--model", "m", "-o", "z.csv", "--report", "d.html")[0] == 0
     page = (tmp_path / "d.html").read_text()
     assert "Strange rows" in page

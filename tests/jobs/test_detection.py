@@ -70,7 +70,7 @@ def test_time_steps_are_compared_with_their_forecasts(tmp_path):
     assert len(found.X) == found.n_rows + 1 == 160
     assert first.blame[0][1] == pytest.approx(twin.deviations(found.X)[121, 2])
     header = [column.name for column in table_of(found)]
-    assert header == ["line", "when", "score", "alarm", "columns"]
+    assert header == ["line", "time", "score", "alarm", "columns"]
 
 
 def test_alarms_are_counted_wherever_they_are(tmp_path):

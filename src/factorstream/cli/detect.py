@@ -105,8 +105,9 @@ def COMMAND(
             print_columns(columns, "strange rows")
     else:
         from ..sources.delimited import write_delimited
+        from ..sources.tables import delimiter_of
 
-        write(output, write_delimited(columns, "\t" if output.suffix.lower() in (".tsv", ".tab") else ","))
+        write(output, write_delimited(columns, delimiter_of(output, None) or ","))
     if picture is not None:
         from .. import plot
 

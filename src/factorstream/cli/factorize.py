@@ -85,7 +85,7 @@ def COMMAND(
         model = None if model_path is None else read_model(model_path)
         found = factorize_file(source, settings, begin, model)
         begin("writing")
-        ending = ".csv" if source == STANDARD else source.suffix
+        ending = ".csv" if source == STANDARD else "".join(source.suffixes[-2 if source.suffix == ".gz" else -1 :])
         files = {output / f"{name}{ending}": content for name, content in found.files().items()}
         for path, content in files.items():
             write(path, content)

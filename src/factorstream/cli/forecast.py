@@ -134,4 +134,4 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
         if j not in given.table.numeric and name not in given.counting and name != when
     ]
     if left_out:
-        words.caveat(f"Columns that are not numbers were left out: {listed(left_out)}.")
+        words.caveat(f"Columns without numbers were left out: {listed(left_out)}.")

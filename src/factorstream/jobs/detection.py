@@ -121,7 +121,8 @@ def table_of(detection: Detection) -> list[NewColumn]:
     word = rows[0].place.partition(" ")[0] if rows else "row"  # of the file: a line of a text, or a row
     columns = [NewColumn(word, [float(one.place.partition(" ")[2]) for one in rows])]
     if detection.given.when is not None:
-        columns.append(NewColumn("when", [one.when for one in rows]))
+        name = detection.given.table.names[detection.given.when.column]
+        columns.append(NewColumn(name, [one.when for one in rows]))
     columns.append(NewColumn("score", [round(one.score, 3) for one in rows]))
     if isinstance(detection.model, SequenceFilter):
         columns.append(NewColumn("alarm", ["yes" if one.alarm else "" for one in rows]))
