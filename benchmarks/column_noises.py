@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factorstream import DictionaryFilter
-from factorstream.estimators import _recent
+from factorstream.estimators import _kept_rows
 from factorstream.tall.threads import limited
 
 Array = NDArray[np.float64]
@@ -59,7 +59,7 @@ def judged(case: Case, kept: int, seed: int) -> tuple[Array, float]:
     some = ~gone.all(axis=1)
     X, gone = X[some], gone[some]
     gappy = np.where(gone, np.nan, X)
-    with limited(1), patch.multiple(_recent, MOST=kept, LEAST=kept):
+    with limited(1), patch.multiple(_kept_rows, MOST=kept, LEAST=kept):
         model = DictionaryFilter(r, random_state=seed).fit(gappy)
     low, high = model.predict_interval(gappy)
     held = np.sum((low <= X) & (high >= X) & gone, axis=0) / gone.sum(axis=0)

@@ -9,7 +9,7 @@ from conftest import low_rank
 from counted_problems import begin_counted, counted_model, feature_covariances, problem
 from factorstream import DictionaryFilter
 from factorstream.core.place import HERE
-from factorstream.tall.columns import rescaled, residual_sums
+from factorstream.tall.columns import column_variances, rescaled, residual_sums
 from factorstream.tall.filtering import filter_rows
 from split_place import SPLIT, fetched
 
@@ -93,3 +93,11 @@ def test_residuals_are_in_the_units_of_the_columns(rng):
     np.testing.assert_allclose(found.squares, 49.0 * plain.squares, rtol=1e-9)
     np.testing.assert_allclose(found.own, plain.own, rtol=1e-9)
     np.testing.assert_allclose(found.others, plain.others, rtol=1e-9)
+
+
+def test_columns_vary_as_draws_from_the_filter_s_model(rng):
+    X, C, V = problem(rng, 40, 6, 2, missing=0.3)
+    state, _ = filter_rows(begin_counted(C, V, 0.1, 2), counted_model(2, 3, learn_noise=True), X, 16)
+    drawn = rng.multivariate_normal(state.small.xbar, state.small.T, 200_000) @ fetched(state.C)[:, :2].T
+    drawn += np.sqrt(state.small.noise) * rng.standard_normal(drawn.shape)
+    np.testing.assert_allclose(column_variances(state), drawn.var(axis=0), rtol=0.02)

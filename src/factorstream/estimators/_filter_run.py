@@ -20,7 +20,9 @@ from ..tall.places import place_of
 from ..tall.rows import Rows, rows_with_data, stack
 from ..tall.starting import in_units, measure, start, warm_up
 from ._absurd import first_rows, next_rows
-from ._recent import Columns, first_values, kept, looked, new_columns, rows_to_look, with_late_units, with_noise
+from ._column_units import first_values, looked, with_late_units
+from ._filter_columns import Columns, new_columns, with_noise
+from ._kept_rows import kept, rows_to_look
 from ._records import Lots, Record, Tell, filter_record, latest, with_record
 from ._validation import as_covariance, check_init
 
@@ -37,6 +39,10 @@ slower. Not tuned; speed and memory only."""
 
 GATHERED = 16_384
 """Sparse rows brought into a random order together: C is copied once for each lot. Not tuned; speed only."""
+
+GATHERED_VALUES = 2**17
+"""Values of dense rows brought into a random order together, at least four blocks of rows: one megabyte. Not tuned;
+speed and memory only."""
 
 NO_ROWS = np.empty(0, dtype=np.intp)
 
@@ -173,10 +179,7 @@ def fit(
     step: Step,
     name: str,
 ) -> FilterRun:
-    """Pass over all rows of X, ``n_passes`` times or until the dictionary's share of the variance is small enough.
-
-    ``step`` is told how many rows of all passes the estimator of this name has taken in.
-    """
+    """Pass over X ``n_passes`` times, or until the dictionary's share of the variance is small; step by step."""
     run: FilterRun | None = None
     for k in range(n_passes):
         order = rng.permutation(X.shape[0]) if shuffle else np.arange(X.shape[0])
@@ -238,7 +241,7 @@ def _taken_in(
     infos, start = [], 0
     while start < n:
         k, before = state.small.k, columns
-        to_look = rows_to_look(columns, k)
+        to_look = rows_to_look(columns, k, model.r)
         columns, rows = first_values(columns, state, X if to_look is None else X[start : start + to_look])
         state, info = filter_rows(state, model, rows, size, n, columns.unit, step, start)
         taken = state.small.k - k
@@ -278,7 +281,7 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
 def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell, step: Step, note: str) -> tuple[FilterRun, float]:
     """One pass over X in the given order; returns the dictionary's mean share of the variance (∞: no posterior)."""
     model, size, state, columns = run.settings.model, run.settings.block_size, run.filter, run.columns
-    at_once = GATHERED if is_sparse(X) else 4 * size
+    at_once = GATHERED if is_sparse(X) else max(4, GATHERED_VALUES // (size * X.shape[1])) * size
     infos = []
     for first in range(0, X.shape[0], at_once):
         rows = X[order[first : first + at_once]]

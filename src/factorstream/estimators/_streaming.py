@@ -29,9 +29,9 @@ from . import _filter_run
 from ._absurd import without_absurd
 from ._factorizer import Factorizer
 from ._filter_answers import FilterDictionary
+from ._filter_columns import Columns
 from ._filter_run import FilterRun, FilterSettings
 from ._html import Facts, noise_words, observed_words
-from ._recent import Columns
 from ._types import MatrixLike, Seed
 from ._validation import (
     check_data,

@@ -12,6 +12,9 @@ from ..core.linalg import Array
 PIECE = 100_000
 """Numbers of a temporary array beyond which features are handled in pieces. Not tuned; speed and memory only."""
 
+FEW_ROWS = 16
+"""Rows up to which each has a matrix product of its own. Not tuned; speed only."""
+
 
 def pieces(m: int, width: int) -> Iterator[slice]:
     """m features in pieces, for arrays with ``width`` numbers per feature."""
@@ -26,17 +29,36 @@ def residuals(C: Array, Y: Array, missing: Array, Z: Array) -> Array:
     return E
 
 
-def weighted_equations(
-    C: Array, E: Array, missing: Array, weights: Array, group: Array | None, r: int
-) -> tuple[Array, Array]:
-    """C_ΩᵀWC_Ω and C_ΩᵀWe of every row (B × r × r, B × r), without a mean's column; W by the features' groups."""
+def weighted(C: Array, weights: Array, group: Array | None, r: int) -> Array:
+    """WC without a mean's column; W by the features' groups."""
     C = C[:, :r]
-    W = np.full(len(C), weights[0]) if group is None else weights[group]
-    G = np.zeros((len(E), r * r))
-    for some in pieces(len(C), r * r):
-        pairs = ((W[some, None] * C[some])[:, :, None] * C[some, None, :]).reshape(-1, r * r)
-        G += (~missing[:, some]).astype(np.float64) @ pairs
-    return G.reshape(-1, r, r), (E * W) @ C
+    return weights[0] * C if group is None else weights[group][:, None] * C
+
+
+def weighted_gram(C: Array, WC: Array) -> Array:
+    """CᵀWC."""
+    return WC.T @ C[:, : WC.shape[1]]
+
+
+def right_sides(WC: Array, E: Array) -> Array:
+    """C_ΩᵀWe of every row (B × r), where E is zero at the missing entries."""
+    return E @ WC
+
+
+def lost_grams(C: Array, WC: Array, missing: Array) -> Array:
+    """What the missing entries of every row leave out of CᵀWC (B × r × r)."""
+    r = WC.shape[1]
+    C, lost = C[:, :r], np.zeros((len(missing), r * r))
+    if len(missing) > FEW_ROWS:
+        for some in pieces(len(C), r * r):
+            pairs = (WC[some, :, None] * C[some, None, :]).reshape(-1, r * r)
+            lost += missing[:, some].astype(np.float64) @ pairs
+        return lost.reshape(-1, r, r)
+    for b, row in enumerate(missing):
+        gone = np.flatnonzero(row)
+        if len(gone):
+            lost[b] = (WC[gone].T @ C[gone]).ravel()
+    return lost.reshape(-1, r, r)
 
 
 def added_residuals(
@@ -55,6 +77,12 @@ def added_residuals(
         sums.own + np.sum((1.0 - h) ** 2 * left, axis=0),
         sums.others + np.sum(h * (1.0 - h) * left, axis=0),
     )
+
+
+def quadratic_forms(C: Array, T: Array) -> Array:
+    """c_iᵀTc_i of every feature, without a mean's column."""
+    C = C[:, : len(T)].astype(np.float64, copy=False)
+    return np.asarray(np.einsum("ij,ij->i", C @ T, C))
 
 
 def multiplied(values: Array, factor: Array) -> Array:

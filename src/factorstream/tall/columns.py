@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core import linalg
 from ..core.filter.coefficients import covariance_root
 from ..core.filter.column_noise import ResidualSums
 from ..core.filter.counted import expected_doubts
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import with_mean
 from ..core.filter.state import FilterState
-from ..core.linalg import Array, gram
+from ..core.linalg import Array
 from ..core.place import Tall
 from . import column_products as products
 from .places import place_of
@@ -41,6 +42,8 @@ def residual_sums(state: FilterState, model: FilterModel, rows: Array, unit: Arr
     weights = lam / (lam + expected_doubts(state.small, model, doubt.roots))
     B, mean = covariance_root(doubt.prior.T), with_mean(model, doubt.prior.mean)
     C: Tall = place.each(as_float64, state.C)
+    WC: Tall = place.each(products.weighted, C, weights, doubt.group, r)
+    gram = place.total(products.weighted_gram, C, WC)
     zeros = place.put(np.zeros(rows.shape[1]), 0)
     sums = ResidualSums(zeros, zeros, zeros)
     step = max(AT_ONCE // max(rows.shape[1], 1), 1)
@@ -48,8 +51,8 @@ def residual_sums(state: FilterState, model: FilterModel, rows: Array, unit: Arr
         some = divided(rows[start : start + step], unit)
         Y, missing = place.each(block_without_gaps, place.put(some, 1), state.origin)
         E = place.each(products.residuals, C, Y, missing, mean[None])
-        G, b = place.total(products.weighted_equations, C, E, missing, weights, doubt.group, r)
-        M = B.T @ G @ B / noise
+        b = place.total(products.right_sides, WC, E)
+        M = B.T @ (gram - place.total(products.lost_grams, C, WC, missing)) @ B / noise
         M[:, np.arange(r), np.arange(r)] += 1.0
         F = B @ np.linalg.inv(np.linalg.cholesky(M)).transpose(0, 2, 1)
         Z = np.repeat(mean[None], len(b), axis=0)
@@ -60,6 +63,12 @@ def residual_sums(state: FilterState, model: FilterModel, rows: Array, unit: Arr
     return ResidualSums(*(place.get(part, 0) for part in sums))
 
 
+def column_variances(state: FilterState) -> Array:
+    """How much each column varies as the filter has it: c_iᵀTc_i + σ² (m)."""
+    place, T = place_of(state.C), state.small.T
+    return np.asarray(place.get(place.each(products.quadratic_forms, state.C, T), 0) + state.small.noise)
+
+
 def rescaled(state: FilterState, factor: Array) -> FilterState:
     """The filter as if every column had been multiplied by its factor (m).
 
@@ -68,5 +77,5 @@ def rescaled(state: FilterState, factor: Array) -> FilterState:
     place = place_of(state.C)
     tall = place.put(factor, 0)
     C, origin = place.each(products.multiplied, state.C, tall), place.each(products.multiplied, state.origin, tall)
-    small = state.small._replace(G=np.asfortranarray(place.total(gram, C)), age=0)
+    small = state.small._replace(G=np.asfortranarray(place.total(linalg.gram, C)), age=0)
     return state._replace(C=C, origin=origin, small=small)

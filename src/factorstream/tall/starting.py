@@ -84,6 +84,8 @@ class Scale(NamedTuple):
     """Σ of the squared distances from the origin, by feature (m)."""
     freedom: Tall
     """Degrees of freedom of these sums (m)."""
+    rests: Tall | None = None
+    """Features with several values that are all equal (m, boolean); None where columns have no units of their own."""
 
 
 def warm_up(n_components: int) -> int:
@@ -136,7 +138,8 @@ def in_units(scale: Scale, dtype: np.dtype[Any]) -> tuple[Scale, Array]:
     variance = float(np.sum((np.sqrt(squares) / unit) ** 2) / max(freedom.sum(), 1.0))  # unit² may be too small
     if not (varies.any() and COUNTED_NOISE_SHARE * variance > 0.0):
         variance = scale.variance
-    return scale._replace(origin=place.put(origin / unit, 0), variance=variance), unit.astype(dtype)
+    rests = place.put(~varies & (freedom >= 1.0), 0)
+    return scale._replace(origin=place.put(origin / unit, 0), variance=variance, rests=rests), unit.astype(dtype)
 
 
 def _blocks(place: Place, rows: Rows, origin: Tall) -> Iterator[tuple[Tall, Tall]]:
@@ -174,8 +177,9 @@ def start(
 
     C0 is (m × r), "random" or "uniform". The random start is a draw from the prior, C0 ~ N(0, V0 ⊗ I), made smaller
     by START_SHARE where V0 is None; "uniform" is the paper's, in [0, 1). The mean starts at the origin, a mean of
-    ``per_feature`` values, and with the variance that such a mean has. With ``counted`` each
-    feature has its own doubt.
+    ``per_feature`` values, and with the variance that such a mean has. The loadings of a feature that rests start at
+    zero, where it is filled with its one value until it moves, if enough others vary to find r components. With
+    ``counted`` each feature has its own doubt.
     """
     place = scale.place
     m = place.total(len, scale.origin)
@@ -192,6 +196,9 @@ def start(
         C = rng.random((m, r))
     else:
         C = share * rng.standard_normal((m, r)) @ np.linalg.cholesky(V0).T
+        rests = np.zeros(m, dtype=bool) if scale.rests is None or not fit_mean else place.get(scale.rests, 0)
+        if np.count_nonzero(~rests) >= r:
+            C[rests] = 0.0
     if fit_mean:
         C = np.column_stack([C, np.zeros(m)])
         mean_variance = scale.variance / max(scale.per_feature, 1.0)

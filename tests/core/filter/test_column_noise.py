@@ -8,12 +8,20 @@ from scipy.integrate import trapezoid
 from scipy.special import polygamma
 from scipy.stats import chi2, invgamma
 
-from factorstream.core.filter.column_noise import ColumnNoise, ResidualSums, column_noise, inverse_trigamma
+from factorstream.core.filter.column_noise import (
+    LOWEST,
+    ColumnNoise,
+    ResidualSums,
+    column_noise,
+    inverse_trigamma,
+    trigamma,
+)
 
 
 @pytest.mark.parametrize("x", [1e-6, 0.01, 0.5, 1.0, 3.0, 100.0, 1e8])
-def test_the_inverse_of_the_trigamma_function(x):
-    assert inverse_trigamma(float(polygamma(1, x))) == pytest.approx(x, rel=1e-7)
+def test_the_trigamma_function_and_its_inverse(x):
+    assert trigamma(x) == pytest.approx(float(polygamma(1, x)), rel=1e-5)
+    assert inverse_trigamma(polygamma(1, x)) == pytest.approx(x, rel=1e-5)
 
 
 def alone(squares, freedom):
@@ -96,6 +104,27 @@ def test_a_column_that_is_far_from_the_others_is_believed(rng):
     squares[1] *= 10.0
     found = column_noise(alone(squares, freedom))
     np.testing.assert_allclose(found.ratio[:2] / found.ratio[2:].mean(), [0.1, 10.0], rtol=0.5)
+
+
+def test_what_is_expected_of_a_column_counts_where_its_residuals_say_little(rng):
+    freedom = np.full(30, 80.0)
+    squares = chi2.rvs(80.0, size=30, random_state=rng)
+    squares[:2], freedom[:2] = [4.0, 400.0], [2.0, 200.0]
+    expected, unsure = np.zeros(30), np.zeros(30)
+    expected[:2] = np.log(8.0)
+    sure = column_noise(alone(squares, freedom), expected, unsure)
+    np.testing.assert_allclose(sure.ratio[0] / sure.ratio[2:].mean(), 8.0, rtol=0.2)
+    np.testing.assert_allclose(sure.ratio[1] / sure.ratio[2:].mean(), 2.0, rtol=0.2)  # 200 residuals say otherwise
+    unsure[:2] = 1.0
+    found = column_noise(alone(squares, freedom), expected, unsure)
+    assert found.freedom[0] < 8.0 < 100.0 < sure.freedom[0]
+    assert 2.0 < found.ratio[0] / found.ratio[2:].mean() < 7.0
+
+
+def test_a_column_that_never_moves_has_the_least_noise(rng):
+    squares = chi2.rvs(80.0, size=30, random_state=rng)
+    squares[3] = 0.0
+    assert column_noise(alone(squares, np.full(30, 80.0))).ratio[3] == LOWEST
 
 
 def test_draws_have_the_freedom_of_the_estimate(rng):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from factorstream.core.filter.units import OTHER_UNIT, units
+from factorstream.core.filter.units import OTHER_UNIT, noise_left_by, units
 
 
 def law_of_log_variance(d):
@@ -88,3 +88,23 @@ def test_very_different_columns_get_their_deviations():
 )
 def test_fewer_than_two_variances_say_nothing(variances, freedom):
     np.testing.assert_array_equal(units(np.array(variances), np.array(freedom)), 1.0)
+
+
+@pytest.mark.parametrize("spread", [0.3, 3.0])
+def test_what_units_leave_to_the_noise_is_that_of_the_loop(rng, spread):
+    """Moments of a variable that is ρ with the probability κ and zero otherwise, written out for each column."""
+    variances = np.exp(spread * rng.standard_normal(9))
+    variances[2] *= 1e4
+    unit = units(variances, np.full(9, 200.0))
+    logs, left = [log(v) for v in variances], [log(v / u**2) for v, u in zip(variances, unit, strict=True)]
+    usual = median(abs(value - median(logs)) for value in logs) / NormalDist().inv_cdf(0.75)
+    means, squares = [], []
+    for value, rest in zip(logs, left, strict=True):
+        far = (value - median(logs)) ** 2
+        chance, rho = far / (far + OTHER_UNIT**2 / max(usual**2, 1.0)), max(rest - median(left), 0.0)
+        means.append(chance * rho)
+        squares.append(chance * rho**2)
+    found, unsure = noise_left_by(unit, variances)
+    np.testing.assert_allclose(found, means, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(unsure, np.array(squares) - np.array(means) ** 2, rtol=1e-9, atol=1e-12)
+    assert found[2] > 0.05

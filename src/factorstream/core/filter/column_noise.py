@@ -6,10 +6,10 @@ inverse gamma prior whose width is learned from all columns: with few residuals 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import digamma, ndtr, polygamma
 
 from ..linalg import Array
@@ -54,8 +54,10 @@ OWN_SHARE = 0.1
 alike. Not tuned: a difference of two sums of few squares may come out as nothing, which no noise is."""
 
 
-def column_noise(sums: ResidualSums) -> ColumnNoise | None:
+def column_noise(sums: ResidualSums, expected: float | Array = 0.0, unsure: float | Array = 0.0) -> ColumnNoise | None:
     """From the residuals of some rows; None where they say nothing.
+
+    ``expected`` and ``unsure`` (m each) are the mean and the variance of log κ² as the columns' units say it.
 
     What the others' noise, on average σ², has added to the squares is taken off, which leaves an estimate s_i of σ_i²
     with fewer degrees of freedom d. Its logarithm has the mean log σ_i² + ψ(d/2) − log(d/2) and the variance ψ₁(d/2).
@@ -64,7 +66,8 @@ def column_noise(sums: ResidualSums) -> ColumnNoise | None:
     that hardly ever moves has next to no noise, which says nothing of others: in the moments of the logarithms no
     column is farther below their median than FARTHEST_BELOW. If p columns are expected to be as far from the others as
     this one is, by chance, and p < 1, then p d₀ stands for d₀: the prior does not hold for a column that is so
-    different. On average over the residuals κ² is 1.
+    different. All this is done with logarithms from which ``expected`` was subtracted; ``unsure`` adds to ψ₁(d₀/2). On
+    average over the residuals κ² is 1.
     """
     both, tiny = sums.own + sums.others, np.finfo(float).tiny
     total, m = float(both.sum()), len(both)
@@ -78,22 +81,38 @@ def column_noise(sums: ResidualSums) -> ColumnNoise | None:
     if np.count_nonzero(known) < 2:
         return None
     d = 0.5 * freedom[known]
-    logs = np.log(variance[known]) - digamma(d) + np.log(d)
-    middle, chance = float(np.median(logs)), polygamma(1, d)
+    expected, unsure = (np.broadcast_to(part, m) for part in (expected, unsure))
+    logs = np.log(variance[known]) - digamma(d) + np.log(d) - expected[known]
+    middle, chance = float(np.median(logs)), trigamma(d)
     spread = max(float(np.median(np.abs(logs - middle))) / NORMAL_QUARTILE, float(chance.mean()) ** 0.5)
     usual = np.maximum(logs, middle - FARTHEST_BELOW * spread)
-    beyond = max(float(np.var(usual, ddof=1) - chance.mean()), 2.0 / MOST_FREEDOM)
-    half = inverse_trigamma(beyond)
-    s0 = float(np.exp(usual.mean() + digamma(half) - np.log(half)))
-    as_far = 2.0 * np.count_nonzero(known) * ndtr(-np.abs(logs - usual.mean()) / np.sqrt(chance + beyond))
-    freedom, prior = np.where(known, freedom, 0.0), np.full(m, 2.0 * half)
+    beyond = max(float(np.var(usual, ddof=1) - np.mean(chance + unsure[known])), 2.0 / MOST_FREEDOM)
+    half = inverse_trigamma(beyond + unsure)
+    s0 = np.exp(usual.mean() + expected + digamma(half) - np.log(half))
+    as_far = np.abs(logs - usual.mean()) / np.sqrt(chance + beyond + unsure[known])
+    as_far = 2.0 * np.count_nonzero(known) * ndtr(-as_far)
+    freedom, prior = np.where(known, freedom, 0.0), 2.0 * half
     prior[known] *= np.minimum(as_far, 1.0)
     shrunk = (prior * s0 + freedom * np.where(known, variance, 0.0)) / (prior + freedom)
     mean = float(sums.own @ shrunk / sums.own.sum())
-    return ColumnNoise(np.maximum(shrunk / mean, LOWEST), prior + freedom)
+    ratio = np.where((sums.squares > 0.0) | (sums.own < 1.0), np.maximum(shrunk / mean, LOWEST), LOWEST)
+    return ColumnNoise(ratio, prior + freedom)
 
 
-def inverse_trigamma(y: float) -> float:
-    """x with ψ₁(x) = y > 0, which lies between 1/√y and (1 + √(1 + 4y))/2y because 1/x² < ψ₁(x) < 1/x + 1/x²."""
-    low, high = 1.0 / np.sqrt(y), (1.0 + np.sqrt(1.0 + 4.0 * y)) / (2.0 * y)
-    return float(brentq(lambda x: float(polygamma(1, x)) - y, low, high))
+def trigamma(x: Array) -> Array:
+    """ψ₁(x) to 1e-5 of its size, for x from 1e-7 to 1e9; SciPy's function takes half a microsecond for each."""
+    logs, values = _table()
+    return np.asarray(np.exp(np.interp(np.log(x), logs, values)))
+
+
+def inverse_trigamma(y: Array) -> Array:
+    """x with ψ₁(x) = y, in the same range and as exact."""
+    logs, values = _table()
+    return np.asarray(np.exp(np.interp(np.log(y), values[::-1], logs[::-1])))
+
+
+@cache
+def _table() -> tuple[Array, Array]:
+    """log x and log ψ₁(x), between which straight lines are exact enough."""
+    x = np.geomspace(1e-7, 1e9, 4096)
+    return np.log(x), np.log(polygamma(1, x))

@@ -36,11 +36,30 @@ def units(variances: Array, freedom: Array) -> Array:
     unit, known = np.ones(len(variances)), (freedom >= 1.0) & (variances > 0.0)
     if np.count_nonzero(known) < 2:
         return unit
-    d = 0.5 * freedom[known]
-    logs, uncertain = np.log(variances[known]) - digamma(d) + np.log(d), polygamma(1, d)
+    d, alike = np.unique(0.5 * freedom[known], return_inverse=True)  # mostly few: counts of rows
+    logs, uncertain = np.log(variances[known]) + (np.log(d) - digamma(d))[alike], polygamma(1, d)[alike]
     distance = logs - np.median(logs)
     spread = (np.median(np.abs(distance)) / NORMAL_QUARTILE) ** 2 - uncertain.mean()
     own = np.maximum(distance**2 - uncertain, 0.0)
     distance *= own / (own + uncertain)
-    unit[known] = np.exp(0.5 * distance * distance**2 / (distance**2 + OTHER_UNIT**2 / max(spread, 1.0)))
+    unit[known] = np.exp(0.5 * distance * _share(distance, float(spread)))
     return unit
+
+
+def noise_left_by(unit: Array, variances: Array) -> tuple[Array, Array]:
+    """Mean and variance of the logarithm of each column's noise variance in its unit (m each), as the units say it.
+
+    A column whose log-variance is δ_i from the middle is taken to have a unit of its own with the probability
+    κ = δ_i²/(δ_i² + c²). Its noise is then larger by the factor e^ρ that its unit leaves of its variance; otherwise
+    its noise is that of the others. Factors below 1 are not taken: of two noises the larger one is safe.
+    """
+    own, logs = 2.0 * np.log(unit), np.log(np.maximum(variances, np.finfo(float).tiny))
+    distance, left = logs - np.median(logs), logs - own
+    left = np.maximum(left - np.median(left), 0.0)
+    share = _share(distance, float((np.median(np.abs(distance)) / NORMAL_QUARTILE) ** 2))
+    return share * left, share * (1.0 - share) * left**2
+
+
+def _share(distance: Array, spread: float) -> Array:
+    """κ: how much of a distance between log-variances is a matter of the unit."""
+    return np.asarray(distance**2 / (distance**2 + OTHER_UNIT**2 / max(spread, 1.0)))

@@ -1,38 +1,18 @@
-"""Rows that a run of the filter keeps, and what it reads from them: each column's noise, and units that have grown.
-
-The filter's own state says nothing about single columns but their loadings. A few rows, spread over the second half of
-all rows so far, say the rest at a small price, however long the stream is.
-"""
+"""Units that change while a stream goes on: those of columns that vary more than at first, or that start late."""
 
 from __future__ import annotations
-
-from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
-from ..core.filter.column_noise import ColumnNoise, column_noise
 from ..core.filter.model import FilterModel
 from ..core.filter.state import EQUAL_SHARE, FilterState
 from ..core.filter.units import units
 from ..core.linalg import Array, is_sparse
 from ..tall.columns import rescaled, residual_sums
 from ..tall.places import place_of
-from ..tall.rows import Rows, dense
-
-MOST, LEAST, WORK = 128, 4, 5e6
-"""Rows kept: as many as are read with WORK multiplications, m r² each, within the two bounds.
-
-MOST is measured by ``benchmarks/column_noises.py``: of 20 columns with noises of their own, 30% of the entries missing,
-the tenth of the columns whose 95% intervals hold least holds .91 with 128 rows; fewer make it lower. The others are
-about speed and memory: wide rows have many columns to learn from how far the noises differ."""
-
-FIRST_LOOK = 16
-"""Rows after which the kept ones are first read. Not tuned: a variance of so many values is known to one in three."""
-
-LOOKS = 4
-"""How often the kept rows are read while the number of rows doubles. Not tuned: what is read is then at most a fifth
-older than the stream."""
+from ..tall.rows import Rows
+from ._filter_columns import Columns, with_noise
 
 FIRST = 4
 """First values of a column that starts late from which its unit is learned. Not tuned: their variance, with three
@@ -46,72 +26,7 @@ TAIL = 0.1
 tuned: a tenth is more than glitches are, and less than the time in which most sensors move."""
 
 
-class Columns(NamedTuple):
-    """What a run knows of its columns beside the dictionary."""
-
-    unit: Array | None
-    """Their units (m); None where they are those of the data."""
-    noise: ColumnNoise | None
-    """Their noise beside the common one; None where it is not known."""
-    recent: Array | None
-    """Rows kept, in the data's units (n × m); None where none are wanted."""
-    first: Array | None
-    """The first values of columns that started late (FIRST × m, NaN = none); None before there is one."""
-
-
-def new_columns(unit: Array | None, wanted: bool, n_features: int, dtype: np.dtype[Any]) -> Columns:
-    """Before the first row; ``wanted`` says whether rows are kept."""
-    return Columns(unit, None, np.empty((0, n_features), dtype) if wanted else None, None)
-
-
-# ------------------------------------------------------------------ rows that are kept
-
-
-def kept(columns: Columns, rows: Rows, first: int, model: FilterModel, with_data: Array | None = None) -> Columns:
-    """With some of ``rows``, which are numbers ``first``, ``first`` + 1, … of the run.
-
-    ``with_data`` are the indices of those that have data, where it is not all of them. With room for N rows, one in p
-    of the rows k ≥ N is kept, where p is the largest power of two in k/N, and the last N of them stay: nearly all lie
-    in the second half of the rows so far. They are chosen by a hash of k, so that sensors which report in turn are all
-    among them. Under a drift the last N rows are kept: older ones met another dictionary.
-    """
-    recent = columns.recent
-    if recent is None:
-        return columns
-    n = int(rows.shape[0]) if with_data is None else len(with_data)
-    room = min(MOST, max(LEAST, int(WORK / (rows.shape[1] * model.r**2))))
-    if model.drift is not None:
-        chosen = np.arange(max(n - room, 0), n)
-    else:
-        chosen = np.flatnonzero(_are_chosen(np.arange(first, first + n, dtype=np.uint64), room))[-room:]
-    if len(chosen) == 0:
-        return columns
-    new = dense(rows[chosen if with_data is None else with_data[chosen]]).astype(recent.dtype, copy=False)
-    return columns._replace(recent=np.concatenate([recent[max(len(recent) + len(new) - room, 0) :], new]))
-
-
-def _are_chosen(k: Array, room: int) -> Array:
-    """Whether the rows with these numbers are to be kept: one in p of them, the largest power of two in k/room."""
-    power = np.floor(np.log2(np.maximum(k // np.uint64(room), np.uint64(1)))).astype(np.uint64)
-    return np.asarray((_scrambled(k) >> (np.uint64(64) - power) == 0) | (power == 0))
-
-
-def _scrambled(k: Array) -> Array:
-    """Numbers below 2⁶⁴ that follow from k as if by chance (SplitMix64, doi:10.1145/2660193.2660195)."""
-    k = (k + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    k = (k ^ (k >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    k = (k ^ (k >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(k ^ (k >> np.uint64(31)))
-
-
-def rows_to_look(columns: Columns, k: int) -> int | None:
-    """How many rows after the k-th the kept ones are read: LOOKS times per doubling, after FIRST_LOOK. None: never."""
-    if columns.recent is None:
-        return None
-    if k < FIRST_LOOK:
-        return FIRST_LOOK - k
-    step = (1 << (k.bit_length() - 1)) // LOOKS
-    return step - k % step
+# ------------------------------------------------------------------ columns that vary more than at first
 
 
 def looked(columns: Columns, state: FilterState, model: FilterModel) -> tuple[Columns, FilterState]:
@@ -120,13 +35,6 @@ def looked(columns: Columns, state: FilterState, model: FilterModel) -> tuple[Co
         return columns, state
     larger, state = _in_larger_units(columns, state, model)
     return larger if larger is not columns else with_noise(columns, state, model), state
-
-
-def with_noise(columns: Columns, state: FilterState, model: FilterModel) -> Columns:
-    """With the noise of the columns in the kept rows. Where one V is shared, the noise is as well."""
-    if columns.recent is None or not model.step.doubts:
-        return columns
-    return columns._replace(noise=column_noise(residual_sums(state, model, columns.recent, columns.unit)))
 
 
 def _in_larger_units(columns: Columns, state: FilterState, model: FilterModel) -> tuple[Columns, FilterState]:

@@ -9,8 +9,9 @@ from scipy import sparse
 from conftest import low_rank
 from counted_problems import counted_model
 from factorstream import DictionaryFilter, load
-from factorstream.estimators import _recent
-from factorstream.estimators._recent import kept, new_columns, rows_to_look
+from factorstream.estimators import _kept_rows
+from factorstream.estimators._filter_columns import new_columns
+from factorstream.estimators._kept_rows import kept, rows_to_look
 from filter_problems import paper_filter
 
 
@@ -37,7 +38,7 @@ STILL, DRIFTS = (counted_model(3, 4, learn_noise=True, drift=drift) for drift in
 
 @pytest.mark.parametrize("room", [8, 20, 128])
 def test_kept_are_rows_of_the_second_half_spread_over_it(monkeypatch, room):
-    monkeypatch.setattr(_recent, "MOST", room)
+    monkeypatch.setattr(_kept_rows, "MOST", room)
     columns = new_columns(None, True, 1, np.dtype(float))
     for k in range(40 * room):
         columns = kept(columns, np.array([[float(k)]]), k, STILL)
@@ -68,11 +69,13 @@ def test_under_a_drift_the_last_rows_are_kept():
 def test_there_are_four_looks_while_the_number_of_rows_doubles():
     columns, k, looks = new_columns(None, True, 1, np.dtype(float)), 0, []
     while len(looks) < 10:
-        k += rows_to_look(columns, k)
+        k += rows_to_look(columns, k, 3)
         looks.append(k)
     assert looks == [16, 20, 24, 28, 32, 40, 48, 56, 64, 80]
-    assert rows_to_look(columns, 17) == 3
-    assert rows_to_look(new_columns(None, False, 1, np.dtype(float)), 17) is None
+    assert rows_to_look(columns, 17, 3) == 3
+    assert rows_to_look(new_columns(None, False, 1, np.dtype(float)), 17, 3) is None
+    wide = new_columns(None, True, 10**4, np.dtype(float))
+    assert [rows_to_look(wide, k, 40) for k in (3, 16, 20, 32, 63)] == [13, 16, 12, 32, 1]
 
 
 def test_the_division_of_a_stream_into_calls_does_not_matter(rng):
