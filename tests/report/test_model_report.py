@@ -82,7 +82,7 @@ def test_of_many_fills_the_least_certain_are_listed(gappy, imputer, tmp_path):
 
 def test_what_was_left_out_is_named(gappy, tmp_path):
     frames = pytest.importorskip("pandas")
-    frame = frames.DataFrame(gappy, columns=list("abcdef"))
+    frame = frames.DataFrame(gappy.copy(), columns=list("abcdef"))
     frame["empty"] = np.nan
     frame.loc[5, "b"] = 1e20
     with pytest.warns(UserWarning, match="absurd|Dropping"):

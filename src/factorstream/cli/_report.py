@@ -65,6 +65,7 @@ def write_report_page(
         raise BadInputError(f"A {type(subject.model).__name__} has no intervals to report on; leave out --report.")
     told = Told(
         source="standard input" if str(subject.source) == "-" else subject.source.name,
+        done=words.notes[:1],
         left_out=words.caveats,
         parts=parts,
         settings={"command": _command_line()},

@@ -151,16 +151,16 @@ def _settings(found: Given, told: Told) -> Part:
     return Part(
         "Settings and versions",
         [
-            _pairs(f"Settings of {type(model).__name__}", "setting", settings),
-            _pairs("What was learned", "", model._facts()),
+            _pairs(f"Settings of {type(model).__name__}", settings),
+            _pairs("What was learned", model._facts()),
             Words([f"{used}."]),
         ],
     )
 
 
-def _pairs(title: str, what: str, values: Mapping[str, str]) -> Table:
+def _pairs(title: str, values: Mapping[str, str]) -> Table:
     rows: list[dict[str, Cell]] = [{"name": name, "value": value} for name, value in values.items()]
-    return Table(title, [Column("name", what, numeric=False), Column("value", "", numeric=False)], rows)
+    return Table(title, [Column("name", "", numeric=False), Column("value", "", numeric=False)], rows)
 
 
 def _short(value: Any) -> str:
