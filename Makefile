@@ -21,10 +21,10 @@ OF_THE_FACTORIZATION := tests/core/variational tests/estimators/test_bayesian_fa
 # Neighbours among the tests run in the same process, which keeps what they share.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test lint types contract unit compiled split docs bench format clean
+.PHONY: help demo test lint types contract unit compiled split browser docs site release-check bench format clean
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 $(READY): pyproject.toml Makefile
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -63,11 +63,21 @@ compiled: $(READY) $(RECOMPILED) ## the tests of the filter once more, all rows 
 split: $(READY) ## the tests of filter and factorisation once more, the features in two arrays
 	$(PYTEST) -m "not once" $(OF_THE_FILTER) $(OF_THE_FACTORIZATION) --place split -k "not Sequence and not NMF"
 
+browser: $(READY) ## install the driver with which tests open reports in Chromium; without it they are skipped
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group browser
+
 docs: $(READY) ## build the site in docs/_build/html, run its gallery, check its links
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	$(BIN)/python -m sphinx -W --keep-going --nitpicky --quiet --jobs 2 docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
 	@echo "Open docs/_build/html/index.html."
+
+site: docs ## keep the built site in site/, beside those of other versions
+	$(BIN)/python docs/keep_version.py docs/_build/html site
+
+release-check: $(READY) ## build wheel and sdist, use them with nothing else, and with the lowest versions
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release
+	$(BIN)/python tests/release_check.py
 
 bench: $(READY) ## time us beside the peers
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
@@ -78,4 +88,4 @@ format: $(READY) ## rewrite the files in the project's style
 	$(BIN)/ruff format .
 
 clean: ## remove everything that was made
-	rm -rf $(VENV) demo benchmark build dist docs/_build docs/gallery docs/generated docs/sg_execution_times.rst .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo benchmark build dist site docs/_build docs/gallery docs/generated docs/sg_execution_times.rst .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -26,6 +26,7 @@ from factorstream.core.filter import coefficients
 from factorstream.core.filter.coefficients import Belief, Sample
 from factorstream.core.place import HERE
 from factorstream.estimators import _variational
+from factorstream.jobs.forecasting import ForecastSettings, forecast_file
 from factorstream.sources import tables
 from factorstream.sources.tables import TableError
 from factorstream.tall import places
@@ -251,6 +252,15 @@ def test_the_file_format_keeps_what_was_there(rng, json_lines, tmp_path):
         assert type(after["id"]) is int
     filled = np.array([[row[f"x{j}"] for j in range(6)] for row in written])
     assert np.std((filled - truth)[np.isnan(X)]) < np.std(truth)
+
+
+def test_the_file_format_takes_forecasts(rng, json_lines, tmp_path):
+    path = tmp_path / "in.jsonl"
+    rows = [{"day": f"2024-01-{k + 1:02d}", "x": float(x)} for k, x in enumerate(rng.normal(size=30))]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+    written = [json.loads(line) for line in forecast_file(path, ForecastSettings(2)).content.decode().splitlines()]
+    assert [row["day"] for row in written] == ["2024-01-31", "2024-02-01"]
+    assert all(row["x_lower"] < row["x"] < row["x_upper"] for row in written)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import factorstream
 
 HEAVY = (
     "matplotlib",
+    "jinja2",
     "rich",
     "pandas",
     "polars",

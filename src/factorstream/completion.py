@@ -46,6 +46,8 @@ class Settings(NamedTuple):
     """Whether rows are time steps in order, which are filled by what comes before and after them as well."""
     keep_model: bool = False
     """Whether the model will be used again: it is then fitted even where there is no gap, and calibrated."""
+    verbose: int = 0
+    """Whether a fit shows how far it is."""
 
 
 class Suspect(NamedTuple):
@@ -106,10 +108,10 @@ class Completion(NamedTuple):
     """The model that filled the gaps; None where there was nothing to fill."""
     names: Sequence[str] = ()
     """Of its features."""
-
-
-class _UnfitError(ValueError):
-    """Nothing could be fitted to the table."""
+    X: Array | None = None
+    """What it was asked to fill: the columns of numbers, with rows of NaN where a time step is left out."""
+    when: Timeline | None = None
+    """Of sequences: when the rows are."""
 
 
 class _Filled(NamedTuple):
@@ -168,6 +170,8 @@ def complete_file(
         calibrated=filled.calibrated,
         model=filled.model,
         names=feature_names(table),
+        X=X if when is None else when.spread(X),
+        when=when,
     )
 
 
@@ -233,7 +237,15 @@ def _complete(X: Array, settings: Settings, progress: Progress, model: Any, when
 
 
 def _new(X: Array, settings: Settings, *, calibrate: bool) -> Any:
-    return fitted(X, settings.components, settings.robust, calibrate, settings.seed, sequence=settings.sequence)
+    return fitted(
+        X,
+        settings.components,
+        settings.robust,
+        calibrate,
+        settings.seed,
+        sequence=settings.sequence,
+        verbose=settings.verbose,
+    )
 
 
 def _with_absurd(found: Completion, table: Table) -> Completion:

@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from factorstream.report.charts import accuracy, excerpt, figure_of, gap_map, to_svg
-from factorstream.report.given import given
+from factorstream.report.charts import accuracy, excerpt, excerpts, figure_of, gap_map, to_svg
+from factorstream.report.given import answers, given
+from sequence_problems import quick
 
 
 def texts(svg):
@@ -52,6 +53,9 @@ def test_an_excerpt_shows_gaps_beside_what_is_observed():
     shown = excerpt(gap)
     assert (shown.stop - shown.start, gap[shown].sum()) == (240, 120)
     assert excerpt(gap[:50]) == slice(0, 50)
+    few = np.zeros(2000, dtype=bool)
+    few[1000:1011] = True
+    assert excerpt(few) == slice(886, 1126)  # 114 rows before the gap, 115 after it
 
 
 def test_errors_are_drawn_where_they_are():
@@ -62,3 +66,15 @@ def test_errors_are_drawn_where_they_are():
     assert "a long name of a column" in texts(chart.wide)
     assert {"this model", "mean", "error, in standard deviations"} <= set(texts(chart.svg))
     assert "straight lines" not in texts(chart.svg)
+
+
+def test_rows_of_an_excerpt_have_the_numbers_of_the_table(rng):
+    Y = np.cumsum(rng.normal(size=(600, 2)), axis=0)
+    Y[400:420, 1] = np.nan
+    found = given(quick(1).fit(Y), Y)
+    (chart,) = excerpts(found, answers(found, 0.9), [1])
+    numbers = [int(text) for text in texts(chart.svg) if text.isdecimal() and int(text) > 100]
+    shown = excerpt(np.isnan(Y[:, 1]))
+    assert len(numbers) >= 3
+    assert all(shown.start - 12 <= number < shown.stop + 12 for number in numbers)
+    assert all(number % 20 == 0 for number in numbers)

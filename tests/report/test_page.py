@@ -79,3 +79,10 @@ def test_a_page_is_written_whole(tmp_path):
     path = write_page(tmp_path / "page.html", page(Words(["Text: é."])))
     assert path.read_text(encoding="utf-8") == render(page(Words(["Text: é."])))
     assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_table_without_titles_has_no_head():
+    text = render(page(Table("Settings", [Column("a", "", numeric=False), Column("b", "")], [{"a": "x", "b": 1}])))
+    assert "<thead>" not in text
+    assert '<p class="caption">Settings</p>' in text
+    assert '<p class="caption">' not in render(page(Table("", [Column("a", "a")], [{"a": 1}])))

@@ -64,8 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(_factorstream, {}, "factorstream", COMPLETE, os.environ[COMPLETE])
+    typed = tuple(sys.argv[1:] if argv is None else argv)
     try:
-        with _factorstream.make_context("factorstream", list(sys.argv[1:] if argv is None else argv)) as context:
+        with _factorstream.make_context("factorstream", list(typed)) as context:
+            context.meta["factorstream.typed"] = typed
             code = _factorstream.invoke(context)
         sys.stdout.flush()  # a closed pipe is found here, and not when Python ends
         return int(code)

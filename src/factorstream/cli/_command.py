@@ -8,7 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +39,21 @@ class Words:
         self.as_json = as_json
         """Whether programs read what is said."""
         self._facts: dict[str, Any] = {"command": command}
-        self._notes: list[str] = []
+        self.notes: list[str] = []
+        """What was said so far."""
+        self.caveats: list[str] = []
+        self._phase = ""
 
     def note(self, sentence: str) -> None:
         """Say a sentence."""
-        self._notes.append(sentence)
+        self.notes.append(sentence)
         if not self.quiet:
             print(f"factorstream: {sentence}", file=sys.stderr)
+
+    def caveat(self, sentence: str) -> None:
+        """Say what was left out, or is not as it could be; a report lists it too."""
+        self.caveats.append(sentence)
+        self.note(sentence)
 
     def show(self, text: str) -> None:
         """Print a result for people; with ``--json`` programs get the facts instead."""
@@ -56,6 +64,24 @@ class Words:
         """Add to what ``--json`` says; values are whatever `json.dumps` takes."""
         self._facts |= facts
 
+    @property
+    def verbose(self) -> int:
+        """The parameter ``verbose`` of a model that is fitted here."""
+        return int(not self.quiet)
+
+    @contextmanager
+    def phases(self) -> Iterator[Callable[[str], None]]:
+        """Show how long each step of the work takes; it is told their names. A fit shows itself how far it is."""
+        with ExitStack() as shown:
+
+            def begin(what: str) -> None:
+                if what != self._phase:
+                    shown.close()
+                    self._phase = what
+                    shown.enter_context(progress(what, show=not self.quiet and what != "fitting"))
+
+            yield begin
+
     @contextmanager
     def progress(self, what: str, total: float | None = None) -> Iterator[Step]:
         """Show how far the work in the block is, unless that is not wanted."""
@@ -64,13 +90,13 @@ class Words:
 
     def done(self) -> int:
         """Everything has worked: the summary of ``--json``, and the exit code."""
-        self._summarise(exit_code=0, notes=self._notes)
+        self._summarise(exit_code=0, notes=self.notes)
         return 0
 
     def failed(self, sentence: str, code: int) -> int:
         """Say why it has not, and return the exit code."""
         if self.as_json:
-            self._summarise(exit_code=code, error=sentence, notes=self._notes)
+            self._summarise(exit_code=code, error=sentence, notes=self.notes)
         else:
             print(f"factorstream: {sentence}", file=sys.stderr)
         return code
@@ -85,7 +111,7 @@ class Words:
         """What estimators warn of becomes notes, each once; other kinds of warnings stay what they are."""
 
         def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-            if str(message) not in self._notes:
+            if str(message) not in self.notes:
                 self.note(str(message))
 
         with warnings.catch_warnings():
@@ -110,21 +136,22 @@ def command(name: str, summary: str, cls: type[click.Command] = click.Command) -
             words = Words(name, quiet=quiet, as_json=as_json)
             return _attempt(words, debug, functools.partial(function, words, **arguments))
 
-        for option in _COMMON:
-            option(run)
-        return click.command(name, cls=cls, short_help=summary, context_settings={"max_content_width": 100})(run)
+        made = click.command(name, cls=cls, short_help=summary, context_settings={"max_content_width": 100})(run)
+        made.params += _COMMON  # after its own
+        return made
 
     return decorate
 
 
-_COMMON = (
-    click.option("--debug", is_flag=True, help="where something fails, print the traceback too"),
-    click.option(
-        "--json", "as_json", is_flag=True, help="print a summary for programs instead of sentences (on stdout, or on "
-        "stderr when the data go to stdout)",
+_COMMON = [
+    click.Option(["-q", "--quiet"], is_flag=True, help="say nothing but errors, show no progress"),
+    click.Option(
+        ["--json", "as_json"],
+        is_flag=True,
+        help="print a summary for programs instead of sentences (on stdout, or on stderr when the data go to stdout)",
     ),
-    click.option("-q", "--quiet", is_flag=True, help="say nothing but errors, show no progress"),
-)  # fmt: skip
+    click.Option(["--debug"], is_flag=True, help="where something fails, print the traceback too"),
+]
 
 
 def _attempt(words: Words, debug: bool, work: Callable[[], None]) -> int:

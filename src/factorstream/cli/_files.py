@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +56,17 @@ def write(path: Path, content: bytes | Iterable[bytes]) -> None:
             sys.stdout.buffer.flush()
         return
     try:
-        write_atomic(path, content)
+        write_atomic(path, _packed(content) if path.suffix.lower() == ".gz" else content)
     except OSError as problem:
         raise BadInputError(f"{path} cannot be written: {problem.strerror or problem}.") from None
+
+
+def _packed(content: bytes | Iterable[bytes]) -> Iterator[bytes]:
+    """The content as gzip packs it, without a time in it: the same content makes the same file."""
+    packing = zlib.compressobj(wbits=31)  # the format of gzip, with the largest window
+    for part in [content] if isinstance(content, bytes) else content:
+        yield packing.compress(part)
+    yield packing.flush()
 
 
 def read_model(path: Path, *kinds: str) -> Any:
@@ -110,6 +119,9 @@ def write_picture(path: Path, axes: Any) -> None:
     """Write the picture that was drawn on these axes, completely or not at all."""
     import io
 
+    import numpy as np
+
+    axes = np.asarray(axes)
     figure = axes.ravel()[0].figure
     content = io.BytesIO()
     figure.savefig(content, format=path.suffix.lower().removeprefix("."), dpi=150)  # sharp on a screen of today

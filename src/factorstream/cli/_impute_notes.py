@@ -14,32 +14,36 @@ from ._files import written_to
 if TYPE_CHECKING:
     from ..completion import Completion
 
-__all__ = ["impute_notes"]
+__all__ = ["impute_caveats", "impute_summary"]
 
 
-def impute_notes(completion: Completion, source: Path, target: Path) -> Iterator[str]:
-    """What there is to say, one sentence each."""
-    read = "standard input" if source == STANDARD else source
-    if completion.header_of_numbers:
-        yield f"The first line of {read} is all numbers; if it is data, pass --no-header."
+def impute_summary(completion: Completion, source: Path, target: Path) -> str:
+    """What was done, in a sentence."""
     if not completion.n_gaps:
-        yield f"There is no gap in the columns of numbers; {written_to(target)} is a copy of {read}."
-    else:
-        if not completion.calibrated:
-            yield "The table is too small to calibrate the bounds at this level; they are the model's own."
-        if completion.one_value:
-            yield (
-                "Bounds are left empty where one value of a column is known, which does not say how far others lie: "
-                f"{listed(completion.one_value)}."
-            )
-        if completion.few_equal_values:
-            yield (
-                "Bounds are left empty where the known values of a column are all equal, and too few for this level: "
-                f"{listed(completion.few_equal_values)}."
-            )
+        read = "standard input" if source == STANDARD else source
+        return f"There is no gap in the columns of numbers; {written_to(target)} is a copy of {read}."
+    return (
+        f"Filled {counted(completion.n_gaps, 'gap')} in {counted(completion.n_columns, 'column')} "
+        f"({counted(completion.n_components, 'component')}); wrote {written_to(target)}."
+    )
+
+
+def impute_caveats(completion: Completion, source: Path) -> Iterator[str]:
+    """What was left out or is not as it could be, one sentence each."""
+    if completion.header_of_numbers:
+        read = "standard input" if source == STANDARD else source
+        yield f"The first line of {read} is all numbers; if it is data, pass --no-header."
+    if completion.n_gaps and not completion.calibrated:
+        yield "The table is too small to calibrate the bounds at this level; they are the model's own."
+    if completion.one_value:
         yield (
-            f"Filled {counted(completion.n_gaps, 'gap')} in {counted(completion.n_columns, 'column')} "
-            f"({counted(completion.n_components, 'component')}); wrote {written_to(target)}."
+            "Bounds are left empty where one value of a column is known, which does not say how far others lie: "
+            f"{listed(completion.one_value)}."
+        )
+    if completion.few_equal_values:
+        yield (
+            "Bounds are left empty where the known values of a column are all equal, and too few for this level: "
+            f"{listed(completion.few_equal_values)}."
         )
     if completion.steps_left_out:
         yield f"{counted(completion.steps_left_out, 'time step')} without a row counted as rows without data."

@@ -21,6 +21,7 @@ from ._options import (
     seed_option,
     whole_number,
 )
+from ._report import Subject, check_report, report_option, report_table, write_report_page
 from ._tables import print_columns
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ SCORING = ("DictionaryFilter", "BayesianFactorization", "SequenceFilter")
 @seed_option
 @model_option
 @save_option
+@report_option
 def COMMAND(
     words: Words,
     source: Path,
@@ -66,6 +68,7 @@ def COMMAND(
     seed: int,
     model_path: Path | None,
     save_path: Path | None,
+    report_path: Path | None,
 ) -> None:
     """List the strangest rows of IN, the strangest first, and the columns that make them so.
 
@@ -85,15 +88,16 @@ def COMMAND(
     check_output(output)
     if save_path is not None:
         check_output(save_path, option="--save")
+    check_report(report_path)
     check_picture(picture)
     words.data_on_stdout = output == STANDARD and not words.as_json
     words.fact(input=str(source))
     number = components if isinstance(components, int) else None
     reading = Reading(delimiter, not no_header, missing)
-    settings = DetectionSettings(top, sequence, number, robust, seed, reading)
-    with words.progress("reading") as step:
+    settings = DetectionSettings(top, sequence, number, robust, seed, reading, words.verbose)
+    with words.phases() as begin:
         model = None if model_path is None else read_model(model_path, *SCORING)
-        found = detect_file(source, settings, lambda share, what: step(0, what), model)
+        found = detect_file(source, settings, begin, model)
         save_model(save_path, found.model, found.given.names)
     columns = table_of(found)
     if output == STANDARD:
@@ -101,13 +105,18 @@ def COMMAND(
             print_columns(columns, "strange rows")
     else:
         from ..sources.delimited import write_delimited
+        from ..sources.tables import delimiter_of
 
-        write(output, write_delimited(columns, "\t" if output.suffix.lower() in (".tsv", ".tab") else ","))
+        write(output, write_delimited(columns, delimiter_of(output, None) or ","))
     if picture is not None:
         from .. import plot
 
         write_picture(picture, plot.innovations(found.model, found.X, n_marked=len(found.rows)))
     _tell(words, found, output, picture)
+    when = found.given.when if type(found.model).__name__ == "SequenceFilter" else None
+    subject = Subject(source, reading, found.model, found.X, found.given.names, when, model_path)
+    parts = [] if report_path is None else [report_table("Strange rows", columns)]
+    write_report_page(words, report_path, subject, parts=parts)
 
 
 def _tell(words: Words, found: Detection, output: Path, picture: Path | None) -> None:
@@ -127,6 +136,6 @@ def _tell(words: Words, found: Detection, output: Path, picture: Path | None) ->
     wrote = f"; wrote {' and '.join(files)}" if files else ""
     words.note(f"Scored {counted(found.n_rows, 'row')} by a {kind}{alarms}{wrote}.")
     if given.counting:
-        words.note(f"Columns that count rows or years were left out: {listed(given.counting)}.")
+        words.caveat(f"Columns that count rows or years were left out: {listed(given.counting)}.")
     if given.unknown:
-        words.note(f"Columns that the model does not know were left out: {listed(given.unknown)}.")
+        words.caveat(f"Columns that the model does not know were left out: {listed(given.unknown)}.")

@@ -21,6 +21,7 @@ from ._options import (
     save_option,
     seed_option,
 )
+from ._report import Subject, check_report, report_option, report_table, write_report_page
 
 if TYPE_CHECKING:
     from ..jobs.factors import Factors
@@ -47,6 +48,7 @@ __all__ = ["COMMAND"]
 @seed_option
 @model_option
 @save_option
+@report_option
 def COMMAND(
     words: Words,
     source: Path,
@@ -60,6 +62,7 @@ def COMMAND(
     seed: int,
     model_path: Path | None,
     save_path: Path | None,
+    report_path: Path | None,
 ) -> None:
     """Write DIR/components, DIR/coefficients and DIR/mean, in the format of IN.
 
@@ -74,14 +77,15 @@ def COMMAND(
     make_folder(output)
     if save_path is not None:
         check_output(save_path, option="--save")
+    check_report(report_path)
     check_picture(picture)
     reading = Reading(delimiter, not no_header, missing)
-    settings = FactorSettings(components, robust, seed, save_path is not None, reading)
-    with words.progress("reading") as step:
+    settings = FactorSettings(components, robust, seed, save_path is not None, reading, words.verbose)
+    with words.phases() as begin:
         model = None if model_path is None else read_model(model_path)
-        found = factorize_file(source, settings, lambda share, what: step(0, what), model)
-        step(0, "writing")
-        ending = ".csv" if source == STANDARD else source.suffix
+        found = factorize_file(source, settings, begin, model)
+        begin("writing")
+        ending = ".csv" if source == STANDARD else "".join(source.suffixes[-2 if source.suffix == ".gz" else -1 :])
         files = {output / f"{name}{ending}": content for name, content in found.files().items()}
         for path, content in files.items():
             write(path, content)
@@ -89,9 +93,14 @@ def COMMAND(
     _tell(words, found, list(files))
     if picture is not None:
         from .. import plot
+        from ..sources.columns import use_names
 
-        write_picture(picture, plot.components(found.model))
+        write_picture(picture, plot.components(use_names(found.model, found.given.names), "loadings"))
         words.note(f"Wrote {picture}.")
+    given = found.given
+    subject = Subject(source, reading, found.model, given.X, given.names, None, model_path)
+    parts = [] if report_path is None else [report_table("Components", found.table())]
+    write_report_page(words, report_path, subject, parts=parts)
 
 
 def _tell(words: Words, found: Factors, files: list[Path]) -> None:
@@ -105,6 +114,6 @@ def _tell(words: Words, found: Factors, files: list[Path]) -> None:
     explain = f" explain {shares}{' …' if len(found.explained) > 5 else ''} of the variance" if shares else ""
     words.note(f"{counted(len(found.components), 'component')}{explain}; wrote {listed(files)}.")
     if found.given.counting:
-        words.note(f"Columns that count rows or years were left out: {listed(found.given.counting)}.")
+        words.caveat(f"Columns that count rows or years were left out: {listed(found.given.counting)}.")
     if found.given.unknown:
-        words.note(f"Columns that the model does not know were left out: {listed(found.given.unknown)}.")
+        words.caveat(f"Columns that the model does not know were left out: {listed(found.given.unknown)}.")

@@ -21,6 +21,7 @@ from ._options import (
     save_option,
     whole_number,
 )
+from ._report import Subject, check_report, report_option, report_table, write_report_page
 
 if TYPE_CHECKING:
     from ..jobs.forecasting import Forecast
@@ -48,6 +49,7 @@ __all__ = ["COMMAND"]
 @reading_options
 @model_option
 @save_option
+@report_option
 def COMMAND(
     words: Words,
     source: Path | None,
@@ -62,6 +64,7 @@ def COMMAND(
     no_header: bool,
     model_path: Path | None,
     save_path: Path | None,
+    report_path: Path | None,
 ) -> None:
     """Continue the columns of numbers of IN, whose rows are time steps in order; NaN and gaps are no obstacle.
 
@@ -75,30 +78,36 @@ def COMMAND(
     refuse_settings(model_path, components=components, robust=robust)
     if source is None and model_path is None:
         raise click.UsageError("name a file IN, or a --model")
+    if source is None and report_path is not None:
+        raise click.UsageError("--report needs the rows of a file IN")
     check_output(output, source)
     if save_path is not None:
         check_output(save_path, option="--save")
+    check_report(report_path)
     check_picture(picture)
     words.data_on_stdout = output == STANDARD
     words.fact(input=None if source is None else str(source), output=str(output), steps=steps, level=level)
     number = components if isinstance(components, int) else None
-    settings = ForecastSettings(steps, level, number, robust, Reading(delimiter, not no_header, missing))
-    with words.progress("reading") as step:
+    settings = ForecastSettings(steps, level, number, robust, Reading(delimiter, not no_header, missing), words.verbose)
+    with words.phases() as begin:
         model: Any = None if model_path is None else read_model(model_path, "SequenceFilter")
-        if source is None:
-            found = forecast_model(model, settings)
-        else:
-            found = forecast_file(source, settings, lambda share, what: step(0, what), model)
-        step(0, "writing")
+        found = forecast_model(model, settings) if source is None else forecast_file(source, settings, begin, model)
+        begin("writing")
         write(output, found.content)
         save_model(save_path, found.model, found.names)
     _tell(words, found, output, steps)
     if picture is not None:
         from .. import plot
 
-        past = None if found.given is None else found.given.X
-        write_picture(picture, plot.forecast(found.model, steps, past))
+        axes = plot.forecast(found.model, steps, found.X)
+        for ax, name in zip(axes, found.names, strict=False):
+            ax.set_title(name, loc="left", fontsize=10)
+        write_picture(picture, axes)
         words.note(f"Wrote {picture}.")
+    if report_path is not None and source is not None and found.X is not None and found.given is not None:
+        parts = [report_table("The rows to come", found.columns)]
+        subject = Subject(source, settings.reading, found.model, found.X, found.names, found.given.when, model_path)
+        write_report_page(words, report_path, subject, level=level, parts=parts)
 
 
 def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
@@ -112,17 +121,17 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
     if given is None:
         return
     if given.when is None:
-        words.note("No column goes up by equal steps, so none says when; rows were taken as equally spaced.")
+        words.caveat("No column goes up by equal steps, so none says when; rows were taken as equally spaced.")
     elif given.when.n_left_out:
-        words.note(
+        words.caveat(
             f"{counted(given.when.n_left_out, 'step')} of column {when} without a row counted as rows without data."
         )
     if given.unknown:
-        words.note(f"Columns that the model does not know were left out: {listed(given.unknown)}.")
+        words.caveat(f"Columns that the model does not know were left out: {listed(given.unknown)}.")
     left_out = [
         name
         for j, name in enumerate(given.table.names)
         if j not in given.table.numeric and name not in given.counting and name != when
     ]
     if left_out:
-        words.note(f"Columns that are not numbers were left out: {listed(left_out)}.")
+        words.caveat(f"Columns without numbers were left out: {listed(left_out)}.")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ..text import counted
-from ._command import STANDARD, Words, command
+from ._command import STANDARD, BadInputError, Words, command
 from ._files import check_output, read_model, save_model, write, written_to
-from ._impute_notes import impute_notes
+from ._impute_notes import impute_caveats, impute_summary
 from ._options import (
     COMPONENTS,
     FILE,
@@ -22,6 +22,7 @@ from ._options import (
     save_option,
     seed_option,
 )
+from ._report import Subject, check_report, report_option, write_report_page
 
 if TYPE_CHECKING:
     from ..completion import Settings
@@ -66,6 +67,7 @@ __all__ = ["COMMAND"]
 @seed_option
 @model_option
 @save_option
+@report_option
 def COMMAND(
     words: Words,
     source: Path,
@@ -81,6 +83,7 @@ def COMMAND(
     seed: int,
     model_path: Path | None,
     save_path: Path | None,
+    report_path: Path | None,
 ) -> None:
     """Fill the gaps in the columns of numbers of IN, a CSV, TSV, Parquet or NPY file; - is standard input.
 
@@ -89,27 +92,40 @@ def COMMAND(
     was read, in the same order.
     """
     from ..completion import Settings, complete_file
+    from ..jobs.reading import Reading
 
+    if online and report_path is not None:
+        raise click.UsageError("--online keeps no rows to report on; leave out --report or --online")
     if online and (sequence or robust):
         raise click.UsageError(f"--online has no {'--sequence' if sequence else '--robust'}; leave out one of them")
     refuse_settings(model_path, components=components != "auto", robust=robust, sequence=sequence)
     check_output(output, source)
     if save_path is not None:
         check_output(save_path, option="--save")
+    check_report(report_path)
     words.data_on_stdout = output == STANDARD
     words.fact(input=str(source), output=str(output), level=level)
     settings = Settings(
-        level, components, robust, seed, delimiter, not no_header, missing, sequence, keep_model=save_path is not None
+        level,
+        components,
+        robust,
+        seed,
+        delimiter,
+        not no_header,
+        missing,
+        sequence,
+        keep_model=save_path is not None or report_path is not None,
+        verbose=words.verbose,
     )
     if online:
         _go_online(words, source, output, settings, model_path, save_path)
         return
-    with words.progress("reading") as step:
+    with words.phases() as begin:
         model = None if model_path is None else read_model(model_path, *FILLING)
         if model is not None and type(model).__name__ == "SequenceFilter":
             settings = settings._replace(sequence=True)
-        completion = complete_file(source, settings, lambda what, share: step(0, what), model)
-        step(0, "writing")
+        completion = complete_file(source, settings, lambda what, share: begin(what), model)
+        begin("writing")
         write(output, completion.content)
         save_model(save_path, completion.model, completion.names)
     words.fact(
@@ -118,8 +134,23 @@ def COMMAND(
         components=completion.n_components,
         model=None if completion.model is None else type(completion.model).__name__,
     )
-    for note in impute_notes(completion, source, output):
-        words.note(note)
+    words.note(impute_summary(completion, source, output))
+    for caveat in impute_caveats(completion, source):
+        words.caveat(caveat)
+    if report_path is not None:
+        if completion.model is None or completion.X is None:
+            raise BadInputError("There is no gap to report on; leave out --report.")
+        subject = Subject(
+            source,
+            Reading(delimiter, not no_header, missing),
+            completion.model,
+            completion.X,
+            completion.names,
+            completion.when,
+            model_path,
+            every_column=model_path is None and not sequence,
+        )
+        write_report_page(words, report_path, subject, level=level)
 
 
 FILLING = ("LowRankImputer", "DictionaryFilter", "BayesianFactorization", "SequenceFilter")
@@ -152,11 +183,11 @@ def _go_online(
         f"wrote {written_to(output)}."
     )
     if counts.left:
-        words.note(f"{counted(counts.left, 'gap')} came before the first value of a column, and stayed.")
+        words.caveat(f"{counted(counts.left, 'gap')} came before the first value of a column, and stayed.")
     if counts.texts:
-        words.note(f"{counted(counts.texts, 'cell')} of columns of numbers had a text, and stayed.")
+        words.caveat(f"{counted(counts.texts, 'cell')} of columns of numbers had a text, and stayed.")
     if counts.absurd:
-        words.note(f"{counted(counts.absurd, 'row')} had absurd values, which had no part in filling the gaps.")
+        words.caveat(f"{counted(counts.absurd, 'row')} had absurd values, which had no part in filling the gaps.")
 
 
 def _counted(filling: OnlineFilling, step: Step) -> Iterator[bytes]:

@@ -71,7 +71,7 @@ def _table_text(path: Path, facts: dict[str, Any]) -> str:
         time = facts["time"]
         left_out = f", {counted(time['steps_left_out'], 'step')} left out" if time["steps_left_out"] else ""
         lines.append(f"time in column {time['column']}: {time['first']} to {time['last']}{left_out}")
-    width = max(len(one["name"]) for one in facts["column_facts"][:COLUMNS_SHOWN])
+    width = max(len("column"), *(len(one["name"]) for one in facts["column_facts"][:COLUMNS_SHOWN]))
     lines.append(f"{'column':<{width}}  kind    gaps  least, median, greatest")
     for one in facts["column_facts"][:COLUMNS_SHOWN]:
         numbers = "" if one["least"] is None else f"{one['least']:.6g}, {one['middle']:.6g}, {one['greatest']:.6g}"

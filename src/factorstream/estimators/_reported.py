@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from ..masks import Seed
+from ..progress import progress
 
 
 class Reported:
     """Base of the estimators with intervals: ``report`` writes a page about what they did to a table."""
+
+    verbose: int
 
     def report(
         self,
@@ -69,6 +72,9 @@ class Reported:
         >>> "76 gaps filled" in page.read_text()
         True
         """
-        from ..report.model_report import write_report  # not above: it is a layer that uses this one
+        from ..report.model_report import STEPS, write_report  # not above: it is a layer that uses this one
 
-        return write_report(path, self, X, level=level, fraction=fraction, length=length, max_fills=max_fills, rng=rng)
+        with progress("reporting", STEPS, show=bool(self.verbose)) as step:
+            return write_report(
+                path, self, X, level=level, fraction=fraction, length=length, max_fills=max_fills, rng=rng, step=step
+            )

@@ -1,7 +1,8 @@
-"""A first look that needs no data: real wines with gaps, filled, and how well. Writes nothing and prints nothing."""
+"""A first look that needs no data: real wines with gaps, and made-up loads. Writes nothing and prints nothing."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..sources.cells import written
 from ..sources.delimited import write_delimited
 from ..sources.table import Array, NewColumn
 
-__all__ = ["MISSING", "Wines", "judge", "wines"]
+__all__ = ["Wines", "judge", "loads", "wines"]
 
 MISSING = 0.2
 """Share of the values that is removed. Not tuned: a table with many gaps, most of whose rows can still be filled."""
@@ -58,6 +59,21 @@ def wines(seed: int = 0) -> Wines:
     values = np.asarray(bunch.data, dtype=np.float64)
     names = [name.replace("/", "_") for name in bunch.feature_names]
     return Wines(names, values, random_mask(values.shape, MISSING, seed))
+
+
+def loads(seed: int = 0) -> bytes:
+    """Two weeks of made-up hourly loads of four sites that share a daily cycle, with gaps and one strange hour."""
+    rng = np.random.default_rng(seed)
+    hour = np.arange(14 * 24)
+    X = 20 + 5 * np.sin(2 * np.pi * hour[:, None] / 24 + np.arange(4)) + 0.5 * rng.normal(size=(len(hour), 4))
+    X[200, 2] += 8.0
+    gaps = random_mask(X.shape, 0.05, rng)
+    gaps[200] = False
+    when = [(datetime(2024, 5, 1) + timedelta(hours=k)).strftime("%Y-%m-%d %H:%M") for k in hour.tolist()]
+    columns = [NewColumn("time", when)]
+    for j, name in enumerate(("north", "east", "south", "west")):
+        columns.append(NewColumn(name, np.where(gaps[:, j], np.nan, X[:, j].round(2)).tolist()))
+    return write_delimited(columns)
 
 
 def judge(table: Wines, filled: Array, lower: Array, upper: Array) -> Judgement:

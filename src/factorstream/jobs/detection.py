@@ -10,7 +10,7 @@ import numpy as np
 from ..estimators.dictionary_filter import DictionaryFilter
 from ..estimators.sequence import SequenceFilter
 from ..sources.table import Array, NewColumn, TableError
-from .reading import Given, Reading, Steps, named, read_given
+from .reading import FITTING, Given, Reading, Steps, named, read_given
 
 __all__ = ["Detection", "DetectionSettings", "Strange", "detect_file", "table_of"]
 
@@ -41,6 +41,8 @@ class DetectionSettings(NamedTuple):
     """Of sequences: whether single outliers shall not count."""
     seed: int = 0
     reading: Reading = Reading()
+    verbose: int = 0
+    """Whether a fit shows how far it is."""
 
 
 class Strange(NamedTuple):
@@ -75,7 +77,7 @@ class Detection(NamedTuple):
 
 
 def detect_file(
-    path: Path, settings: DetectionSettings, tell: Steps = lambda share, what: None, model: Any = None
+    path: Path, settings: DetectionSettings, tell: Steps = lambda what: None, model: Any = None
 ) -> Detection:
     """Score every row of a file, by a model that was fitted before or by one that is fitted to these rows.
 
@@ -84,16 +86,17 @@ def detect_file(
     TableError
         When the file cannot be read or scored; the message says why in one sentence.
     """
-    tell(0.0, "reading")
+    tell("reading")
     given = read_given(path, settings.reading, model)
     in_time = settings.sequence if model is None else isinstance(model, SequenceFilter)
     X = given.when.spread(given.X) if in_time and given.when is not None else given.X
     at = given.when.steps if in_time and given.when is not None else np.arange(len(X))
     try:
         if model is None:
-            tell(0.1, "fitting")
+            tell(FITTING)
             model = _new(X, settings).fit(X)
-        tell(0.7, "scoring")
+            model.verbose = 0
+        tell("scoring")
         found = _time_steps(model, X, settings.top, at) if in_time else _rows(model, X, settings.top)
     except ValueError as problem:
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
@@ -115,9 +118,11 @@ def detect_file(
 def table_of(detection: Detection) -> list[NewColumn]:
     """The strange rows as a table: place, time, score, alarms of time steps, and columns to blame."""
     rows = detection.rows
-    columns = [NewColumn("row", [float(one.row + 1) for one in rows])]
+    word = rows[0].place.partition(" ")[0] if rows else "row"  # of the file: a line of a text, or a row
+    columns = [NewColumn(word, [float(one.place.partition(" ")[2]) for one in rows])]
     if detection.given.when is not None:
-        columns.append(NewColumn("when", [one.when for one in rows]))
+        name = detection.given.table.names[detection.given.when.column]
+        columns.append(NewColumn(name, [one.when for one in rows]))
     columns.append(NewColumn("score", [round(one.score, 3) for one in rows]))
     if isinstance(detection.model, SequenceFilter):
         columns.append(NewColumn("alarm", ["yes" if one.alarm else "" for one in rows]))
@@ -141,9 +146,9 @@ class _Found(NamedTuple):
 
 def _new(X: Array, settings: DetectionSettings) -> Any:
     if settings.sequence:
-        return SequenceFilter(settings.components or STEPS_COMPONENTS, robust=settings.robust)
+        return SequenceFilter(settings.components or STEPS_COMPONENTS, robust=settings.robust, verbose=settings.verbose)
     half = max(1, min(COMPONENTS, X.shape[1] // 2))
-    return DictionaryFilter(settings.components or half, random_state=settings.seed)
+    return DictionaryFilter(settings.components or half, random_state=settings.seed, verbose=settings.verbose)
 
 
 def _rows(model: Any, X: Array, top: int) -> _Found:

@@ -11,7 +11,7 @@ import numpy as np
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..rotation import principal_axes, standardised
 from ..sources.table import Array, NewColumn, TableError
-from .reading import Given, Reading, Steps, named, read_given
+from .reading import FITTING, Given, Reading, Steps, named, read_given
 
 __all__ = ["FactorSettings", "Factors", "factorize_file"]
 
@@ -25,6 +25,8 @@ class FactorSettings(NamedTuple):
     calibrate: bool = False
     """Whether the model will be saved, and asked for intervals later."""
     reading: Reading = Reading()
+    verbose: int = 0
+    """Whether a fit shows how far it is."""
 
 
 class Factors(NamedTuple):
@@ -41,15 +43,18 @@ class Factors(NamedTuple):
     model: Any
     given: Given
 
+    def table(self) -> list[NewColumn]:
+        """The components, one in a row: its number, the share it explains, and its loadings."""
+        return [
+            NewColumn("component", [f"{k + 1}" for k in range(len(self.components))]),
+            NewColumn("explained", [f"{share:.4g}" for share in self.explained]),
+            *(NewColumn(name, self.components[:, j].tolist()) for j, name in enumerate(self.given.names)),
+        ]
+
     def files(self) -> dict[str, bytes]:
         """The contents of the files ``components``, ``coefficients`` and ``mean``, in the format of the table."""
         table, names = self.given.table, self.given.names
         numbers = [f"{k + 1}" for k in range(len(self.components))]
-        of_components = [
-            NewColumn("component", numbers),
-            NewColumn("explained", [f"{share:.4g}" for share in self.explained]),
-            *(NewColumn(name, self.components[:, j].tolist()) for j, name in enumerate(names)),
-        ]
         others = [j for j in range(len(table.names)) if j not in table.numeric]
         of_coefficients = [
             *(NewColumn(table.names[j], table.cells(j), j) for j in others),
@@ -57,15 +62,13 @@ class Factors(NamedTuple):
         ]
         of_mean = [NewColumn(name, [float(self.mean[j])]) for j, name in enumerate(names)]
         return {
-            "components": table.encode_new(of_components),
+            "components": table.encode_new(self.table()),
             "coefficients": table.encode_new(of_coefficients),
             "mean": table.encode_new(of_mean),
         }
 
 
-def factorize_file(
-    path: Path, settings: FactorSettings, tell: Steps = lambda share, what: None, model: Any = None
-) -> Factors:
+def factorize_file(path: Path, settings: FactorSettings, tell: Steps = lambda what: None, model: Any = None) -> Factors:
     """Factorise the columns of numbers of a file, each divided by its deviation; or ask a model that was fitted before.
 
     Raises
@@ -73,18 +76,20 @@ def factorize_file(
     TableError
         When the file cannot be read or factorised; the message says why in one sentence.
     """
-    tell(0.0, "reading")
+    tell("reading")
     given = read_given(path, settings.reading, model)
     try:
         if model is None:
-            tell(0.1, "fitting")
+            tell(FITTING)
             model = LowRankImputer(
                 settings.components,
                 robust=settings.robust,
                 calibrate=settings.calibrate,
                 random_state=settings.seed,
+                verbose=settings.verbose,
             ).fit(given.X)
-        tell(0.9, "asking")
+            model.verbose = 0
+        tell("asking")
         found = _of_imputer(model, given.X) if isinstance(model, LowRankImputer) else _of_others(model, given.X)
     except (ValueError, TypeError) as problem:
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None

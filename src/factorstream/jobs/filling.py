@@ -27,16 +27,27 @@ SAID_BETTER = ("X has an absurd value", "Bounds are infinite")
 Progress = Callable[[str, float], None]
 
 
-def fitted(X: Array, components: int | str, robust: bool, calibrate: bool, seed: int, *, sequence: bool = False) -> Any:
+def fitted(
+    X: Array,
+    components: int | str,
+    robust: bool,
+    calibrate: bool,
+    seed: int,
+    *,
+    sequence: bool = False,
+    verbose: int = 0,
+) -> Any:
     """A model of the rows of X, or of X as a sequence of time steps."""
     model: Any
     if sequence:
         most = COMPONENTS if isinstance(components, str) else components
-        model = SequenceFilter(most, robust=robust, calibrate=calibrate)
+        model = SequenceFilter(most, robust=robust, calibrate=calibrate, verbose=verbose)
     else:
-        model = LowRankImputer(components, robust=robust, calibrate=calibrate, random_state=seed)
+        model = LowRankImputer(components, robust=robust, calibrate=calibrate, random_state=seed, verbose=verbose)
     with _quietly():
-        return model.fit(X)
+        model.fit(X)
+    model.verbose = 0  # whoever uses it next decides for themselves
+    return model
 
 
 def fill(model: Any, X: Array, progress: Progress = lambda what, share: None) -> Array:

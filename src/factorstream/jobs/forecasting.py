@@ -13,7 +13,7 @@ from ..sources.columns import take_names
 from ..sources.delimited import write_delimited
 from ..sources.table import Array, NewColumn, TableError
 from ..sources.timeline import counted_on
-from .reading import Given, Reading, Steps, named, read_given
+from .reading import FITTING, Given, Reading, Steps, named, read_given
 
 __all__ = ["Forecast", "ForecastSettings", "forecast_file", "forecast_model"]
 
@@ -30,6 +30,8 @@ class ForecastSettings(NamedTuple):
     components: int | None = None
     robust: bool = False
     reading: Reading = Reading()
+    verbose: int = 0
+    """Whether a fit shows how far it is."""
 
 
 class Forecast(NamedTuple):
@@ -46,10 +48,14 @@ class Forecast(NamedTuple):
     """With all rows taken in."""
     given: Given | None
     """What was read; None where a model went on alone."""
+    X: Array | None
+    """The rows that were read, with rows of NaN where a time step is left out."""
+    columns: list[NewColumn]
+    """What ``content`` has, before it is encoded."""
 
 
 def forecast_file(
-    path: Path, settings: ForecastSettings, tell: Steps = lambda share, what: None, model: SequenceFilter | None = None
+    path: Path, settings: ForecastSettings, tell: Steps = lambda what: None, model: SequenceFilter | None = None
 ) -> Forecast:
     """Fit the rows of a file, which are time steps in order, and go on after the last one.
 
@@ -60,21 +66,24 @@ def forecast_file(
     TableError
         When the file cannot be read or continued; the message says why in one sentence.
     """
-    tell(0.0, "reading")
+    tell("reading")
     given = read_given(path, settings.reading, model)
     X = given.X if given.when is None else given.when.spread(given.X)
-    tell(0.05, "fitting")
+    tell(FITTING)
     try:
         if model is None:
-            model = SequenceFilter(settings.components or COMPONENTS, robust=settings.robust).fit(X)
+            model = SequenceFilter(
+                settings.components or COMPONENTS, robust=settings.robust, verbose=settings.verbose
+            ).fit(X)
+            model.verbose = 0
         else:
             model = model.partial_fit(X)
-        tell(0.95, "forecasting")
+        tell("forecasting")
         mean, std = model.forecast(settings.steps, return_std=True)
     except ValueError as problem:
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
     columns = list(_columns(given, settings, mean, std))
-    return Forecast(given.table.encode_new(columns), given.names, mean, std, model, given)
+    return Forecast(given.table.encode_new(columns), given.names, mean, std, model, given, X, columns)
 
 
 def forecast_model(model: SequenceFilter, settings: ForecastSettings) -> Forecast:
@@ -86,7 +95,7 @@ def forecast_model(model: SequenceFilter, settings: ForecastSettings) -> Forecas
     columns = [NewColumn("time", [str(time) for time in times])] if (times := _times(found)) is not None else []
     for j, name in enumerate(names):
         columns += _with_bounds(name, None, mean[:, j], std[:, j], settings.level)
-    return Forecast(write_delimited(columns), names, mean, std, model, None)
+    return Forecast(write_delimited(columns), names, mean, std, model, None, None, columns)
 
 
 def _columns(given: Given, settings: ForecastSettings, mean: Array, std: Array) -> list[NewColumn]:

@@ -13,10 +13,13 @@ from ..sources.table import Array, Table, TableError
 from ..sources.tables import read_table
 from ..sources.timeline import Timeline, counting_columns, timeline
 
-__all__ = ["Given", "Reading", "Steps", "named", "read_given"]
+__all__ = ["FITTING", "Given", "Reading", "Steps", "named", "read_given"]
 
-Steps = Callable[[float, str], None]
-"""Called with the share of the work that is done and the name of the present step."""
+Steps = Callable[[str], None]
+"""Called with the name of every step of the work when it begins. Fits say themselves how far they are (``verbose``)."""
+
+FITTING = "fitting"
+"""The name of the step in which a model is fitted."""
 
 
 class Reading(NamedTuple):

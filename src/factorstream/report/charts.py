@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .. import plot
 from ..estimators._times import rebuild_table
 from ..plot._calibration import draw_calibration
-from ..plot._canvas import BLUE, INK, ORANGE, shortened, tidy, title
+from ..plot._canvas import BLUE, INK, ORANGE, name_ticks, shortened, tidy, title
 from ..plot._panel import read_table
 from .given import Answers, Given
 from .page import Chart
@@ -76,6 +76,9 @@ def gap_map(found: Given, filled: Array) -> Chart:
     for width in (SMALL, WIDE):
         figure, ax = figure_of(width, 0.9 + 0.16 * min(max(found.panel.values.shape[1], 6), 30))
         plot.gaps(found.asked, rebuild_table(filled, found.table), ax=ax)
+        if found.panel.named:  # a caller may have named the columns of an array
+            name_ticks(ax.yaxis, found.names)
+            ax.set_ylabel("")
         if width == SMALL:
             _shorten_names(ax)
         drawings.append(to_svg(figure, f"gaps-{width:g}"))
@@ -94,16 +97,20 @@ def excerpts(found: Given, said: Answers, columns: Sequence[int]) -> list[Chart]
         if not found.panel.dated:
             _shift_numbers(ax, float(found.panel.x[rows.start] - read_table(values).x[0]))
         _without_legend(ax)
-        charts.append(_small(figure, ax, found.panel.names[column], f"excerpt-{column}", "over time"))
+        charts.append(_small(figure, ax, found.names[column], f"excerpt-{column}", "over time"))
     return charts
 
 
 def excerpt(gap: Array) -> slice:
-    """The rows with most gaps, of which no more than half are gaps where that can be had; the first of several."""
+    """The rows with most gaps, of which no more than half are gaps where that can be had; of several the first ones,
+    with the gaps in the middle."""
     n = min(EXCERPT, len(gap))
     sums = np.concatenate([[0], np.cumsum(gap)])
     counts = sums[n:] - sums[:-n]
-    start = int(np.argmax(np.minimum(counts, n - counts)))
+    seen = np.minimum(counts, n - counts)
+    first = int(np.argmax(seen))
+    others = np.flatnonzero(seen[first:] < seen[first])
+    start = first + (int(others[0]) if len(others) else len(seen) - first) // 2
     return slice(start, start + n)
 
 
@@ -123,7 +130,7 @@ def distributions(found: Given, filled: Array, columns: Sequence[int]) -> list[C
                 ax.stairs(shares, edges, color=colour, fill=filling, alpha=alpha, linewidth=width)
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
-        charts.append(_small(figure, ax, found.panel.names[column], f"values-{column}", "observed and filled values"))
+        charts.append(_small(figure, ax, found.names[column], f"values-{column}", "observed and filled values"))
     return charts
 
 
@@ -193,4 +200,9 @@ def _part(values: Array, found: Given, rows: slice, column: int) -> Any:
 
 def _shift_numbers(ax: Axes, first: float) -> None:
     """Number the rows of an excerpt as the whole table does."""
-    ax.xaxis.set_major_formatter(lambda x, _: f"{x + first:g}")
+    from matplotlib.ticker import MaxNLocator
+
+    left, right = ax.get_xlim()
+    ticks = np.asarray(MaxNLocator(5).tick_values(left + first, right + first))
+    shown = ticks[(ticks >= left + first) & (ticks <= right + first)]
+    ax.set_xticks(shown - first, [f"{tick:g}" for tick in shown])

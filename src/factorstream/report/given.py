@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -38,16 +38,15 @@ class Given(NamedTuple):
     model: Any
     panel: Panel
     """The table as numbers; absurd values are missing."""
+    names: tuple[str, ...]
+    """What its columns are called."""
+    gap: Array
+    """Which entries are missing (n, m)."""
     table: Table
     """The table without its numbers."""
     absurd: Entries
     unused: tuple[tuple[str, str], ...]
     """Names of columns that the model has not been fitted to, and what they hold."""
-
-    @property
-    def gap(self) -> Array:
-        """Which entries are missing (n, m)."""
-        return np.isnan(self.panel.values)
 
     @property
     def in_time(self) -> bool:
@@ -72,8 +71,8 @@ class Answers(NamedTuple):
     """What the model warned of, each sentence once."""
 
 
-def given(model: Any, X: Any) -> Given:
-    """The model and X; columns of a table that the model was not fitted to are set aside."""
+def given(model: Any, X: Any, names: Sequence[str] = ()) -> Given:
+    """The model and X; columns of a table that the model was not fitted to are set aside. An array takes ``names``."""
     check_is_fitted(model)
     if is_sparse(X) and X.shape[0] * X.shape[1] > MOST_ENTRIES:
         raise ValueError(f"X has {X.shape[0] * X.shape[1]} entries with its gaps; pass fewer of its rows.")
@@ -84,13 +83,16 @@ def given(model: Any, X: Any) -> Given:
             f"X has {panel.values.shape[1]} features, and the model was fitted to {model.n_features_in_}; pass those."
         )
     table = Table() if is_sparse(X) else split_table(X)[1]
+    if len(names) and not panel.named:
+        panel = panel._replace(columns=tuple(names), named=True)
     if isinstance(model, LowRankImputer) and not means_nan(model.state_.parameters["missing_values"]):
         marker = model.state_.parameters["missing_values"]
         panel = panel._replace(values=np.where(panel.values == marker, np.nan, panel.values))
         model = _taking_nan(model)
     seen = known_to(model.state_)
     absurd = NO_ENTRIES if seen is None else absurd_beside(seen, panel.values)
-    return Given(model, panel._replace(values=without(panel.values, absurd)), table, absurd, unused)
+    panel = panel._replace(values=without(panel.values, absurd))
+    return Given(model, panel, panel.names, np.isnan(panel.values), table, absurd, unused)
 
 
 def answers(found: Given, level: float) -> Answers:

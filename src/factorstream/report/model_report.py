@@ -14,6 +14,7 @@ from ..core.variational.conformal import check_level
 from ..estimators._validation import check_count
 from ..files import check_writable
 from ..masks import Seed
+from ..progress import Step, say_nothing
 from . import charts, words
 from .document import PACKAGES, versions
 from .extras import require
@@ -33,6 +34,8 @@ class Told(NamedTuple):
 
     source: str = ""
     """Where the table comes from, such as the name of its file."""
+    columns: Sequence[str] = ()
+    """Names of the columns, where the table is an array that has none."""
     done: Sequence[str] = ()
     """Sentences about what was done, before those about the model."""
     left_out: Sequence[str] = ()
@@ -47,6 +50,9 @@ class Told(NamedTuple):
 
 NOTHING_MORE = Told()
 
+STEPS = 4
+"""Of the work that `write_report` tells its progress of; fitting the copy is two of them."""
+
 
 def write_report(
     path: str | os.PathLike[str],
@@ -59,27 +65,32 @@ def write_report(
     max_fills: int = 1000,
     rng: Seed = 0,
     told: Told = NOTHING_MORE,
+    step: Step = say_nothing,
 ) -> Path:
     """Write a report on a fitted model and a table as one HTML file; what the method ``report`` of the models calls.
 
-    That method says what the parameters mean; ``told`` is what else the report should say.
+    That method says what the parameters mean; ``told`` is what else the report should say, and ``step`` is called with
+    how far it is, of STEPS.
     """
     _check(level, fraction, length, max_fills)
     require("jinja2", "matplotlib")
     check_writable(Path(path))
-    found = given(model, X)
+    step(0, "asking the model")
+    found = given(model, X, told.columns)
     said = answers(found, level)
+    step(1, "fitting a copy without hidden values")
     measured: Measured | str
     try:
         measured = measure(found, level, fraction, length, rng)
     except NotMeasuredError as problem:
         measured = str(problem)
+    step(3, "drawing")
     asked_for = {"level": level, "fraction": fraction, "length": length, "max_fills": max_fills, "rng": rng}
     code = python_lines(model, asked_for, found.panel.values.shape) if told.code is None else told.code
     parts = [
         Part("What was done", [Words([*told.done, *words.what_was_done(found, level, said.lower is not None)])]),
         *told.parts,
-        Part("Where values are missing", [Charts([charts.gap_map(found, said.filled)])]),
+        Part("Where values are missing", [Charts([charts.gap_map(found, said.filled)]), Words(words.why_gaps(found))]),
         before_and_after(found, said, level),
         *quality(found, measured, level),
         fills(found, said, level, max_fills),
@@ -133,19 +144,23 @@ def _page(
 
 def _settings(found: Given, told: Told) -> Part:
     model = found.model
-    values: dict[str, str] = {name: _short(value) for name, value in {**told.settings, **settings_of(model)}.items()}
-    values["components in use"] = str(model.n_components_)
-    for attribute, words_for in (("n_iter_", "sweeps made"), ("n_passes_", "passes made")):
-        if hasattr(model, attribute):
-            values[words_for] = str(getattr(model, attribute))
-    rows: list[dict[str, Cell]] = [{"name": name, "value": value} for name, value in values.items()]
-    columns = [Column("name", "setting", numeric=False), Column("value", "value", numeric=False)]
-    table = Table(f"Settings of {type(model).__name__}, and what it came to", columns, rows)
+    settings = {name: str(value) for name, value in told.settings.items()}
+    settings |= {name: _short(value) for name, value in settings_of(model).items()}
     library = [found.table.library] if found.table.library else []
-    used = versions([*PACKAGES, *library])
+    used = ", ".join(f"{name} {number}" for name, number in versions([*PACKAGES, *library]).items())
     return Part(
-        "Settings and versions", [table, Words([", ".join(f"{name} {number}" for name, number in used.items()) + "."])]
+        "Settings and versions",
+        [
+            _pairs(f"Settings of {type(model).__name__}", settings),
+            _pairs("What was learned", model._facts()),
+            Words([f"{used}."]),
+        ],
     )
+
+
+def _pairs(title: str, values: Mapping[str, str]) -> Table:
+    rows: list[dict[str, Cell]] = [{"name": name, "value": value} for name, value in values.items()]
+    return Table(title, [Column("name", "", numeric=False), Column("value", "", numeric=False)], rows)
 
 
 def _short(value: Any) -> str:

@@ -86,7 +86,7 @@ def quality(found: Given, measured: Measured | str, level: float) -> list[Part]:
     if varying:
         drawn = sorted(varying[:COMPARED])
         chart = charts.accuracy(
-            [found.panel.names[j] for j in drawn],
+            [found.names[j] for j in drawn],
             {name: one[drawn] / measured.scale[drawn] for name, one in by.items()},
         )
         few = len(drawn) < len(varying)
@@ -163,7 +163,8 @@ def fills(found: Given, said: Answers, level: float, most: int) -> Part:
     columns = [Column("row", "row", numeric=False), Column("column", "column", numeric=False), Column("fill", "fill")]
     if said.lower is not None:
         columns += [Column("lower", f"{100 * level:g}% from"), Column("upper", "to")]
-    return Part(heading, [Words(texts), Table("A click on a title sorts the table", columns, rows, sorts=True)])
+    count = "; rows are counted from 0" if label(0) == "0" else ""
+    return Part(heading, [Words(texts), Table(f"A click on a title sorts the table{count}", columns, rows, sorts=True)])
 
 
 def _shown(value: float, digits: int) -> Shown:
@@ -189,5 +190,5 @@ def _row_labels(found: Given) -> Callable[[int], str]:
 
 def _name(found: Given, column: int) -> Cell:
     """A column in a table; those without names are sorted by their numbers."""
-    name = found.panel.names[column]
+    name = found.names[column]
     return name if found.panel.named else Shown(column, name)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.fill_values import meaning
+from ..diagnostics import missingness
 from ..estimators.bayesian_factorization import BayesianFactorization
 from ..estimators.dictionary_filter import DictionaryFilter
 from ..estimators.low_rank_imputer import LowRankImputer
@@ -19,6 +20,9 @@ from .given import Answers, Given
 from .measure import Measured
 
 Array = NDArray[Any]
+
+MOST_COMPARED = 1_000_000_000
+"""Comparisons, n m², up to which gaps are held against the other columns: seconds."""
 
 METHODS: dict[type, str] = {
     DictionaryFilter: "A `DictionaryFilter` went over the rows and described each by {k} that all rows share. What "
@@ -106,6 +110,17 @@ def what_was_done(found: Given, level: float, has_bounds: bool) -> list[str]:
     return texts
 
 
+def why_gaps(found: Given) -> list[str]:
+    """Whether gaps depend on what is observed; nothing where rows follow one another, or for very wide tables."""
+    n, m = found.gap.shape
+    if found.in_time or not found.gap.any() or n * m * m > MOST_COMPARED:
+        return []
+    said = missingness(found.panel.values)
+    names: dict[object, str] = dict(enumerate(found.names))
+    related = tuple(names.get(one) for one in said.related)
+    return [str(said._replace(columns=found.names, related=related))]
+
+
 def how_measured(found: Given, measured: Measured) -> list[str]:
     """What was hidden, and what came of it."""
     ours, mean, line = (pooled(measured, errors) for errors in measured.errors)
@@ -120,7 +135,10 @@ def how_measured(found: Given, measured: Measured) -> list[str]:
         "hidden. Nothing was chosen by the outcome.",
         f"Fills are off by **{ours:.2f}** standard deviations of their column (root mean square); {beside}.",
     ]
-    worse = [found.panel.names[j] for j in beaten(measured)]
+    best = min(error for error in (mean, line) if error is not None)
+    if best < ours:
+        texts.append(f"**Here {'the mean' if best == mean else 'a straight line'} does better than this model.**")
+    worse = [found.names[j] for j in beaten(measured)]
     if worse:
         simple = "the mean" if line is None else "the mean or a straight line"
         texts.append(f"In {many(len(worse), 'column')} {simple} was better: {listed(worse, 8)}.")
@@ -182,7 +200,7 @@ def left_out(found: Given, said: Answers, known: Sequence[str]) -> list[str]:
     unknown = "nothing is known that could fill them; their intervals are infinite"
     for which, fate in ((dropped, "they are not in the filled table"), (empty & ~dropped, unknown)):
         if which.any():
-            names = listed([found.panel.names[j] for j in np.flatnonzero(which)], 20)
+            names = listed([found.names[j] for j in np.flatnonzero(which)], 20)
             texts.append(f"Columns without any value ({names}): {fate}.")
     texts += _absurd(found)
     said_above = ("X has an absurd value", "Dropping features")

@@ -91,6 +91,15 @@ class Timeline(NamedTuple):
         """Steps between the first row and the last that have no row."""
         return int(self.steps[-1]) + 1 - len(self.steps)
 
+    @property
+    def is_dated(self) -> bool:
+        """Whether the column holds dates, and not numbers."""
+        return isinstance(self.first, date)
+
+    def all_steps(self, n: int) -> list[Any]:
+        """The values of the first n steps, as numbers or dates."""
+        return [self.step.moved(self.first, k) for k in range(n)]
+
     def spread(self, X: Array) -> Array:
         """The rows of X at their steps, with rows of NaN where one is left out."""
         if not self.n_left_out:
