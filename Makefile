@@ -22,7 +22,7 @@ OF_THE_FACTORIZATION := tests/estimators/test_bayesian_factorization.py
 # Neighbours among the tests run in the same process, which keeps what they share.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test lint types contract unit compiled split docs site release-check bench format clean
+.PHONY: help demo test lint types contract unit compiled split browser docs site release-check bench format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -63,6 +63,9 @@ compiled: $(READY) $(RECOMPILED) ## the tests of the filter once more, all rows 
 
 split: $(READY) ## the tests of filter and factorisation once more, the features in two arrays
 	$(PYTEST) -m "not once" $(OF_THE_FILTER) $(OF_THE_FACTORIZATION) --place split -k "not Sequence and not NMF"
+
+browser: $(READY) ## install the driver with which tests open reports in Chromium; without it they are skipped
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group browser
 
 docs: $(READY) ## build the site in docs/_build/html, run its gallery, check its links
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs

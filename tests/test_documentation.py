@@ -24,7 +24,7 @@ def blocks(page):
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/guide.md", "docs/files.md", "docs/uncertainty.md", "docs/pictures.md"]
+    "name", ["README.md", "docs/guide.md", "docs/files.md", "docs/uncertainty.md", "docs/pictures.md", "docs/report.md"]
 )
 def test_the_examples_run(name, tmp_path, monkeypatch):
     pytest.importorskip("pandas")

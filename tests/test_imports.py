@@ -11,7 +11,20 @@ import pytest
 
 import factorstream
 
-HEAVY = ("matplotlib", "rich", "pandas", "polars", "pyarrow", "dask", "torch", "numba", "cupy", "nimfa", "statsmodels")
+HEAVY = (
+    "matplotlib",
+    "jinja2",
+    "rich",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "dask",
+    "torch",
+    "numba",
+    "cupy",
+    "nimfa",
+    "statsmodels",
+)
 
 
 def run(code):

@@ -80,11 +80,13 @@ def segment_mask(
 
 def _cover(there: NDArray[np.bool_], wanted: float, length: int, generator: np.random.Generator) -> NDArray[np.bool_]:
     """Runs at random starts, without repeating a start, until ``wanted`` present entries are covered."""
-    removed = np.zeros(len(there), dtype=bool)
+    removed, covered = np.zeros(len(there), dtype=bool), 0
     for start in generator.permutation(len(there) - length + 1):
-        if removed.sum() >= wanted:
+        if covered >= wanted:
             break
-        removed[start : start + length] = there[start : start + length]
+        run = slice(start, start + length)
+        covered += int(np.count_nonzero(there[run] & ~removed[run]))
+        removed[run] = there[run]
     return removed
 
 

@@ -9,7 +9,6 @@ from factorstream.report.tables import (
     print_table,
     to_csv,
     to_data,
-    to_html,
     to_markdown,
 )
 
@@ -48,13 +47,6 @@ def test_markdown():
         "",
         "A note.",
     ]
-
-
-def test_html_is_escaped():
-    page = to_html(TABLE)
-    assert "x|&lt;y&gt;" in page
-    assert "<strong>2.00</strong>" in page
-    assert page.count('<tr class="group">') == 2
 
 
 def test_csv_and_data():

@@ -18,6 +18,7 @@ from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun
 from ._factorizer import PosteriorFactorizer
 from ._html import Facts
+from ._reported import Reported
 from ._types import MatrixLike, Seed
 from ._validation import (
     check_data,
@@ -30,7 +31,7 @@ from ._variational import STATE_TYPES, fit_options
 from ._variational_answers import VariationalDictionary
 
 
-class BayesianFactorization(PosteriorFactorizer):
+class BayesianFactorization(Reported, PosteriorFactorizer):
     """Matrix factorisation by a variational posterior with one covariance per feature.
 
     A row y is modelled as ``y = x @ components_ + mean_ + noise``. Sweeps over the data find the posterior of every

@@ -11,11 +11,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.filter.gains import KalmanGain
 from ._factorizer import PosteriorFactorizer
 from ._filter_run import FilterSettings, filter_settings
+from ._reported import Reported
 from ._streaming import RecursiveFactorizer
 from ._types import Seed
 
 
-class DictionaryFilter(RecursiveFactorizer, PosteriorFactorizer):
+class DictionaryFilter(Reported, RecursiveFactorizer, PosteriorFactorizer):
     """Matrix factorisation by a recursive linear filter: one pass, NaN allowed, with uncertainty.
 
     A row y is modelled as ``y = x @ components_ + mean_ + noise``. The dictionary has a Gaussian

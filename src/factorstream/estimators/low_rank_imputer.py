@@ -27,13 +27,14 @@ from ._columns import like_table, marked, means_nan, moments, robust_moments
 from ._factorizer import read_only
 from ._html import Facts
 from ._imputer_state import ImputerState
+from ._reported import Reported
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
 from ._validation import check_count, check_data, current_parameters, unchanged_on_error, warn_caller
 from .bayesian_factorization import BayesianFactorization
 
 
-class LowRankImputer(TransformerMixin, Stateful):
+class LowRankImputer(Reported, TransformerMixin, Stateful):
     """Fill missing values with a factorisation, with intervals and draws for every filled entry.
 
     Every feature is standardised by the mean and deviation of its observed values, and a

@@ -19,6 +19,7 @@ from ..core.linalg import Array
 from ..tall.threads import limited
 from ._absurd import check_size, without_absurd
 from ._columns import marked
+from ._reported import Reported
 from ._sequence import check_enough, choose_kind, options, plain_parameters, planned_sweeps
 from ._sequence_answers import SequenceAnswers
 from ._sequence_state import FLOAT, SequenceState, take_rows
@@ -28,7 +29,7 @@ from ._times import KEPT_TIMES, Table, TableLike, last_rows
 from ._validation import check_same_parameters, unchanged_on_error, warn_caller
 
 
-class SequenceFilter(SequenceAnswers):
+class SequenceFilter(Reported, SequenceAnswers):
     """Factorisation of a sequence: rows are time steps, and the coefficients move from one to the next.
 
     Feature i at time t is ``mean_i + c_iᵀx_t + l_ti + noise_i``. The states x are shared by all features and

@@ -81,7 +81,7 @@ def calibration(
     """
     promised = checked_levels(levels)
     panel = read_table(X)
-    hidden = _hidden(panel.values, fraction, length, rng)
+    hidden = hidden_entries(panel.values, fraction, length, rng)
     asked = _without(X, hidden)
     asked_model = clone(model).fit(asked) if refit else model
     held = []
@@ -90,8 +90,11 @@ def calibration(
         truth = panel.values[hidden]
         answered = ~np.isnan(lower)  # an imputer drops columns without any value
         held.append(float(np.mean(((lower <= truth) & (truth <= upper))[answered])))
-    ax = one_axes(ax, (4.6, 4.4))
-    n, name = int(hidden.sum()), label or type(model).__name__
+    return draw_calibration(one_axes(ax, (4.6, 4.4)), promised, held, int(hidden.sum()), label or type(model).__name__)
+
+
+def draw_calibration(ax: Axes, promised: Sequence[float], held: Sequence[float], n: int, name: str) -> Axes:
+    """Add the curve of shares that intervals hold of n entries; the first one comes with the diagonal and its band."""
     drawn = _curves_on(ax)
     if not drawn:
         _promise(ax, n)
@@ -101,7 +104,7 @@ def calibration(
     return ax
 
 
-def _hidden(values: Array, fraction: float, length: int, rng: Seed) -> Array:
+def hidden_entries(values: Array, fraction: float, length: int, rng: Seed) -> Array:
     """Which observed entries to hide; every column keeps a value."""
     if not 0.0 < fraction < 1.0:
         raise ValueError(f"fraction must lie strictly between 0 and 1; got {fraction!r}.")

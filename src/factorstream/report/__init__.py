@@ -1,1 +1,1 @@
-"""Tables, pictures and pages: tools that know nothing of any particular experiment."""
+"""Tables, pictures and pages, and the report on a fitted model."""

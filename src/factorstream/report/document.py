@@ -11,23 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..files import write_atomic
-from . import html
-from .tables import Table, to_csv, to_data, to_html, to_markdown
+from .page import Block, Page, Part, Picture, Words, render
+from .tables import Table, to_csv, to_data, to_markdown
 
 __all__ = ["Document", "Picture", "Section", "versions", "write_document"]
 
 PACKAGES = ("factorstream", "numpy", "scipy", "scikit-learn")
 """Those that the numbers of an experiment depend on."""
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture; its file is called NAME-``key``.png."""
-
-    key: str
-    png: bytes
-    alt: str
-    caption: str
 
 
 @dataclass(frozen=True)
@@ -80,14 +70,14 @@ def write_document(document: Document, folder: Path) -> list[Path]:
 
 
 def _html(document: Document, footer: str) -> str:
-    sections = []
+    parts = []
     for section in document.sections:
-        body = to_html(document.table) if section is document.sections[0] else ""
-        body += html.paragraphs(section.texts)
+        blocks: list[Block] = [document.table] if section is document.sections[0] else []
+        blocks.append(Words(section.texts))
         if section.picture:
-            body += html.picture(section.picture.png, section.picture.alt, section.picture.caption)
-        sections.append((section.heading, body))
-    return html.page(document.title, document.lead, sections, footer)
+            blocks.append(section.picture)
+        parts.append(Part(section.heading, blocks))
+    return render(Page(document.title, document.lead, parts, footer))
 
 
 def _markdown(document: Document, footer: str) -> str:

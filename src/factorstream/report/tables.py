@@ -1,9 +1,8 @@
-"""Render one table in five formats: terminal (rich), Markdown, HTML, CSV and plain data for JSON."""
+"""One table for every format: terminal (rich), Markdown, CSV, plain data for JSON, and the cells of a page's table."""
 
 from __future__ import annotations
 
 import csv
-import html
 import io
 import math
 import statistics
@@ -17,12 +16,15 @@ if TYPE_CHECKING:
 __all__ = [
     "Column",
     "Estimate",
+    "Shown",
     "Table",
+    "cell_text",
+    "cell_value",
+    "marked_best",
     "print_table",
     "seeds_in_words",
     "to_csv",
     "to_data",
-    "to_html",
     "to_markdown",
 ]
 
@@ -54,7 +56,14 @@ def seeds_in_words(seeds: Sequence[int]) -> str:
     return f"mean ± sd over {len(seeds)} seeds" if len(seeds) > 1 else "one seed"
 
 
-Cell = Estimate | float | int | str | None
+class Shown(NamedTuple):
+    """A number, such as that of a row, and the text that is shown for it; by the number a table is sorted."""
+
+    value: float
+    text: str
+
+
+Cell = Estimate | Shown | float | int | str | None
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,8 @@ class Table:
     rows: Sequence[Mapping[str, Cell]]
     group: str | None = None
     notes: Sequence[str] = field(default_factory=tuple)
+    sorts: bool = False
+    """Whether the reader of a page can sort it; only without groups."""
 
     def grouped(self) -> Iterator[tuple[str, list[Mapping[str, Cell]]]]:
         """Headings with their rows, in order of first appearance; one empty heading without groups."""
@@ -104,36 +115,13 @@ def to_markdown(table: Table) -> str:
             parts.append(f"**{heading}**\n\n")
         parts.append("| " + " | ".join(column.title for column in table.columns) + " |\n")
         parts.append("|" + "|".join("---:" if column.numeric else "---" for column in table.columns) + "|\n")
-        best = _best(table.columns, rows)
+        best = marked_best(table.columns, rows)
         for row in rows:
-            cells = [_bold(_text(row[c.key], c.digits), row is best.get(c.key), "**") for c in table.columns]
+            cells = [_bold(cell_text(row[c.key], c.digits), row is best.get(c.key), "**") for c in table.columns]
             parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n")
         parts.append("\n")
     parts.extend(f"{note}\n\n" for note in table.notes)
     return "".join(parts).rstrip("\n") + "\n"
-
-
-def to_html(table: Table) -> str:
-    """Render as an HTML table; groups become heading rows."""
-    head = "".join(f'<th class="{_css(c)}">{html.escape(c.title)}</th>' for c in table.columns)
-    body = []
-    for heading, rows in table.grouped():
-        if heading:
-            span = len(table.columns)
-            body.append(f'<tr class="group"><th colspan="{span}">{html.escape(heading)}</th></tr>')
-        best = _best(table.columns, rows)
-        for row in rows:
-            cells = []
-            for c in table.columns:
-                text = html.escape(_text(row[c.key], c.digits))
-                text = f"<strong>{text}</strong>" if row is best.get(c.key) else text
-                cells.append(f'<td class="{_css(c)}">{text}</td>')
-            body.append(f"<tr>{''.join(cells)}</tr>")
-    notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in table.notes)
-    return (
-        f'<div class="scroll"><table><caption>{html.escape(table.title)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>{notes}"
-    )
 
 
 def print_table(table: Table, console: Console) -> None:
@@ -148,9 +136,9 @@ def print_table(table: Table, console: Console) -> None:
         rendered = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
         for column in columns:
             rendered.add_column(column.title, justify="right" if column.numeric else "left", no_wrap=not column.wraps)
-        best = _best(columns, rows)
+        best = marked_best(columns, rows)
         for row in rows:
-            texts = [(escape(_text(row[c.key], c.digits, "±")), row is best.get(c.key)) for c in columns]
+            texts = [(escape(cell_text(row[c.key], c.digits, "±")), row is best.get(c.key)) for c in columns]
             rendered.add_row(*(f"[bold green]{text}[/]" if top else text for text, top in texts))
         console.print(f"\n[bold cyan]{escape(heading)}[/]", highlight=False)
         console.print(rendered)
@@ -177,6 +165,8 @@ def to_data(table: Table) -> list[dict[str, object]]:
 
 
 def _plain(value: Cell) -> object:
+    if isinstance(value, Shown):
+        return value.value
     return value._asdict() if isinstance(value, Estimate) else value
 
 
@@ -190,12 +180,14 @@ def _flat(row: Mapping[str, Cell], table: Table) -> dict[str, Cell]:
         value = row[key]
         if isinstance(value, Estimate):
             record[f"{key}_mean"], record[f"{key}_sd"] = value.mean, value.sd
+        elif isinstance(value, Shown):
+            record[key] = value.value
         else:
             record[key] = value
     return record
 
 
-def _best(columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]]) -> dict[str, Mapping[str, Cell]]:
+def marked_best(columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]]) -> dict[str, Mapping[str, Cell]]:
     """For every column that marks its best, the row that holds it."""
     best = {}
     for column in columns:
@@ -210,9 +202,27 @@ def _number(value: Cell) -> float:
     return float(value) if isinstance(value, float | int) else -math.inf
 
 
-def _text(value: Cell, digits: int, plus_minus: str = " ± ") -> str:
+def cell_value(value: Cell, column: Column) -> float | str | None:
+    """What a cell is sorted by: a number, "" where there is none, or None for its text."""
+    if isinstance(value, Shown):
+        return value.value
+    if isinstance(value, Estimate):
+        return value.mean
+    if isinstance(value, float | int):
+        return "" if math.isnan(value) else value
+    return "" if column.numeric or value is None else None
+
+
+def cell_text(value: Cell, digits: int, plus_minus: str = " ± ") -> str:
+    """What is written in a cell.
+
+    >>> cell_text(None, 2), cell_text(1.234, 2), cell_text(Estimate(1.0, 0.5), 1)
+    ('–', '1.23', '1.0 ± 0.5')
+    """
     if value is None:
         return "–"
+    if isinstance(value, Shown):
+        return value.text
     if isinstance(value, Estimate):
         spread = "" if value.sd is None else f"{plus_minus}{value.sd:.{digits}f}"
         return f"{value.mean:.{digits}f}{spread}"
@@ -221,7 +231,3 @@ def _text(value: Cell, digits: int, plus_minus: str = " ± ") -> str:
 
 def _bold(text: str, bold: bool, mark: str) -> str:
     return f"{mark}{text}{mark}" if bold else text
-
-
-def _css(column: Column) -> str:
-    return "num" if column.numeric else "txt"

@@ -1,0 +1,172 @@
+"""The report on a fitted model and a table: what fills the gaps, how sure and how good that is, how to do it again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.variational.conformal import check_level
+from ..estimators._validation import check_count
+from ..files import check_writable
+from ..masks import Seed
+from ..progress import Step, say_nothing
+from . import charts, words
+from .document import PACKAGES, versions
+from .extras import require
+from .given import Answers, Given, answers, given
+from .lines import python_lines, settings_of, written
+from .measure import Measured, NotMeasuredError, measure
+from .page import Charts, Code, Number, Page, Part, Words, write_page
+from .parts import before_and_after, fills, quality
+from .tables import Cell, Column, Table
+from .words import many, percent, pooled
+
+__all__ = ["Told", "write_report"]
+
+
+class Told(NamedTuple):
+    """What a caller knows that neither the model nor the table says; texts may have ``**bold**`` and `` `code` ``."""
+
+    source: str = ""
+    """Where the table comes from, such as the name of its file."""
+    columns: Sequence[str] = ()
+    """Names of the columns, where the table is an array that has none."""
+    done: Sequence[str] = ()
+    """Sentences about what was done, before those about the model."""
+    left_out: Sequence[str] = ()
+    """Sentences about what was left out and why, such as columns that are no numbers."""
+    parts: Sequence[Part] = ()
+    """What else was made, such as a forecast; it stands after what was done."""
+    settings: Mapping[str, object] = {}
+    """Settings besides the model's, such as the options of a command."""
+    code: str | None = None
+    """The lines that do it all again; None: those that fit the model and fill the table."""
+
+
+NOTHING_MORE = Told()
+
+STEPS = 4
+"""Of the work that `write_report` tells its progress of; fitting the copy is two of them."""
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    model: Any,
+    X: Any,
+    *,
+    level: float = 0.95,
+    fraction: float = 0.1,
+    length: int | None = None,
+    max_fills: int = 1000,
+    rng: Seed = 0,
+    told: Told = NOTHING_MORE,
+    step: Step = say_nothing,
+) -> Path:
+    """Write a report on a fitted model and a table as one HTML file; what the method ``report`` of the models calls.
+
+    That method says what the parameters mean; ``told`` is what else the report should say, and ``step`` is called with
+    how far it is, of STEPS.
+    """
+    _check(level, fraction, length, max_fills)
+    require("jinja2", "matplotlib")
+    check_writable(Path(path))
+    step(0, "asking the model")
+    found = given(model, X, told.columns)
+    said = answers(found, level)
+    step(1, "fitting a copy without hidden values")
+    measured: Measured | str
+    try:
+        measured = measure(found, level, fraction, length, rng)
+    except NotMeasuredError as problem:
+        measured = str(problem)
+    step(3, "drawing")
+    asked_for = {"level": level, "fraction": fraction, "length": length, "max_fills": max_fills, "rng": rng}
+    code = python_lines(model, asked_for, found.panel.values.shape) if told.code is None else told.code
+    parts = [
+        Part("What was done", [Words([*told.done, *words.what_was_done(found, level, said.lower is not None)])]),
+        *told.parts,
+        Part("Where values are missing", [Charts([charts.gap_map(found, said.filled)]), Words(words.why_gaps(found))]),
+        before_and_after(found, said, level),
+        *quality(found, measured, level),
+        fills(found, said, level, max_fills),
+        Part("What was left out, and why", [Words(words.left_out(found, said, told.left_out))]),
+        _settings(found, told),
+        Part("Do it again", [Words(words.repeatable(model)), Code(code)]),
+    ]
+    return write_page(Path(path), _page(found, said, measured, level, told.source, parts))
+
+
+def _check(level: float, fraction: float, length: int | None, max_fills: int) -> None:
+    """Refuse what cannot be asked for, before the work."""
+    check_level(level)
+    if not 0.0 < fraction < 1.0:
+        raise ValueError(f"fraction must lie strictly between 0 and 1; got {fraction!r}.")
+    check_count("max_fills", max_fills)
+    if length is not None:
+        check_count("length", length)
+
+
+def _page(
+    found: Given, said: Answers, measured: Measured | str, level: float, source: str, parts: Sequence[Part]
+) -> Page:
+    gap = found.gap
+    filled = int((gap & ~np.isnan(said.filled)).sum())
+    columns = many(int(gap.any(axis=0).sum()), "column")
+    numbers = [
+        Number(percent(1.0 - float(gap.mean())), "of the entries are observed"),
+        Number(f"{filled:,}", f"{'gap' if filled == 1 else 'gaps'} filled in {columns}"),
+    ]
+    if isinstance(measured, Measured):
+        ours, mean = pooled(measured, measured.errors.model), pooled(measured, measured.errors.mean)
+        numbers.append(
+            Number(f"{ours:.2f}", f"standard deviations is the error on hidden values (of the column mean: {mean:.2f})")
+        )
+        if level in measured.inside:
+            share = float(measured.inside[level].mean())
+            numbers.append(Number(f"{100 * share:.1f}%", f"of hidden values lie in their {100 * level:g}% intervals"))
+    where = f" in {source}" if source else ""
+    return Page(
+        title=f"{many(filled, 'gap')} filled{where}" if filled else f"No gap{where}",
+        lead="What was missing, what stands there now, how sure that is, and how good such fills are on values that "
+        "were hidden on purpose.",
+        parts=parts,
+        footer=f"Written by factorstream on {datetime.now(UTC).date().isoformat()} (UTC). This file needs nothing else "
+        "and loads nothing.",
+        above="factorstream report",
+        numbers=numbers,
+    )
+
+
+def _settings(found: Given, told: Told) -> Part:
+    model = found.model
+    settings = {name: str(value) for name, value in told.settings.items()}
+    settings |= {name: _short(value) for name, value in settings_of(model).items()}
+    library = [found.table.library] if found.table.library else []
+    used = ", ".join(f"{name} {number}" for name, number in versions([*PACKAGES, *library]).items())
+    return Part(
+        "Settings and versions",
+        [
+            _pairs(f"Settings of {type(model).__name__}", settings),
+            _pairs("What was learned", model._facts()),
+            Words([f"{used}."]),
+        ],
+    )
+
+
+def _pairs(title: str, values: Mapping[str, str]) -> Table:
+    rows: list[dict[str, Cell]] = [{"name": name, "value": value} for name, value in values.items()]
+    return Table(title, [Column("name", "", numeric=False), Column("value", "", numeric=False)], rows)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float) and np.isnan(value):
+        return "NaN"
+    text = written(value)
+    if text is not None:
+        return text
+    return f"an array of shape {np.shape(value)}" if np.ndim(value) else f"{value!r:.60}"
