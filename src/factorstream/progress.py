@@ -287,10 +287,11 @@ class _Notebook:
         self._show(work.ending(), escape(work.ending()))
 
     def _show(self, text: str, html: str) -> None:
-        from IPython.display import display
+        from IPython import display
 
+        show: Any = display.display  # IPython has no types for it
         content = {"text/plain": text, "text/html": f"<div>{html}</div>"}
         if self._handle is None:
-            self._handle = display(content, raw=True, display_id=True)
+            self._handle = show(content, raw=True, display_id=True)
         else:
             self._handle.update(content, raw=True)
