@@ -21,10 +21,10 @@ OF_THE_FACTORIZATION := tests/core/variational tests/estimators/test_bayesian_fa
 # Neighbours among the tests run in the same process, which keeps what they share.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test lint types contract unit compiled split browser docs bench format clean
+.PHONY: help demo test lint types contract unit compiled split browser docs site release-check bench format clean
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 $(READY): pyproject.toml Makefile
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -72,6 +72,13 @@ docs: $(READY) ## build the site in docs/_build/html, run its gallery, check its
 	$(BIN)/python docs/check_site.py docs/_build/html
 	@echo "Open docs/_build/html/index.html."
 
+site: docs ## keep the built site in site/, beside those of other versions
+	$(BIN)/python docs/keep_version.py docs/_build/html site
+
+release-check: $(READY) ## build wheel and sdist, use them with nothing else, and with the lowest versions
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release
+	$(BIN)/python tests/release_check.py
+
 bench: $(READY) ## time us beside the peers
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	$(BIN)/python -m benchmarks --output benchmark
@@ -81,4 +88,4 @@ format: $(READY) ## rewrite the files in the project's style
 	$(BIN)/ruff format .
 
 clean: ## remove everything that was made
-	rm -rf $(VENV) demo benchmark build dist docs/_build docs/gallery docs/generated docs/sg_execution_times.rst .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo benchmark build dist site docs/_build docs/gallery docs/generated docs/sg_execution_times.rst .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

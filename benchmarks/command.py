@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
-from factorstream.cli._command import Parser
 from factorstream.files import UnusableOutputError, make_folder
 from factorstream.report.extras import MissingExtraError, require
 
@@ -19,6 +19,14 @@ write a table (Markdown, JSON) and plots. Peers come with
 `pip install --group bench`; one that is not installed is named in the table
 as such, and so is a case whose data are not found.
 """
+
+
+class Parser(argparse.ArgumentParser):
+    """An `argparse` parser that answers bad arguments in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and where help is."""
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help).\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

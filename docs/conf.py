@@ -28,6 +28,7 @@ extensions = [
     "docstrings",
     "public_names",
     "repository_pages",
+    "notebooks",
 ]
 exclude_patterns = ["_build", "**sg_execution_times.rst"]  # the latter loads scripts from elsewhere
 templates_path = ["_templates"]
@@ -70,6 +71,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "factorstream"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["versions.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_show_sphinx = False
@@ -79,6 +81,7 @@ html_theme_options = {
     "show_prev_next": True,
     "header_links_before_dropdown": 6,
     "navbar_align": "left",
+    "navbar_end": ["version", "theme-switcher"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],

@@ -1,8 +1,12 @@
-"""A table with gaps in a file, and the command `factorstream impute` on it."""
+"""Tables with gaps in files, and commands on them, in this process and in one of their own."""
 
 from __future__ import annotations
 
 import csv
+import json
+import subprocess
+import sys
+from datetime import datetime, timedelta
 
 import numpy as np
 
@@ -44,3 +48,43 @@ def run(capsys, *arguments):
     said = capsys.readouterr()
     assert said.out == ""
     return code, said.err
+
+
+def series(path, n=160, left_out=(), missing=0.1, seed=0):
+    """Hourly loads of four sites that share a daily cycle, in a file; the numbers, with NaN in the gaps."""
+    rng = np.random.default_rng(seed)
+    hour = np.arange(n)[:, None]
+    X = 20 + 5 * np.sin(2 * np.pi * hour / 24 + np.arange(4)) + 0.3 * rng.normal(size=(n, 4))
+    X = np.round(np.where(rng.random(X.shape) < missing, np.nan, X), 3)
+    rows = []
+    for k in range(n):
+        if k in left_out:
+            X[k] = np.nan
+            continue
+        when = (datetime(2024, 5, 1) + timedelta(hours=k)).strftime("%Y-%m-%d %H:%M")
+        rows.append([when, "north", *("" if np.isnan(value) else f"{value:g}" for value in X[k])])
+    write(path, ["time", "region", "a", "b", "c", "d"], rows)
+    return X
+
+
+def say(capsys, *arguments):
+    """Exit code, standard output and standard error of a command in this process."""
+    try:
+        code = cli.main(list(map(str, arguments)))
+    except SystemExit as stop:
+        code = stop.code
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def summary(capsys, *arguments):
+    """What a command that works says with --json."""
+    code, out, err = say(capsys, *arguments, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def process(*arguments, **options):
+    """A command in a process of its own, to its end."""
+    command = [sys.executable, "-m", "factorstream", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, check=False, **options)

@@ -7,8 +7,8 @@ import io
 import numpy as np
 import pytest
 
-from factorstream import completion
 from factorstream.completion import Absurd, Settings, complete_file
+from factorstream.jobs import filling
 from factorstream.sources.tables import TableError
 
 
@@ -34,7 +34,7 @@ def test_facts_are_returned_and_nothing_is_written_or_printed(path, capsys):
 
 def test_blocks_do_not_matter(path, monkeypatch):
     whole = complete_file(path, Settings(level=0.9))
-    monkeypatch.setattr(completion, "CELLS_AT_ONCE", 4 * 7)
+    monkeypatch.setattr(filling, "CELLS_AT_ONCE", 4 * 7)
     parts = complete_file(path, Settings(level=0.9))
     one, other = (np.frombuffer(found.content[-150 * 12 * 8 :]) for found in (whole, parts))
     np.testing.assert_allclose(one, other, rtol=1e-10)
@@ -45,7 +45,7 @@ def test_an_absurd_value_is_named_and_stays_in_the_file(path, monkeypatch):
     X[140, 2] = np.nan
     np.save(path, X)
     expected = np.load(io.BytesIO(complete_file(path, Settings()).content))
-    monkeypatch.setattr(completion, "CELLS_AT_ONCE", 4 * 7)
+    monkeypatch.setattr(filling, "CELLS_AT_ONCE", 4 * 7)
     X[140, 2] = 1e12
     np.save(path, X)
     completion_ = complete_file(path, Settings())  # without a warning

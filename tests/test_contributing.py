@@ -26,6 +26,7 @@ from factorstream.core.filter import coefficients
 from factorstream.core.filter.coefficients import Belief, Sample
 from factorstream.core.place import HERE
 from factorstream.estimators import _variational
+from factorstream.jobs.forecasting import ForecastSettings, forecast_file
 from factorstream.sources import tables
 from factorstream.sources.tables import TableError
 from factorstream.tall import places
@@ -253,6 +254,15 @@ def test_the_file_format_keeps_what_was_there(rng, json_lines, tmp_path):
     assert np.std((filled - truth)[np.isnan(X)]) < np.std(truth)
 
 
+def test_the_file_format_takes_forecasts(rng, json_lines, tmp_path):
+    path = tmp_path / "in.jsonl"
+    rows = [{"day": f"2024-01-{k + 1:02d}", "x": float(x)} for k, x in enumerate(rng.normal(size=30))]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+    written = [json.loads(line) for line in forecast_file(path, ForecastSettings(2)).content.decode().splitlines()]
+    assert [row["day"] for row in written] == ["2024-01-31", "2024-02-01"]
+    assert all(row["x_lower"] < row["x"] < row["x_upper"] for row in written)
+
+
 @pytest.mark.parametrize(
     "content", ["1\n", "[1, 2]\n", '{"a": 1\n', '"text"\n', "null\n", "[[1, 2]]\n", '{"a": "b"}\n', "\n"]
 )
@@ -277,7 +287,7 @@ def test_the_command_runs(rng, new_file, monkeypatch, tmp_path, capsys):
     assert capsys.readouterr().out.strip() == "DictionaryFilter(drift=0.5, n_components=3)"
     path.write_bytes(path.read_bytes()[:-1])
     assert main(["show", str(path)]) == 2
-    assert main(["show", str(tmp_path / "nothing")]) == 1
+    assert main(["show", str(tmp_path / "nothing")]) == 2
     assert re.fullmatch(r"(factorstream: [^\n]+\n){2}", capsys.readouterr().err)
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])

@@ -132,8 +132,8 @@ def test_files_that_are_named_are_there(page):
 
 def test_commands_that_are_named_are_there():
     text = "\n".join(map(without_code, PAGES))
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
-    assert set(re.findall(r"(?:`|^    )make (\w+)", text, flags=re.MULTILINE)) <= targets
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    assert set(re.findall(r"(?:`|^    )make ([\w-]+)", text, flags=re.MULTILINE)) <= targets
     commands = set(re.findall(r"(?:`|^    )factorstream (\w+)", text, flags=re.MULTILINE))
     assert commands - {"show"} <= set(COMMANDS)  # show is an example of CONTRIBUTING
     for script in re.findall(r"(?:`|^    )python ([\w/]+\.py)", text, flags=re.MULTILINE):

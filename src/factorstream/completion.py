@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .core.absurd_rows import absurd_entries
 from .core.fill_values import is_fill
 from .core.variational.conformal import CalibrationError
-from .estimators.low_rank_imputer import LowRankImputer
+from .jobs.filling import fill, fitted, interval, n_known
+from .jobs.reading import named
+from .sources.columns import drop_columns, feature_names, take_columns, take_names
 from .sources.table import Array, Stray
 from .sources.tables import Bounds, Table, TableError, encode, read_table
+from .sources.timeline import Timeline, counting_columns, timeline
 
 __all__ = ["Absurd", "Completion", "Settings", "Suspect", "complete_file"]
-
-CELLS_AT_ONCE = 1_000_000
-"""Entries filled between two reports of progress: 8 MB of float64. Not tuned; the numbers do not depend on it."""
 
 FAR = 3.0
 """Ranges of a column's other values by which a fill value must lie outside them to be pointed out. Not tuned; it shapes
 a hint and no number: the -9999 of a thermometer is hundreds of ranges off, the 999 of an age of people nine."""
-
-ABSURD = "X has an absurd value"
-"""How a warning begins that is not shown: `Completion.absurd` says the same with the column's name and the place."""
 
 Progress = Callable[[str, float], None]
 """Called with the name of the present step and the share of the work that is done."""
@@ -46,6 +42,12 @@ class Settings(NamedTuple):
     """Whether the first line of a text holds the names of the columns."""
     missing: tuple[str, ...] = ()
     """Texts and numbers that mark a gap besides those that always do."""
+    sequence: bool = False
+    """Whether rows are time steps in order, which are filled by what comes before and after them as well."""
+    keep_model: bool = False
+    """Whether the model will be used again: it is then fitted even where there is no gap, and calibrated."""
+    verbose: int = 0
+    """Whether a fit shows how far it is."""
 
 
 class Suspect(NamedTuple):
@@ -98,22 +100,33 @@ class Completion(NamedTuple):
     """Columns that would have been taken as numbers if their commas were points."""
     absurd: list[Absurd]
     """Values that were taken as missing while filling the gaps; they stay in the file."""
-
-
-class _UnfitError(ValueError):
-    """Nothing could be fitted to the table."""
+    unknown: list[str]
+    """Columns with gaps that stay, because the model that was given does not know them."""
+    steps_left_out: int
+    """Time steps without a row; the model of a sequence took them as rows without data."""
+    model: Any = None
+    """The model that filled the gaps; None where there was nothing to fill."""
+    names: Sequence[str] = ()
+    """Of its features."""
+    X: Array | None = None
+    """What it was asked to fill: the columns of numbers, with rows of NaN where a time step is left out."""
+    when: Timeline | None = None
+    """Of sequences: when the rows are."""
 
 
 class _Filled(NamedTuple):
     values: Array
     bounds: Bounds | None
-    n_components: int
     calibrated: bool
-    n_known: Array  # values that are known of each column
+    model: Any
 
 
-def complete_file(path: Path, settings: Settings, progress: Progress = lambda what, share: None) -> Completion:
+def complete_file(
+    path: Path, settings: Settings, progress: Progress = lambda what, share: None, model: Any = None
+) -> Completion:
     """Fill the gaps in the columns of numbers of a CSV, TSV, Parquet or NPY file.
+
+    A model that was fitted before fills those columns that it knows; otherwise one is fitted to the file.
 
     Raises
     ------
@@ -122,14 +135,66 @@ def complete_file(path: Path, settings: Settings, progress: Progress = lambda wh
     """
     progress("reading", 0.0)
     table = read_table(path, settings.delimiter, settings.header, settings.missing)
+    when = timeline(table) if settings.sequence else None
+    unknown: list[str] = []
+    if model is not None:
+        unknown = _take_columns(table, model, path)
+    elif settings.sequence:
+        drop_columns(table, counting_columns(table))
     if not table.numeric:
-        why = "".join(f" (line {one.line} of column {one.column} has {one.text!r:.50})" for one in table.strays[:1])
-        for name in table.decimal_commas[:1]:
-            why = f" (column {name.removeprefix('column ')} has decimal commas; write 1.5 instead of 1,5)"
-        raise TableError(f"{path} cannot be used: it has no column of numbers{why}.")
+        raise TableError(f"{named(path)} cannot be used: it has no column of numbers{_why(table)}.")
     gaps = np.isnan(table.numbers)
+    found = _facts(table, gaps)._replace(unknown=unknown, steps_left_out=0 if when is None else when.n_left_out)
+    if not found.n_gaps and not settings.keep_model:
+        return found
+    if settings.level is not None:
+        _check_names(table, gaps)
+    found = _with_absurd(found, table)
+    try:
+        X = np.ascontiguousarray(table.numbers)  # one copy, not one per call
+        filled = _complete(X, settings, progress, model, when)
+    except (ValueError, MemoryError) as problem:  # more components than memory has room for
+        raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
+    progress("encoding", 0.95)
+    bounds = filled.bounds
+    if bounds is not None:
+        unbounded, known = np.isinf(bounds.lower).any(axis=0), n_known(filled.model)
+        found = found._replace(
+            one_value=[table.names[table.numeric[j]] for j in np.flatnonzero(unbounded & (known == 1))],
+            few_equal_values=[table.names[table.numeric[j]] for j in np.flatnonzero(unbounded & (known > 1))],
+        )
+        bounds = Bounds(*(np.where(np.isinf(bound), np.nan, bound) for bound in bounds))
+    return found._replace(
+        content=encode(table, filled.values, bounds) if found.n_gaps else table.raw,
+        n_components=filled.model.n_components_,
+        calibrated=filled.calibrated,
+        model=filled.model,
+        names=feature_names(table),
+        X=X if when is None else when.spread(X),
+        when=when,
+    )
+
+
+def _take_columns(table: Table, model: Any, path: Path) -> list[str]:
+    """Keep the columns that the model knows; the names of others that have gaps."""
+    gappy = [table.names[j] for at, j in enumerate(table.numeric) if np.isnan(table.numbers[:, at]).any()]
+    try:
+        return [name for name in take_columns(table, take_names(model), model.n_features_in_) if name in gappy]
+    except TableError as problem:
+        raise TableError(f"{named(path)} cannot be used: {problem}.") from None
+
+
+def _why(table: Table) -> str:
+    """Why no column is numbers, as far as one cell says it."""
+    for name in table.decimal_commas[:1]:
+        return f" (column {name.removeprefix('column ')} has decimal commas; write 1.5 instead of 1,5)"
+    return "".join(f" (line {one.line} of column {one.column} has {one.text!r:.50})" for one in table.strays[:1])
+
+
+def _facts(table: Table, gaps: Array) -> Completion:
+    """What can be said before anything is filled."""
     others = sorted(set(range(len(table.names))) - set(table.numeric))
-    found = Completion(
+    return Completion(
         content=table.raw,
         n_gaps=int(gaps.sum()),
         n_columns=int(gaps.any(axis=0).sum()),
@@ -143,79 +208,44 @@ def complete_file(path: Path, settings: Settings, progress: Progress = lambda wh
         strays=table.strays,
         decimal_commas=table.decimal_commas,
         absurd=[],
-    )
-    if not found.n_gaps:
-        return found
-    if settings.level is not None:
-        _check_names(table, gaps)
-    found = _with_absurd(found, table)
-    try:
-        filled = _complete(np.ascontiguousarray(table.numbers), settings, progress)  # one copy, not one per call
-    except _UnfitError as problem:
-        raise TableError(f"{path} cannot be used: {str(problem).rstrip('.')}.") from None
-    progress("encoding", 0.95)
-    bounds = filled.bounds
-    if bounds is not None:
-        unbounded = np.isinf(bounds.lower).any(axis=0)
-        found = found._replace(
-            one_value=[table.names[table.numeric[j]] for j in np.flatnonzero(unbounded & (filled.n_known == 1))],
-            few_equal_values=[table.names[table.numeric[j]] for j in np.flatnonzero(unbounded & (filled.n_known > 1))],
-        )
-        bounds = Bounds(*(np.where(np.isinf(bound), np.nan, bound) for bound in bounds))
-    return found._replace(
-        content=encode(table, filled.values, bounds),
-        n_components=filled.n_components,
-        calibrated=filled.calibrated,
+        unknown=[],
+        steps_left_out=0,
     )
 
 
-def _complete(X: Array, settings: Settings, progress: Progress) -> _Filled:
+def _complete(X: Array, settings: Settings, progress: Progress, model: Any, when: Timeline | None) -> _Filled:
     """X with its gaps filled, and its bounds if a level is given."""
-    progress("fitting", 0.1)
-    imputer = _fitted(X, settings, calibrate=settings.level is not None)
+    at = slice(None) if when is None else when.steps
+    rows = X if when is None else when.spread(X)
+    given = model is not None
+    calibrate = settings.level is not None or settings.keep_model
+    if not given:
+        progress("fitting", 0.1)
+        model = _new(rows, settings, calibrate=calibrate)
     bounds, calibrated = None, True
     if settings.level is not None:
-        bounds = _bounds(imputer, X, settings.level, progress)
-        if bounds is None:
-            imputer, calibrated = _fitted(X, settings, calibrate=False), False
-            bounds = _bounds(imputer, X, settings.level, progress)
-    (values,) = _by_blocks(lambda rows: (imputer.transform(rows),), X, progress, "filling", 0.85)
-    return _Filled(values, bounds, imputer.n_components_, calibrated, imputer.n_observed_)
+        try:
+            bounds = interval(model, rows, settings.level, progress)
+            calibrated = bool(model.get_params(deep=False).get("calibrate", True))
+        except CalibrationError:
+            if given:
+                raise
+            model, calibrated = _new(rows, settings, calibrate=False), False
+            bounds = interval(model, rows, settings.level, progress)
+        bounds = Bounds(*(part[at] for part in bounds))
+    return _Filled(fill(model, rows, progress)[at], bounds, calibrated, model)
 
 
-def _fitted(X: Array, settings: Settings, *, calibrate: bool) -> LowRankImputer:
-    imputer = LowRankImputer(
-        settings.components, robust=settings.robust, calibrate=calibrate, random_state=settings.seed
+def _new(X: Array, settings: Settings, *, calibrate: bool) -> Any:
+    return fitted(
+        X,
+        settings.components,
+        settings.robust,
+        calibrate,
+        settings.seed,
+        sequence=settings.sequence,
+        verbose=settings.verbose,
     )
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ABSURD)
-            imputer.fit(X)
-    except (ValueError, MemoryError) as problem:  # more components than memory has room for
-        raise _UnfitError(str(problem)) from None
-    return imputer
-
-
-def _bounds(imputer: LowRankImputer, X: Array, level: float, progress: Progress) -> Bounds | None:
-    """The interval of every entry; None where the fit has too few hidden entries to calibrate one of this level."""
-    try:
-        return Bounds(*_by_blocks(lambda rows: imputer.predict_interval(rows, level), X, progress, "bounding", 0.75))
-    except CalibrationError:
-        return None
-
-
-def _by_blocks(
-    answer: Callable[[Array], Sequence[Array]], X: Array, progress: Progress, what: str, start: float
-) -> list[Array]:
-    """The arrays that ``answer`` returns for blocks of rows, each joined over the blocks."""
-    size = max(1, CELLS_AT_ONCE // X.shape[1])
-    parts = []
-    for first in range(0, len(X), size):
-        progress(what, start + 0.1 * first / len(X))
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ABSURD)
-            parts.append(answer(X[first : first + size]))
-    return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
 
 
 def _with_absurd(found: Completion, table: Table) -> Completion:

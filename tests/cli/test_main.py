@@ -1,8 +1,10 @@
 """The command line as a whole."""
 
+import json
 import pkgutil
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -42,7 +44,7 @@ except SystemExit:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stdout.partition("MODULES")[2].split()}
     assert "factorstream" in loaded
-    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "matplotlib", "rich"}
+    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "matplotlib", "rich", "jinja2"}
 
 
 def test_version(capsys):
@@ -64,3 +66,45 @@ def test_help_needs_no_optional_package():
     code = "import sys; sys.modules['rich'] = sys.modules['matplotlib'] = None; from factorstream.cli import main; main(['reproduce', '--help'])"  # noqa: E501
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "--quick" in done.stdout
+
+
+def test_debug_shows_the_traceback(capsys, tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\nx,y\n")
+    arguments = ["impute", str(tmp_path / "x.csv"), "-o", str(tmp_path / "y.csv")]
+    assert cli.main(arguments) == 2
+    plain = capsys.readouterr().err
+    assert cli.main([*arguments, "--debug"]) == 2
+    full = capsys.readouterr().err
+    assert plain.count("\n") == 1
+    assert full.startswith("Traceback")
+    assert full.endswith(plain)
+
+
+def test_what_nobody_thought_of_is_one_sentence_too(capsys, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("something\nwith two lines.")
+
+    monkeypatch.setattr("factorstream.completion.complete_file", fail)
+    arguments = ["impute", str(tmp_path / "x.csv"), "-o", str(tmp_path / "y.csv")]
+    assert cli.main(arguments) == 1
+    assert capsys.readouterr().err == "factorstream: RuntimeError: something (pass --debug for the traceback).\n"
+    assert cli.main([*arguments, "--json"]) == 1
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert json.loads(said.out)["error"].startswith("RuntimeError: something")
+
+
+def test_warnings_become_notes_and_quiet_says_nothing(capsys, tmp_path, monkeypatch):
+    def warn(*_, **__):
+        for _ in range(2):
+            warnings.warn("mind the gap", UserWarning, stacklevel=1)
+        raise MemoryError
+
+    monkeypatch.setattr("factorstream.completion.complete_file", warn)
+    arguments = ["impute", str(tmp_path / "x.csv"), "-o", str(tmp_path / "y.csv")]
+    assert cli.main(arguments) == 1
+    noted, failed = capsys.readouterr().err.splitlines()
+    assert noted == "factorstream: mind the gap"
+    assert failed.startswith("factorstream: There is not enough memory")
+    assert cli.main([*arguments, "--quiet"]) == 1
+    assert capsys.readouterr().err.splitlines() == [failed]

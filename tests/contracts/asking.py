@@ -145,6 +145,7 @@ def answers(model, X, n=20):
         out["recent"], out["denoise"] = model.recent(), model.denoise(X)
         alarms = model.alarms(X)
         out["alarms up"], out["alarms fired"] = alarms.up, alarms.fired
+        out["deviations"] = model.deviations(X)
     return {name: np.asarray(value) for name, value in out.items()}
 
 

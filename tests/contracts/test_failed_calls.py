@@ -60,7 +60,7 @@ def test_questions_change_nothing_and_bad_ones_are_refused(case):
 
 QUESTIONS = (
     "transform", "inverse_transform", "impute", "predict_interval", "sample_imputations", "score_samples", "score",
-    "denoise", "alarms", "get_feature_names_out",
+    "denoise", "alarms", "deviations", "get_feature_names_out",
 )  # fmt: skip
 
 

@@ -12,6 +12,8 @@ from contracts.asking import EVERY, learned, parts, ways
 from contracts.estimators import rows
 from factorstream import progress
 
+pytestmark = pytest.mark.once  # how rows go through the filter changes nothing here
+
 
 def without_verbose(model):
     """Everything that was learned; the parameters that are kept with it say what ``verbose`` was."""

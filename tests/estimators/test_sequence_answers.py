@@ -10,6 +10,7 @@ import reference_sequences as ref
 from dynamics_problems import changed, linear
 from factorstream import SequenceFilter
 from factorstream.core.dynamics.fit import filtered, smoothed
+from factorstream.core.dynamics.scale import student_factor
 from factorstream.metrics import rmse
 from sequence_problems import gappy, panel
 
@@ -129,3 +130,32 @@ def test_intervals_of_a_feature_with_few_values_are_students_at_every_level():
     np.testing.assert_allclose(outer / inner, stats.t.ppf(0.975, 4) / stats.t.ppf(0.75, 4), rtol=1e-6)
     stream = SequenceFilter(2, drift="none", calibrate=False).partial_fit(X[:128])
     np.testing.assert_array_equal(stream.state_.counts, np.isfinite(X[:128]).sum(0))
+
+
+def test_deviations_are_those_from_the_forecast_that_the_rows_before_make(rng):
+    """Against `impute` of a filter that has seen the rows before and nothing of the row itself."""
+    Y = np.sin(np.arange(120)[:, None] / 7 + np.arange(4)) + 0.1 * rng.normal(size=(120, 4))
+    Y[rng.random(Y.shape) < 0.1] = np.nan
+    model = SequenceFilter(3, smooth=False, drift="none", calibrate=False).fit(Y)
+    away = model.deviations(Y)
+    assert (away[np.isnan(Y)] == 0).all()
+    assert 0.8 < np.sqrt(np.mean(away[~np.isnan(Y)] ** 2)) < 1.2
+    for t in (1, 40, 119):
+        before = np.vstack([Y[:t], np.full((1, 4), np.nan)])
+        mean, std = (part[-1] for part in model.impute(before, return_std=True))
+        std = std / student_factor(model.state_.counts)  # which widens what is reported where values are few
+        expected = np.where(np.isnan(Y[t]), 0.0, (Y[t] - mean) / std)
+        np.testing.assert_allclose(away[t], expected, rtol=1e-6, atol=1e-9)
+
+
+def test_a_value_out_of_all_proportion_is_infinitely_far_and_changes_no_other(rng):
+    Y = np.sin(np.arange(80)[:, None] / 7 + np.arange(3)) + 0.1 * rng.normal(size=(80, 3))
+    model = SequenceFilter(2, drift="none", calibrate=False).fit(Y)
+    spoiled = Y.copy()
+    spoiled[40, 1] = -1e12
+    hidden = Y.copy()
+    hidden[40, 1] = np.nan
+    away, expected = model.deviations(spoiled), model.deviations(hidden)
+    assert away[40, 1] == -np.inf
+    expected[40, 1] = -np.inf
+    np.testing.assert_array_equal(away, expected)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factorstream.sources.delimited import _split, _text, parse_delimited
+from factorstream.sources.cells import cell_text
+from factorstream.sources.delimited import parse_delimited, split_lines
 from factorstream.sources.tables import Bounds, TableError, encode, read_table
 
 
@@ -51,8 +52,8 @@ def test_cells_are_those_that_the_csv_module_wrote(rows, quoting):
     file = io.StringIO()
     csv.writer(file, lineterminator="\n", quoting=quoting).writerows(rows)
     text = file.getvalue()
-    lines = list(_split(text, ","))
-    assert [[_text(cell) for cell in cells] for cells, _ in lines] == rows
+    lines = list(split_lines(text, ","))
+    assert [[cell_text(cell) for cell in cells] for cells, _ in lines] == rows
     assert "".join(",".join(cells) + end for cells, end in lines) == text
 
 

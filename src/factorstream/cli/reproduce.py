@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import click
 
 from ..files import make_folder
 from ..report.extras import require
-from ._command import Command, fraction, whole_number
+from ._command import BadInputError, Words, command
+from ._options import FILE, fraction, whole_number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,46 +26,74 @@ SEEDS = 3
 """Unless ``--seeds`` or ``--quick`` says otherwise. Not tuned: enough to show how much the seed matters."""
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--experiment",
-        choices=list(_EXPERIMENTS),
-        default="restoration",
-        help="which one (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="one seed; two readings of the paper and a short NMF, or one fraction: under a minute on an idle core",
-    )
-    parser.add_argument(
-        "--seeds", type=whole_number, metavar="N", help=f"number of seeds (default: {SEEDS}, or 1 with --quick)"
-    )
-    parser.add_argument(
-        "--fraction",
-        type=fraction("a fraction"),
-        nargs="+",
-        metavar="F",
-        help="remove these fractions (0 < F < 1) instead of those of the paper",
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=Path("reproduction"),
-        metavar="DIR",
-        help="folder (default: %(default)s)",
-    )
+class _SeveralFractions(click.Command):
+    """``--fraction 0.2 0.3`` means the same as ``--fraction 0.2 --fraction 0.3``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        out: list[str] = []
+        waiting = given = False  # for the value of --fraction; one has been given
+        for text in args:
+            if waiting and not text.startswith("-"):
+                out += ["--fraction", text] if given else [text]
+                given = True
+                continue
+            if waiting and not given:
+                break
+            out.append(text)
+            waiting, given = text == "--fraction", False
+        if waiting and not given:
+            raise click.UsageError("argument --fraction: expected at least one argument", ctx)
+        return super().parse_args(ctx, out)
 
 
-def _run(arguments: argparse.Namespace) -> int:
+class _Plan(NamedTuple):
+    """What was asked for."""
+
+    quick: bool
+    seeds: range
+    fractions: list[float]
+    output: Path
+
+
+@command("reproduce", "run an experiment of the paper and write its report", cls=_SeveralFractions)
+@click.option(
+    "--experiment",
+    type=click.Choice(["restoration", "sequences"]),
+    default="restoration",
+    show_default=True,
+    help="which one",
+)
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="one seed; two readings of the paper and a short NMF, or one fraction: under a minute on an idle core",
+)
+@click.option(
+    "--seeds", type=whole_number(), metavar="N", help=f"number of seeds (default: {SEEDS}, or 1 with --quick)"
+)
+@click.option(
+    "--fraction",
+    "fractions",
+    type=fraction("a fraction"),
+    multiple=True,
+    metavar="F...",
+    help="remove these fractions (0 < F < 1) instead of those of the paper",
+)
+@click.option("--output", type=FILE, default=Path("reproduction"), show_default=True, metavar="DIR", help="folder")
+def COMMAND(
+    words: Words, experiment: str, quick: bool, seeds: int | None, fractions: tuple[float, ...], output: Path
+) -> None:
+    """Run an experiment of the paper, print its table beside ours, and write a report."""
     require("jinja2", "matplotlib", "rich")
-    make_folder(arguments.output)
+    make_folder(output)
     from rich.console import Console
 
-    return _EXPERIMENTS[arguments.experiment](arguments, Console())
+    plan = _Plan(quick, range(seeds or (1 if quick else SEEDS)), list(dict.fromkeys(fractions)), output)
+    paths = {"restoration": _restoration, "sequences": _sequences}[experiment](plan, Console(quiet=words.quiet))
+    words.fact(experiment=experiment, files=list(map(str, paths)))
 
 
-def _restoration(arguments: argparse.Namespace, console: Console) -> int:
+def _restoration(plan: _Plan, console: Console) -> Sequence[Path]:
     from ..datasets import load_olivetti
     from ..experiments import restoration
     from ..experiments.methods import Settings, paper_methods
@@ -73,22 +102,20 @@ def _restoration(arguments: argparse.Namespace, console: Console) -> int:
 
     faces = load_olivetti()
     console.print(f"Faces: {faces.source}.", highlight=False)
-    settings = Settings.for_quick_run() if arguments.quick else Settings()
-    methods, readings, seeds = paper_methods(settings), _readings(arguments), _seeds(arguments)
-    total = len(methods) * len(readings) * len(seeds)
+    settings = Settings.for_quick_run() if plan.quick else Settings()
+    methods, readings = paper_methods(settings), _readings(plan)
+    total = len(methods) * len(readings) * len(plan.seeds)
     try:
         result = _watched(
-            console, total, lambda notify: restoration.run(faces.images, readings, methods, seeds, notify)
+            console, total, lambda notify: restoration.run(faces.images, readings, methods, plan.seeds, notify)
         )
     except restoration.NothingLeftError as problem:
-        print(f"factorstream: {problem}", file=sys.stderr)
-        return 2
+        raise BadInputError(str(problem)) from None
     print_table(summary(result), console)
-    _name(console, write_report(result, settings, faces.source, arguments.output))
-    return 0
+    return _named(console, write_report(result, settings, faces.source, plan.output))
 
 
-def _sequences(arguments: argparse.Namespace, console: Console) -> int:
+def _sequences(plan: _Plan, console: Console) -> Sequence[Path]:
     from ..datasets import load_london_air
     from ..experiments import sequences
     from ..experiments.sequences_report import summary, write_report
@@ -96,28 +123,22 @@ def _sequences(arguments: argparse.Namespace, console: Console) -> int:
 
     air = load_london_air()
     console.print(f"PM10: {air.source}.", highlight=False)
-    fractions = list(dict.fromkeys(arguments.fraction or sequences.FRACTIONS[: 1 if arguments.quick else None]))
-    seeds = _seeds(arguments)
-    total = len(sequences.METHODS) * len(fractions) * len(seeds)
-    result = _watched(console, total, lambda notify: sequences.run(air.values, fractions, seeds, notify))
+    fractions = plan.fractions or list(sequences.FRACTIONS[: 1 if plan.quick else None])
+    total = len(sequences.METHODS) * len(fractions) * len(plan.seeds)
+    result = _watched(console, total, lambda notify: sequences.run(air.values, fractions, plan.seeds, notify))
     print_table(summary(result), console)
-    _name(console, write_report(result, air.source, arguments.output))
-    return 0
+    return _named(console, write_report(result, air.source, plan.output))
 
 
-def _seeds(arguments: argparse.Namespace) -> range:
-    return range(arguments.seeds or (1 if arguments.quick else SEEDS))
-
-
-def _readings(arguments: argparse.Namespace) -> list[Reading]:
+def _readings(plan: _Plan) -> list[Reading]:
     from ..experiments.restoration import paper_readings, random_reading
 
-    if arguments.fraction:
-        return [random_reading(share) for share in dict.fromkeys(arguments.fraction)]
-    return [reading for reading in paper_readings() if not (arguments.quick and reading.key == "block")]
+    if plan.fractions:
+        return [random_reading(share) for share in plan.fractions]
+    return [reading for reading in paper_readings() if not (plan.quick and reading.key == "block")]
 
 
-def _name(console: Console, paths: Sequence[Path]) -> None:
+def _named(console: Console, paths: Sequence[Path]) -> Sequence[Path]:
     """Say what the numbers depend on, which files were written, and which one to open."""
     from ..report.document import versions
 
@@ -125,6 +146,7 @@ def _name(console: Console, paths: Sequence[Path]) -> None:
     console.print("\nOpen", paths[0], "for the report. Also written:", highlight=False, soft_wrap=True)
     for path in paths[1:]:
         console.print(f"  {path}", highlight=False, markup=False, soft_wrap=True)
+    return paths
 
 
 def _watched(console: Console, total: int, work: Callable[[Callable[[str], None]], Found]) -> Found:
@@ -142,17 +164,3 @@ def _watched(console: Console, total: int, work: Callable[[Callable[[str], None]
             started = True
 
         return work(notify)
-
-
-_EXPERIMENTS: dict[str, Callable[[argparse.Namespace, Console], int]] = {
-    "restoration": _restoration,
-    "sequences": _sequences,
-}
-
-COMMAND = Command(
-    "reproduce",
-    help="run an experiment of the paper and write its report",
-    description="Run an experiment of the paper, print its table beside ours, and write a report.",
-    add_arguments=_add_arguments,
-    run=_run,
-)

@@ -179,10 +179,7 @@ def fit(
     step: Step,
     name: str,
 ) -> FilterRun:
-    """Pass over all rows of X, ``n_passes`` times or until the dictionary's share of the variance is small enough.
-
-    ``step`` is told how many rows of all passes the estimator of this name has taken in.
-    """
+    """Pass over X ``n_passes`` times, or until the dictionary's share of the variance is small; step by step."""
     run: FilterRun | None = None
     for k in range(n_passes):
         order = rng.permutation(X.shape[0]) if shuffle else np.arange(X.shape[0])

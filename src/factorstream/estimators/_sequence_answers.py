@@ -213,6 +213,21 @@ class SequenceAnswers(SequenceAttributes):
         fired[absurd.row], score[absurd.row] = True, CUT
         return Alarms(fired, score, up, down, when=marked_times(table, fired))
 
+    def deviations(self, X: TableLike) -> TableLike:
+        """How many standard deviations every entry of X lies from its forecast, which the rows before it make.
+
+        Zero where X is missing. They say which features are to blame for a row that ``alarms`` or ``score_samples``
+        find strange. A value out of all proportion, which all other questions take as missing, is infinitely far.
+        """
+        values, table = self._given(X)
+        absurd = absurd_beside(self.state_.seen, values)
+        plain = without(values, absurd)
+        innovations = self._innovations(plain)
+        mean, var = (np.array([getattr(one, part) for one in innovations]) for part in ("mean", "var"))
+        away = np.where(np.isnan(plain), 0.0, (plain - mean) / np.sqrt(var))
+        away[absurd.row, absurd.column] = np.copysign(np.inf, absurd.value)
+        return rebuild_table(away, table)
+
     # ---------------------------------------------------------------- between X and the core
 
     def _read(self, X: TableLike, *, reset: bool, after: Table | None = None) -> tuple[Array, Table]:

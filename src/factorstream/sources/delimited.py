@@ -14,17 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..text import counted
-from .table import Array, Format, OutputColumn, ReadOptions, Stray, TableError
+from .cells import all_gaps, cell_text, finite_number, is_gap, quoted, said, written
+from .table import Array, Format, NewColumn, OutputColumn, ReadOptions, Stray, TableError
 
-__all__ = ["FORMAT", "parse_delimited"]
+__all__ = ["FORMAT", "parse_delimited", "sniff_delimiter", "split_lines", "write_delimited"]
 
 DELIMITERS = ",;\t|"
 """Those that are looked for."""
-GAPS = frozenset(["", "na", "n/a", "#n/a", "#na", "<na>", "nan", "-nan", "null", "none", "missing", ".", "?", "-"])
-"""What counts as a gap in a column of numbers, in any case of letters and between spaces."""
-
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d[\d.]*,\d+(?:[eE][+-]?\d+)?\s*")
-_CODE = re.compile(r"\s*[+-]?0\d")  # 00123 is the name of something, not a number
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -51,7 +48,7 @@ class _TextTable:
         _check_widths(lines, self._rows, width)
         if not self._rows:
             raise TableError("it has no rows below its line of names" if header else "it has no rows")
-        first = [_text(cell).strip() for cell in lines[0]]
+        first = [cell_text(cell).strip() for cell in lines[0]]
         self.names = first if header else [f"column {j + 1}" for j in range(width)]
         columns: dict[int, list[float]] = {}
         strays, decimal_commas = [], []
@@ -68,10 +65,14 @@ class _TextTable:
         self.numeric = list(columns)
         values = np.array(list(columns.values()), dtype=np.float64)
         self.numbers: Array = values.reshape(len(columns), len(self._rows)).T
-        self.header_of_numbers = header and all(_number(text) is not None for text in first)
+        self.header_of_numbers = header and all(finite_number(text) is not None for text in first)
 
     def gaps(self, column: int) -> int:
-        return sum(_is_gap(cell, self._layout.gaps) for cell in self._column(column))
+        return sum(is_gap(cell, self._layout.gaps) for cell in self._column(column))
+
+    def cells(self, column: int) -> list[str | None]:
+        gaps = self._layout.gaps
+        return [None if is_gap(cell, gaps) else cell_text(cell).strip() for cell in self._column(column)]
 
     def place(self, row: int) -> str:
         return f"line {self._line(row)}"
@@ -86,13 +87,19 @@ class _TextTable:
         text = "".join(layout.delimiter.join(cells) + end for cells, end in zip(lines, layout.ends, strict=True))
         return ((_BYTE_ORDER_MARK if layout.mark else "") + text).encode()
 
+    def encode_new(self, columns: Sequence[NewColumn]) -> bytes:
+        layout = self._layout
+        end = layout.ends[0] or "\n"
+        content = write_delimited(columns, layout.delimiter, layout.header, end)
+        return (_BYTE_ORDER_MARK.encode() if layout.mark else b"") + content
+
     def _stray(self, j: int, rows: list[int]) -> Stray | None:
         """The text that keeps column j from being numbers, if it is one text, at these rows, among more numbers."""
         cells = self._column(j)
-        numbers = sum(not _is_gap(cell, self._layout.gaps) for cell in cells) - len(rows)
-        if len({_text(cells[row]).strip() for row in rows}) != 1 or len(rows) >= numbers:
+        numbers = sum(not is_gap(cell, self._layout.gaps) for cell in cells) - len(rows)
+        if len({cell_text(cells[row]).strip() for row in rows}) != 1 or len(rows) >= numbers:
             return None
-        return Stray(self.names[j], _text(cells[rows[0]]).strip(), len(rows), self._line(rows[0]))
+        return Stray(self.names[j], cell_text(cells[rows[0]]).strip(), len(rows), self._line(rows[0]))
 
     def _line(self, row: int) -> int:
         """The number of the line of the file in which a row begins, counted from 1; cells may hold line ends."""
@@ -103,14 +110,14 @@ class _TextTable:
         """The cell of the first line as it was written, or a new one for a new name."""
         if column.name == self.names[column.position]:
             return self._lines[0][column.position]
-        return _quoted(column.name, self._layout.delimiter)
+        return quoted(column.name, self._layout.delimiter)
 
     def _cells(self, column: OutputColumn) -> list[str]:
         """The cells as they were read, with numbers in the gaps that are filled."""
         cells = self._column(column.position)
         if column.fill is not None:
             for row in np.flatnonzero(column.fill.gaps):
-                cells[row] = _written(column.fill.values[row])
+                cells[row] = written(column.fill.values[row])
         return cells
 
     def _column(self, j: int) -> list[str]:
@@ -141,17 +148,26 @@ def parse_delimited(
     if not text.strip():
         raise TableError("it is empty")
     if delimiter is None:
-        delimiter = _sniff(text)
+        delimiter = sniff_delimiter(text)
     lines, ends = [], []
-    for cells, end in _split(text, delimiter):
+    for cells, end in split_lines(text, delimiter):
         lines.append(cells)
         ends.append(end)
-    return _TextTable(
-        raw, lines, _Layout(ends, delimiter, header, mark, GAPS.union(text.strip().lower() for text in missing))
-    )
+    return _TextTable(raw, lines, _Layout(ends, delimiter, header, mark, all_gaps(missing)))
 
 
-def _split(text: str, delimiter: str) -> Iterator[tuple[list[str], str]]:
+def write_delimited(columns: Sequence[NewColumn], delimiter: str = ",", header: bool = True, end: str = "\n") -> bytes:
+    """New columns as text.
+
+    >>> write_delimited([NewColumn("a", [1.5, math.nan]), NewColumn("b, c", ["x", "y"])])
+    b'a,"b, c"\\n1.5,x\\n,y\\n'
+    """
+    rows = zip(*([said(value, delimiter) for value in column.values] for column in columns), strict=True)
+    names = [[quoted(column.name, delimiter) for column in columns]] if header else []
+    return "".join(delimiter.join(cells) + end for cells in [*names, *rows]).encode()
+
+
+def split_lines(text: str, delimiter: str) -> Iterator[tuple[list[str], str]]:
     """Lines as (cells with their quotes, line end)."""
     if '"' not in text:
         for line in re.findall(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+", text):
@@ -177,7 +193,7 @@ def _split(text: str, delimiter: str) -> Iterator[tuple[list[str], str]]:
             line += 1
 
 
-def _sniff(text: str) -> str:
+def sniff_delimiter(text: str) -> str:
     """The delimiter that cuts the first lines into the most cells, each into as many; a comma if none does.
 
     Where semicolons cut them too, commas that all stand between two digits are decimal commas.
@@ -208,29 +224,6 @@ def _check_widths(lines: Sequence[Sequence[str]], rows: Sequence[int], width: in
             raise TableError(f"row {k + 1} has {counted(len(lines[k]), 'cell')} where the first has {width}")
 
 
-def _text(cell: str) -> str:
-    """What a cell says, without its quotes."""
-    return cell[1:-1].replace('""', '"') if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
-
-
-def _quoted(text: str, delimiter: str) -> str:
-    """A cell that says this."""
-    return '"' + text.replace('"', '""') + '"' if any(c in text for c in (delimiter, '"', "\r", "\n")) else text
-
-
-def _is_gap(cell: str, gaps: frozenset[str]) -> bool:
-    return _text(cell).strip().lower() in gaps
-
-
-def _number(text: str) -> float | None:
-    """The finite number that a text says; codes such as 00123 are not numbers."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and "_" not in text and not _CODE.match(text) else None
-
-
 def _numbers(cells: list[str], gaps: frozenset[str]) -> tuple[list[float] | None, list[int]]:
     """The column's values, NaN in the gaps, or None unless there is a number and nothing but numbers and gaps.
 
@@ -239,12 +232,12 @@ def _numbers(cells: list[str], gaps: frozenset[str]) -> tuple[list[float] | None
     values: list[float] = []
     strays: list[int] = []
     for row, cell in enumerate(cells):
-        value = _number(cell)
+        value = finite_number(cell)
         if value is None:  # less often: a gap, a number in quotes, or text
-            value = math.nan if _is_gap(cell, gaps) else _number(_text(cell))
+            value = math.nan if is_gap(cell, gaps) else finite_number(cell_text(cell))
         if value is None:
             strays.append(row)
-            if _text(cell).strip() != _text(cells[strays[0]]).strip():
+            if cell_text(cell).strip() != cell_text(cells[strays[0]]).strip():
                 break
         else:
             values.append(value)
@@ -253,23 +246,14 @@ def _numbers(cells: list[str], gaps: frozenset[str]) -> tuple[list[float] | None
 
 def _have_decimal_commas(cells: list[str], gaps: frozenset[str]) -> bool:
     """Whether all cells of a column are empty or numbers, and some of the numbers have a decimal comma."""
-    said = [_text(cell) for cell in cells if not _is_gap(cell, gaps)]
+    said = [cell_text(cell) for cell in cells if not is_gap(cell, gaps)]
     commas = 0
     for text in said:
         if _DECIMAL_COMMA.fullmatch(text):
             commas += 1
-        elif _number(text) is None:
+        elif finite_number(text) is None:
             return False
     return commas > 0
-
-
-def _written(value: float) -> str:
-    """Ten digits, more than a filled value is worth; fifteen for large numbers, which may be times; nothing for NaN.
-
-    >>> _written(0.1 + 0.2), _written(1700000000500.0), _written(1e-7), _written(-0.0), _written(float("nan"))
-    ('0.3', '1700000000500', '1e-07', '0', '')
-    """
-    return "" if math.isnan(value) else format(float(value) + 0.0, ".10g" if abs(value) < 1e9 else ".15g")
 
 
 def _read(raw: bytes, options: ReadOptions) -> _TextTable:

@@ -8,7 +8,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .table import Array, Format, OutputColumn, ReadOptions, Stray, TableError, overlaid, without_infinities
+from .table import (
+    Array,
+    Format,
+    NewColumn,
+    OutputColumn,
+    ReadOptions,
+    Stray,
+    TableError,
+    overlaid,
+    without_infinities,
+)
 
 __all__ = ["FORMAT"]
 
@@ -42,6 +52,10 @@ class _ArrayTable:
     def gaps(self, column: int) -> int:
         return int(np.count_nonzero(np.isnan(self._values[:, column])))
 
+    def cells(self, column: int) -> list[float | None]:
+        values = self._values[:, column].tolist()
+        return [None if value != value else value for value in values]  # NaN is not equal to itself
+
     def place(self, row: int) -> str:
         return f"row {row + 1}"
 
@@ -53,6 +67,13 @@ class _ArrayTable:
         file = io.BytesIO()
         floats = self._values.dtype.kind == "f" or all(column.fill is None for column in columns)
         np.save(file, np.column_stack(arrays).astype(self._values.dtype if floats else np.float64))
+        return file.getvalue()
+
+    def encode_new(self, columns: Sequence[NewColumn]) -> bytes:
+        numbers = [column.values for column in columns if not any(isinstance(value, str) for value in column.values)]
+        file = io.BytesIO()
+        kind = self._values.dtype if self._values.dtype.kind == "f" else np.float64
+        np.save(file, np.array(numbers, dtype=np.float64).T.astype(kind))
         return file.getvalue()
 
 

@@ -9,7 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from .table import Array, Format, OutputColumn, ReadOptions, Stray, TableError, overlaid, without_infinities
+from .table import (
+    Array,
+    Format,
+    NewColumn,
+    OutputColumn,
+    ReadOptions,
+    Stray,
+    TableError,
+    overlaid,
+    without_infinities,
+)
 
 __all__ = ["FORMAT"]
 
@@ -48,6 +58,10 @@ class _ParquetTable:
     def gaps(self, column: int) -> int:
         return int(self._table.column(column).null_count)
 
+    def cells(self, column: int) -> list[Any]:
+        values: list[Any] = self._table.column(column).to_pylist()
+        return values
+
     def place(self, row: int) -> str:
         return f"row {row + 1}"
 
@@ -75,6 +89,20 @@ class _ParquetTable:
         schema = pa.schema(fields, metadata=_metadata(self._table.schema.metadata, became_float))
         file: Any = io.BytesIO()  # pyarrow has no types
         pq.write_table(pa.Table.from_arrays(arrays, schema=schema), file)
+        return bytes(file.getvalue())
+
+    def encode_new(self, columns: Sequence[NewColumn]) -> bytes:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        arrays = []
+        for column in columns:
+            kind = None if column.like is None else self._table.schema.field(column.like).type
+            if kind is not None and pa.types.is_integer(kind):  # whose forecasts are none
+                kind = pa.float64() if any(value != round(value) for value in column.values) else kind
+            arrays.append(pa.array(list(column.values), type=kind, from_pandas=True, safe=False))
+        file: Any = io.BytesIO()
+        pq.write_table(pa.Table.from_arrays(arrays, names=[column.name for column in columns]), file)
         return bytes(file.getvalue())
 
     def _numbers(self, j: int) -> Array | None:

@@ -13,6 +13,7 @@ __all__ = [
     "Bounds",
     "Fill",
     "Format",
+    "NewColumn",
     "OutputColumn",
     "ReadOptions",
     "Stray",
@@ -56,6 +57,16 @@ class OutputColumn(NamedTuple):
     fill: Fill | None = None
 
 
+class NewColumn(NamedTuple):
+    """One column of a table with other rows than the one that was read: a forecast, components."""
+
+    name: str
+    values: Sequence[Any]
+    """Numbers (NaN: an empty cell), texts, or dates and times as Python has them."""
+    like: int | None = None
+    """Position of the column of the table that was read whose type it takes; None: the type that fits the values."""
+
+
 class Stray(NamedTuple):
     """A text in a column that would hold numbers without it."""
 
@@ -88,11 +99,17 @@ class Table(Protocol):
     def gaps(self, column: int) -> int:
         """How many values of any column, numbers or not, are missing."""
 
+    def cells(self, column: int) -> list[Any]:
+        """The values of any column as Python has them: texts, numbers, dates; None where one is missing."""
+
     def place(self, row: int) -> str:
         """Where a person finds a row of `numbers` in the file, in words, counted from 1."""
 
     def encode(self, columns: Sequence[OutputColumn]) -> bytes:
         """A file of the same format with these columns. Every value that is not filled comes out as it was read."""
+
+    def encode_new(self, columns: Sequence[NewColumn]) -> bytes:
+        """A file of the same format, and written in the same way, with other rows."""
 
 
 class ReadOptions(NamedTuple):

@@ -7,14 +7,36 @@ that are not numbers, and every value that was there, come out as they went in. 
 
 from __future__ import annotations
 
+import gzip
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from . import delimited, npy, parquet
 from .table import Bounds, Format, ReadOptions, Table, TableError, as_number, encode
 
-__all__ = ["Bounds", "Table", "TableError", "encode", "format_of", "read_table"]
+__all__ = [
+    "Bounds",
+    "Table",
+    "TableError",
+    "delimiter_of",
+    "encode",
+    "ending_of",
+    "format_of",
+    "is_packed",
+    "open_lines",
+    "read_table",
+]
+
+STANDARD = Path("-")
+"""Standard input in place of a file."""
+
+NOT_PACKED = "it is not packed by gzip, or is cut off"
 
 FORMATS = (
     npy.FORMAT,
@@ -27,10 +49,10 @@ TEXT = delimited.FORMAT
 def format_of(path: Path) -> Format:
     """The format that a file's name promises; text where no other does.
 
-    >>> [format_of(Path(name)).name for name in ("data.parquet", "data.NPY", "data.tsv")]
-    ['parquet', 'npy', 'text']
+    >>> [format_of(Path(name)).name for name in ("data.parquet", "data.NPY", "data.tsv", "data.npy.gz")]
+    ['parquet', 'npy', 'text', 'npy']
     """
-    ending = path.suffix.lower()
+    ending = ending_of(path)
     return next((known for known in FORMATS if ending in known.endings), TEXT)
 
 
@@ -38,24 +60,83 @@ def read_table(path: Path, delimiter: str | None = None, header: bool = True, mi
     """Read a file; a `TableError` says in one sentence why it cannot be read.
 
     ``delimiter`` and ``header`` are for text. Without a delimiter it is a tab in ``.tsv`` and ``.tab``, and
-    found from the first lines elsewhere. ``missing``: texts and numbers that mark a gap besides those that always do.
+    found from the first lines elsewhere. A file that ends in ``.gz`` is unpacked. ``missing``: texts and numbers that
+    mark a gap besides those that always do.
+    The path ``-`` is standard input, which is text.
     """
+    where = "Standard input" if path == STANDARD else str(path)
+    with _named_problems(path):
+        raw = sys.stdin.buffer.read() if path == STANDARD else path.read_bytes()
+    if is_packed(path) and raw:
+        raw = _unpacked(raw, path)
+    if not raw:
+        raise TableError(f"{where} cannot be used: it is empty.")
     try:
-        raw = path.read_bytes()
+        table = format_of(path).read(raw, ReadOptions(ending_of(path), delimiter, header, missing))
+    except TableError as problem:
+        raise TableError(f"{where} cannot be used: {problem}.") from None
+    _take_out(table, missing)
+    return table
+
+
+@contextmanager
+def open_lines(path: Path) -> Iterator[Iterable[bytes]]:
+    """The lines of a text one by one, each as soon as it is there."""
+    if path == STANDARD:
+        yield sys.stdin.buffer
+        return
+    if format_of(path) != TEXT:
+        raise TableError(f"{path} is not text, and only text goes row by row; leave out --online.")
+    with ExitStack() as stack:
+        with _named_problems(path):
+            file = stack.enter_context(path.open("rb"))
+        yield _unpacked_lines(file) if is_packed(path) else file
+
+
+def delimiter_of(path: Path, delimiter: str | None) -> str | None:
+    """The delimiter that was given, or that a file's name promises; None where it has to be found."""
+    return "\t" if delimiter is None and ending_of(path) in (".tsv", ".tab") else delimiter
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file's name promises that it is packed by gzip."""
+    return path.suffix.lower() == ".gz"
+
+
+def ending_of(path: Path) -> str:
+    """The ending of a file's name in lower case, without that of gzip.
+
+    >>> ending_of(Path("x.CSV.gz"))
+    '.csv'
+    """
+    return (path.with_suffix("") if is_packed(path) else path).suffix.lower()
+
+
+def _unpacked(raw: bytes, path: Path) -> bytes:
+    try:
+        return gzip.decompress(raw)
+    except (OSError, EOFError, zlib.error):
+        raise TableError(f"{path} cannot be used: {NOT_PACKED}.") from None
+
+
+def _unpacked_lines(file: BinaryIO) -> Iterator[bytes]:
+    try:
+        with gzip.GzipFile(fileobj=file) as lines:
+            yield from lines
+    except (OSError, EOFError, zlib.error):
+        raise TableError(NOT_PACKED) from None
+
+
+@contextmanager
+def _named_problems(path: Path) -> Iterator[None]:
+    try:
+        yield
     except FileNotFoundError:
         raise TableError(f"{path} does not exist.") from None
     except OSError as problem:
         if path.is_dir():  # Windows calls this a missing permission
             raise TableError(f"{path} is a folder, not a file.") from None
         raise TableError(f"{path} cannot be read: {problem.strerror or problem}.") from None
-    if not raw:
-        raise TableError(f"{path} cannot be used: it is empty.")
-    try:
-        table = format_of(path).read(raw, ReadOptions(path.suffix.lower(), delimiter, header, missing))
-    except TableError as problem:
-        raise TableError(f"{path} cannot be used: {problem}.") from None
-    _take_out(table, missing)
-    return table
 
 
 def _take_out(table: Table, missing: tuple[str, ...]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 from scipy.special import polygamma
 from scipy.stats import chi2, invgamma
 
@@ -51,7 +52,7 @@ def test_the_mean_over_the_posterior_of_inverse_gamma_variances(rng):
     usual = np.flatnonzero(found.freedom > 0.95 * (d0 + d))[:50]
     for i in usual:
         weights = invgamma.pdf(grid, d0 / 2, scale=d0 * s0 / 2) * chi2.pdf(squares[i] / grid, d) / grid
-        expected.append(np.trapezoid(weights, grid) / np.trapezoid(weights / grid, grid))
+        expected.append(trapezoid(weights, grid) / trapezoid(weights / grid, grid))
     shares = found.ratio[usual] / np.array(expected)
     np.testing.assert_allclose(shares, shares.mean(), rtol=0.02)
 

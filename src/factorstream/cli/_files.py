@@ -1,0 +1,128 @@
+"""Files that commands read and write: results, saved models, and standard output in place of a file."""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..files import check_writable, write_atomic
+from ..report.extras import require
+from ._command import STANDARD, BadInputError
+
+__all__ = ["check_output", "check_picture", "read_model", "save_model", "write", "write_picture", "written_to"]
+
+
+def written_to(path: Path) -> str:
+    """Where results are, in a sentence.
+
+    >>> written_to(Path("out.csv")), written_to(STANDARD)
+    ('out.csv', 'standard output')
+    """
+    return "standard output" if path == STANDARD else str(path)
+
+
+def check_output(target: Path, source: Path | None = None, option: str = "--output") -> None:
+    """Refuse an output that could not be written, before the work; with a source it must be of the same kind."""
+    if target == STANDARD:
+        return
+    try:
+        if target.is_dir():
+            raise BadInputError(f"{target} is a folder; {option} needs a file.")
+        if not target.parent.is_dir():
+            raise BadInputError(f"The folder {target.parent} does not exist; make it first.")
+        if source is not None:
+            _check_same_kind(source, target)
+        check_writable(target)
+    except OSError as problem:
+        why = problem.strerror or problem
+        raise BadInputError(f"{target} cannot be written ({why}); choose another {option}.") from None
+
+
+def _check_same_kind(source: Path, target: Path) -> None:
+    from ..sources.tables import format_of
+
+    if format_of(source) != format_of(target):
+        raise BadInputError(f"{target} is not of the same kind as {source}; give it the same ending.")
+
+
+def write(path: Path, content: bytes | Iterable[bytes]) -> None:
+    """Write a file completely or not at all; or the content to standard output, each of its parts at once."""
+    if path == STANDARD:
+        for part in [content] if isinstance(content, bytes) else content:
+            sys.stdout.buffer.write(part)
+            sys.stdout.buffer.flush()
+        return
+    try:
+        write_atomic(path, _packed(content) if path.suffix.lower() == ".gz" else content)
+    except OSError as problem:
+        raise BadInputError(f"{path} cannot be written: {problem.strerror or problem}.") from None
+
+
+def _packed(content: bytes | Iterable[bytes]) -> Iterator[bytes]:
+    """The content as gzip packs it, without a time in it: the same content makes the same file."""
+    packing = zlib.compressobj(wbits=31)  # the format of gzip, with the largest window
+    for part in [content] if isinstance(content, bytes) else content:
+        yield packing.compress(part)
+    yield packing.flush()
+
+
+def read_model(path: Path, *kinds: str) -> Any:
+    """The model in a file, which must be of one of these classes, if any are named."""
+    from ..persist import load
+
+    try:
+        model = load(path)
+    except FileNotFoundError:
+        raise BadInputError(f"{path} does not exist; --save writes such a file.") from None
+    except OSError as problem:
+        raise BadInputError(f"{path} cannot be read: {problem.strerror or problem}.") from None
+    if kinds and type(model).__name__ not in kinds:
+        raise BadInputError(f"{path} holds a {type(model).__name__}, and this needs a {' or a '.join(kinds)}.")
+    return model
+
+
+def save_model(path: Path | None, model: Any, names: Sequence[str]) -> None:
+    """Write a model with the names of its features to a file for ``--model``; nothing where no file is named."""
+    if path is None:
+        return
+    from ..sources.columns import take_names, use_names
+
+    try:
+        use_names(model, names).save(path)
+        take_names(model)
+    except OSError as problem:
+        raise BadInputError(
+            f"{path} cannot be written: {problem.strerror or problem}; choose another --save."
+        ) from None
+
+
+def check_picture(path: Path | None) -> None:
+    """Refuse a picture that could not be drawn or written, before the work."""
+    if path is None:
+        return
+    require("matplotlib", extra="plot")
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    matplotlib.use("agg")  # no window
+
+    known = Figure().canvas.get_supported_filetypes()
+    if path.suffix.lower().removeprefix(".") not in known:
+        raise BadInputError(f"{path} has no ending of a picture; --plot writes .png, .svg and .pdf.")
+    check_output(path, option="--plot")
+
+
+def write_picture(path: Path, axes: Any) -> None:
+    """Write the picture that was drawn on these axes, completely or not at all."""
+    import io
+
+    import numpy as np
+
+    axes = np.asarray(axes)
+    figure = axes.ravel()[0].figure
+    content = io.BytesIO()
+    figure.savefig(content, format=path.suffix.lower().removeprefix("."), dpi=150)  # sharp on a screen of today
+    write(path, content.getvalue())

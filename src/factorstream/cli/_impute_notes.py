@@ -1,0 +1,88 @@
+"""What `factorstream impute` says about a file that it has filled."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..text import counted, listed
+from ._command import STANDARD
+from ._files import written_to
+
+if TYPE_CHECKING:
+    from ..completion import Completion
+
+__all__ = ["impute_caveats", "impute_summary"]
+
+
+def impute_summary(completion: Completion, source: Path, target: Path) -> str:
+    """What was done, in a sentence."""
+    if not completion.n_gaps:
+        read = "standard input" if source == STANDARD else source
+        return f"There is no gap in the columns of numbers; {written_to(target)} is a copy of {read}."
+    return (
+        f"Filled {counted(completion.n_gaps, 'gap')} in {counted(completion.n_columns, 'column')} "
+        f"({counted(completion.n_components, 'component')}); wrote {written_to(target)}."
+    )
+
+
+def impute_caveats(completion: Completion, source: Path) -> Iterator[str]:
+    """What was left out or is not as it could be, one sentence each."""
+    if completion.header_of_numbers:
+        read = "standard input" if source == STANDARD else source
+        yield f"The first line of {read} is all numbers; if it is data, pass --no-header."
+    if completion.n_gaps and not completion.calibrated:
+        yield "The table is too small to calibrate the bounds at this level; they are the model's own."
+    if completion.one_value:
+        yield (
+            "Bounds are left empty where one value of a column is known, which does not say how far others lie: "
+            f"{listed(completion.one_value)}."
+        )
+    if completion.few_equal_values:
+        yield (
+            "Bounds are left empty where the known values of a column are all equal, and too few for this level: "
+            f"{listed(completion.few_equal_values)}."
+        )
+    if completion.steps_left_out:
+        yield f"{counted(completion.steps_left_out, 'time step')} without a row counted as rows without data."
+    if completion.unknown:
+        yield f"Gaps left as they are in columns that the model does not know: {listed(completion.unknown)}."
+    for column, value, times, place in completion.absurd:
+        if times == 1:
+            what, where = "an absurd value", f"{place} has {value:.15g}{_known(value)}"
+            remedy = f"it, or pass --missing={value:.15g} if it marks a gap"
+        else:
+            what, where = f"{times} absurd values", f"the first, in {place}, is {value:.15g}{_known(value)}"
+            remedy = "them, or pass --missing=VALUE for each that marks a gap"
+        yield f"{_named(column)} has {what}, which had no part in filling the gaps: {where}; correct {remedy}."
+    for column, value, times in completion.suspects:
+        yield (
+            f"{_named(column)} has the value {value:.15g} {counted(times, 'time')}, far from its other values; it "
+            f"stays in the file, and if it marks a gap, pass --missing={value:.15g}."
+        )
+    for column, text, count, line in completion.strays:
+        where = f"line {line} has" if count == 1 else f"{count} cells, the first in line {line}, have"
+        yield (
+            f"{_named(column)} was left as it is, because one text in it is no finite number: {where} {text!r:.50}; "
+            f"correct it, or pass --missing={shlex.quote(text)} if it marks a gap."
+        )
+    if completion.decimal_commas:
+        which = listed(completion.decimal_commas)
+        yield f"Columns with decimal commas were left as they are; write 1.5 instead of 1,5: {which}."
+    if completion.other_gaps:
+        yield f"Gaps left as they are in columns that are not finite numbers: {listed(completion.other_gaps)}."
+
+
+def _named(column: str) -> str:
+    """A column at the beginning of a sentence; where there are no names it is called "column 3" already."""
+    return f"Column {column.removeprefix('column ')}"
+
+
+def _known(value: float) -> str:
+    """What a fill value stands for, in brackets; nothing of other values."""
+    from ..core.fill_values import meaning
+
+    known = meaning(value)
+    return f" ({known})" if known else ""

@@ -1,0 +1,146 @@
+"""Arguments and options that several commands have, and the kinds of values that they take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = [
+    "COMPONENTS",
+    "FILE",
+    "Parsed",
+    "fraction",
+    "model_option",
+    "plot_option",
+    "reading_options",
+    "refuse_settings",
+    "save_option",
+    "seed_option",
+    "whole_number",
+]
+
+FILE = click.Path(path_type=Path)
+"""A file that a shell can complete; whether it can be used is said by what uses it, in a better sentence."""
+
+
+class Parsed(click.ParamType):  # type: ignore[type-arg]
+    """A value that a function reads from text; the message of its `ValueError` is the complaint."""
+
+    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value of a text; defaults that are no text stay as they are."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._parse(value)
+        except ValueError as problem:
+            self.fail(str(problem), param, ctx)
+
+
+def fraction(what: str) -> Parsed:
+    """A number strictly between 0 and 1; ``what`` names it in the message.
+
+    >>> fraction("a level").convert("0.9", None, None)
+    0.9
+    """
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1.0
+        if not 0 < value < 1:
+            raise ValueError(f"{text!r} is not {what} between 0 and 1")
+        return value
+
+    return Parsed("fraction", parse)
+
+
+def whole_number(complaint: str = "is not a whole number of at least 1", **words: Any) -> Parsed:
+    """A whole number of at least 1, or one of the texts ``words``, which stand for their values.
+
+    >>> whole_number(auto="auto").convert("3", None, None)
+    3
+    """
+
+    def parse(text: str) -> Any:
+        if text in words:
+            return words[text]
+        if not text.isdecimal() or int(text) < 1:
+            raise ValueError(f"{text!r} {complaint}")
+        return int(text)
+
+    return Parsed("whole number", parse)
+
+
+COMPONENTS = whole_number("is neither auto nor a whole number of at least 1", auto="auto")
+"""How many components to use."""
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 2**32:  # what NumPy's RandomState takes
+        raise ValueError(f"{text!r} is not a whole number from 0 to 2**32 - 1")
+    return int(text)
+
+
+def _mark(text: str) -> str:
+    if not text.strip():
+        raise ValueError("an empty cell is a gap anyway; name a number or a text")
+    return text
+
+
+def _delimiter(text: str) -> str:
+    value = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(value) != 1 or value in '"\r\n':
+        raise ValueError(f"{text!r} is not one character (or tab)")
+    return value
+
+
+def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """How to read a table: ``delimiter``, ``missing`` and ``no_header``."""
+    for option in (
+        click.option("--no-header", is_flag=True, help="the first line of a text is data, not names"),
+        click.option(
+            "--missing",
+            multiple=True,
+            type=Parsed("text", _mark),
+            metavar="VALUE",
+            help="a number or text that marks a gap as well, such as -9999; may be given more than once",
+        ),
+        click.option(
+            "--delimiter",
+            type=Parsed("character", _delimiter),
+            metavar="D",
+            help="between cells of text: one character, or tab (default: found)",
+        ),
+    ):
+        option(function)
+    return function
+
+
+seed_option = click.option(
+    "--seed", type=Parsed("seed", _seed), default=0, show_default=True, metavar="S", help="of the fit"
+)
+
+model_option = click.option(
+    "--model", "model_path", type=FILE, metavar="M", help="use the model in this file, which --save has written"
+)
+plot_option = click.option("--plot", "picture", type=FILE, metavar="P.png", help="draw a picture (needs matplotlib)")
+save_option = click.option(
+    "--save", "save_path", type=FILE, metavar="M", help="keep the model in this file, for --model and factorstream.load"
+)
+
+
+def refuse_settings(model_path: Path | None, **given: object) -> None:
+    """Refuse settings of a fit beside a model that was fitted before; each is given by the name of its option."""
+    names = [f"--{name}" for name, value in given.items() if value]
+    if model_path is not None and names:
+        raise click.UsageError(
+            f"{names[0]} is a setting of the fit, and --model was fitted before; leave out one of them"
+        )

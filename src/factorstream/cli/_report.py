@@ -1,0 +1,160 @@
+"""The option ``--report`` of the commands that have a table and a model: one page about both."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from ..report.extras import require
+from ._command import BadInputError, Words
+from ._files import check_output
+from ._options import FILE
+
+if TYPE_CHECKING:
+    from ..jobs.reading import Reading
+    from ..report.page import Part
+    from ..sources.table import Array, NewColumn
+    from ..sources.timeline import Timeline
+
+__all__ = ["Subject", "check_report", "report_option", "report_table", "write_report_page"]
+
+report_option = click.option(
+    "--report", "report_path", type=FILE, metavar="R.html", help="write a page about what was done and how good it is"
+)
+
+
+class Subject(NamedTuple):
+    """What a report is about."""
+
+    source: Path
+    reading: Reading
+    model: Any
+    X: Array
+    """What the model was fitted to or asked about."""
+    names: Sequence[str]
+    """Of its columns."""
+    when: Timeline | None = None
+    """When its rows are; None where nothing says it."""
+    model_path: Path | None = None
+    """Where the model was read from; None where it was fitted to X."""
+    every_column: bool = False
+    """Whether X are all columns of numbers, those that count rows too."""
+
+
+def check_report(path: Path | None) -> None:
+    """Refuse a report that could not be written, before the work."""
+    if path is not None:
+        require("jinja2", "matplotlib")
+        check_output(path, option="--report")
+
+
+def write_report_page(
+    words: Words, path: Path | None, subject: Subject, *, level: float | None = None, parts: Sequence[Part] = ()
+) -> None:
+    """Write the page, where one is wanted; what was said so far is in it."""
+    if path is None:
+        return
+    from ..report.model_report import Told, write_report
+    from ..sources.columns import take_names, use_names
+
+    if not hasattr(subject.model, "predict_interval"):
+        raise BadInputError(f"A {type(subject.model).__name__} has no intervals to report on; leave out --report.")
+    told = Told(
+        source="standard input" if str(subject.source) == "-" else subject.source.name,
+        done=words.notes[:1],
+        left_out=words.caveats,
+        parts=parts,
+        settings={"command": _command_line()},
+        code=_code(subject, level or 0.95),
+    )
+    with words.phases() as begin:
+        begin("measuring for the report")
+        X = _table(subject)
+        if not _is_plain(X):
+            use_names(subject.model, subject.names)
+        try:
+            write_report(path, subject.model, X, level=level or 0.95, told=told)
+        except ValueError as problem:
+            raise BadInputError(f"No report can be written: {str(problem).rstrip('.')}.") from None
+        finally:
+            take_names(subject.model)
+    words.fact(report=str(path))
+    words.note(f"Wrote {path}.")
+
+
+def report_table(heading: str, columns: Sequence[NewColumn], texts: Sequence[str] = ()) -> Part:
+    """A part of a report with a table that readers can sort."""
+    from ..report.page import Part, Words
+    from ..report.tables import Column, Table
+
+    shown = [
+        Column(str(j), column.name, digits=3, numeric=not any(isinstance(value, str) for value in column.values))
+        for j, column in enumerate(columns)
+    ]
+    rows = [
+        {str(j): _cell(value) for j, value in enumerate(cells)}
+        for cells in zip(*(column.values for column in columns), strict=True)
+    ]
+    return Part(heading, [Words(list(texts)), Table("", shown, rows, sorts=True)])
+
+
+def _cell(value: Any) -> Any:
+    """A value as tables of reports have it: whole numbers without decimals, NaN as nothing."""
+    if isinstance(value, float):
+        return None if value != value else int(value) if value.is_integer() else value
+    return value
+
+
+def _table(subject: Subject) -> Any:
+    """X with the names of its columns and its dates, where pandas is there to hold them."""
+    try:
+        import pandas
+    except ImportError:
+        return subject.X
+    index = None
+    if subject.when is not None and subject.when.is_dated:
+        index = pandas.DatetimeIndex(subject.when.all_steps(len(subject.X)))
+    return pandas.DataFrame(subject.X, columns=list(subject.names), index=index)
+
+
+def _is_plain(X: Any) -> bool:
+    return type(X).__module__.partition(".")[0] == "numpy"
+
+
+def _command_line() -> str:
+    """What was typed, as a shell would take it."""
+    typed: Sequence[str] = click.get_current_context().find_root().meta.get("factorstream.typed", ())
+    return shlex.join(["factorstream", *typed])
+
+
+def _code(subject: Subject, level: float) -> str:
+    """The lines of Python that do it again."""
+    from ..report.lines import constructed
+
+    name, reading = type(subject.model).__name__, subject.reading
+    path = f"Path({subject.source.as_posix()!r})"
+    loaded = subject.model_path is not None
+    lines = ["from pathlib import Path", f"from factorstream import {'load' if loaded else name}"]
+    if subject.every_column:
+        lines += ["from factorstream.sources.tables import read_table", ""]
+        lines += [f"X = read_table({', '.join([path, *_options(reading)])}).numbers"]
+    else:
+        lines += ["from factorstream.jobs.reading import Reading, read_given", ""]
+        lines += [f"model = load({subject.model_path.as_posix()!r})"] if subject.model_path is not None else []
+        lines += [f"given = read_given({path}, Reading({', '.join(_options(reading))}){', model' if loaded else ''})"]
+        lines += ["X = given.X" if subject.when is None else "X = given.when.spread(given.X)"]
+    fill = "transform" if hasattr(subject.model, "add_indicator") else "impute"
+    lines += [] if loaded else [f"model = {constructed(subject.model)}.fit(X)"]
+    lines += [f"filled = model.{fill}(X)", f"lower, upper = model.predict_interval(X, level={level!r})"]
+    return "\n".join([*lines, "", f"# From a shell: {_command_line()}"])
+
+
+def _options(reading: Reading) -> list[str]:
+    """How the file was read, where that is not how files are read anyway."""
+    given = {"delimiter": reading.delimiter, "header": reading.header, "missing": reading.missing}
+    usual = {"delimiter": None, "header": True, "missing": ()}
+    return [f"{name}={value!r}" for name, value in given.items() if value != usual[name]]

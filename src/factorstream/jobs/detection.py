@@ -1,0 +1,192 @@
+"""Find the strange rows of a table in a file, and the columns that make them so. Writes nothing and prints nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..estimators.dictionary_filter import DictionaryFilter
+from ..estimators.sequence import SequenceFilter
+from ..sources.table import Array, NewColumn, TableError
+from .reading import FITTING, Given, Reading, Steps, named, read_given
+
+__all__ = ["Detection", "DetectionSettings", "Strange", "detect_file", "table_of"]
+
+COMPONENTS = 5
+"""Most components of a model of rows, unless given, and never more than half the columns. Not tuned: 20 malignant rows
+among the benign ones of the breast cancer data are told apart with an area under the curve of 0.91 to 0.94 between 1
+and 15 components, without a trend."""
+STEPS_COMPONENTS = 10
+"""Most shared states of a model of time steps, unless given: the default of `SequenceFilter`."""
+BLAMED = 3
+"""Columns named for each row. Not tuned: what fits in a line."""
+LEAST_AWAY = 2.0
+"""Standard deviations from which on a column is named: one entry in twenty of an ordinary row lies as far off."""
+HIDDEN_ALONE = 200
+"""Most entries of a row that are hidden one by one; of wider rows several are hidden together. Not tuned: it bounds
+time and memory, and the entries that stay say what is needed."""
+
+
+class DetectionSettings(NamedTuple):
+    """What to look for, and how."""
+
+    top: int = 10
+    """How many rows are named."""
+    sequence: bool = False
+    """Whether rows are time steps in order."""
+    components: int | None = None
+    robust: bool = False
+    """Of sequences: whether single outliers shall not count."""
+    seed: int = 0
+    reading: Reading = Reading()
+    verbose: int = 0
+    """Whether a fit shows how far it is."""
+
+
+class Strange(NamedTuple):
+    """One strange row."""
+
+    row: int
+    """Its number in the table, counted from 0."""
+    place: str
+    """Where it is in the file, in words."""
+    when: str
+    """What the column of time says; empty where there is none."""
+    score: float
+    """How strange it is. Of rows: minus their log-density per known value. Of time steps: the normal score of how far
+    the row is from its forecast, under the model about N(0, 1), cut at 4."""
+    alarm: bool
+    """Of time steps: whether an alarm was raised here."""
+    blame: list[tuple[str, float]]
+    """The columns furthest from what is expected of them, and by how many standard deviations."""
+
+
+class Detection(NamedTuple):
+    """The strange rows, the strangest first."""
+
+    rows: list[Strange]
+    n_rows: int
+    n_alarms: int
+    """Of time steps, whether they are among ``rows`` or not."""
+    model: Any
+    given: Given
+    X: Array
+    """What the model was asked about: ``given.X``, with empty rows where a time step is left out."""
+
+
+def detect_file(
+    path: Path, settings: DetectionSettings, tell: Steps = lambda what: None, model: Any = None
+) -> Detection:
+    """Score every row of a file, by a model that was fitted before or by one that is fitted to these rows.
+
+    Raises
+    ------
+    TableError
+        When the file cannot be read or scored; the message says why in one sentence.
+    """
+    tell("reading")
+    given = read_given(path, settings.reading, model)
+    in_time = settings.sequence if model is None else isinstance(model, SequenceFilter)
+    X = given.when.spread(given.X) if in_time and given.when is not None else given.X
+    at = given.when.steps if in_time and given.when is not None else np.arange(len(X))
+    try:
+        if model is None:
+            tell(FITTING)
+            model = _new(X, settings).fit(X)
+            model.verbose = 0
+        tell("scoring")
+        found = _time_steps(model, X, settings.top, at) if in_time else _rows(model, X, settings.top)
+    except ValueError as problem:
+        raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
+    cells = given.table.cells(given.when.column) if given.when is not None else None
+    rows = [
+        Strange(
+            row,
+            given.table.place(row),
+            "" if cells is None else str(cells[row]),
+            float(found.score[row]),
+            bool(found.alarm[row]),
+            _blamed(away, given.names),
+        )
+        for row, away in zip(found.order.tolist(), found.away, strict=True)
+    ]
+    return Detection(rows, len(given.X), int(found.alarm.sum()), model, given, X)
+
+
+def table_of(detection: Detection) -> list[NewColumn]:
+    """The strange rows as a table: place, time, score, alarms of time steps, and columns to blame."""
+    rows = detection.rows
+    word = rows[0].place.partition(" ")[0] if rows else "row"  # of the file: a line of a text, or a row
+    columns = [NewColumn(word, [float(one.place.partition(" ")[2]) for one in rows])]
+    if detection.given.when is not None:
+        name = detection.given.table.names[detection.given.when.column]
+        columns.append(NewColumn(name, [one.when for one in rows]))
+    columns.append(NewColumn("score", [round(one.score, 3) for one in rows]))
+    if isinstance(detection.model, SequenceFilter):
+        columns.append(NewColumn("alarm", ["yes" if one.alarm else "" for one in rows]))
+    return [*columns, NewColumn("columns", [blame_text(one) for one in rows])]
+
+
+def blame_text(one: Strange) -> str:
+    """The columns to blame in a cell: names, and by how many deviations above or below."""
+    return "; ".join(f"{name} ({away:+.1f})" for name, away in one.blame)
+
+
+class _Found(NamedTuple):
+    score: Array
+    """Of every row that was read; -inf of a row without data."""
+    alarm: Array
+    order: Array
+    """The strangest rows, first to last."""
+    away: Array
+    """Of these rows, by how many deviations every column is off; 0 where it is missing."""
+
+
+def _new(X: Array, settings: DetectionSettings) -> Any:
+    if settings.sequence:
+        return SequenceFilter(settings.components or STEPS_COMPONENTS, robust=settings.robust, verbose=settings.verbose)
+    half = max(1, min(COMPONENTS, X.shape[1] // 2))
+    return DictionaryFilter(settings.components or half, random_state=settings.seed, verbose=settings.verbose)
+
+
+def _rows(model: Any, X: Array, top: int) -> _Found:
+    n_known = np.count_nonzero(~np.isnan(X), axis=1)
+    density = model.score_samples(X) / np.maximum(n_known, 1)
+    score = np.where(n_known > 0, -density, -np.inf)
+    order = _strangest(score, density, top)
+    return _Found(score, np.zeros(len(X), dtype=bool), order, np.array([_away(model, X[row]) for row in order]))
+
+
+def _time_steps(model: SequenceFilter, X: Array, top: int, at: Array) -> _Found:
+    alarms = model.alarms(X)
+    n_known = np.maximum(np.count_nonzero(~np.isnan(X), axis=1), 1)
+    density = (model.score_samples(X) / n_known)[at]
+    score = np.where(np.isnan(alarms.score), -np.inf, alarms.score)[at]
+    order = _strangest(score, density, top)
+    return _Found(score, np.asarray(alarms.fired)[at], order, np.asarray(model.deviations(X))[at][order])
+
+
+def _strangest(score: Array, density: Array, top: int) -> Array:
+    """The rows with the highest scores; of equal ones, as where scores are cut, the least likely first."""
+    order = np.lexsort((density, -score))[:top]
+    return np.asarray(order[np.isfinite(score[order]) | (score[order] > 0)])
+
+
+def _away(model: Any, row: Array) -> Array:
+    """How far every entry of a row is from what the others say of it, in standard deviations; 0 where it is missing."""
+    known = np.flatnonzero(~np.isnan(row))
+    groups = np.arange(len(known)) % min(len(known), HIDDEN_ALONE)
+    asked = np.tile(row, (int(groups.max()) + 1, 1))
+    asked[groups, known] = np.nan
+    filled, std = model.impute(asked, return_std=True)
+    away = np.zeros(len(row))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        away[known] = (row[known] - filled[groups, known]) / std[groups, known]
+    return np.nan_to_num(away, nan=0.0)
+
+
+def _blamed(away: Array, names: list[str]) -> list[tuple[str, float]]:
+    far = [int(j) for j in np.argsort(-np.abs(away), kind="stable")[:BLAMED] if abs(away[j]) >= LEAST_AWAY]
+    return [(names[j], float(away[j])) for j in far]

@@ -1,0 +1,94 @@
+"""Fit a model that fills a table, and ask it, whatever its class: by blocks of rows, or a sequence as a whole."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..estimators.low_rank_imputer import LowRankImputer
+from ..estimators.sequence import SequenceFilter
+from ..sources.table import Array, Bounds
+
+__all__ = ["fill", "fitted", "interval", "n_known"]
+
+CELLS_AT_ONCE = 1_000_000
+"""Entries filled between two reports of progress: 8 MB of float64. Not tuned; the numbers do not depend on it."""
+
+COMPONENTS = 10
+"""Most shared states of a sequence where they are "auto": the default of `SequenceFilter`."""
+
+SAID_BETTER = ("X has an absurd value", "Bounds are infinite")
+"""How warnings begin that are not shown: `Completion` says the same with the names of columns and the places."""
+
+Progress = Callable[[str, float], None]
+
+
+def fitted(
+    X: Array,
+    components: int | str,
+    robust: bool,
+    calibrate: bool,
+    seed: int,
+    *,
+    sequence: bool = False,
+    verbose: int = 0,
+) -> Any:
+    """A model of the rows of X, or of X as a sequence of time steps."""
+    model: Any
+    if sequence:
+        most = COMPONENTS if isinstance(components, str) else components
+        model = SequenceFilter(most, robust=robust, calibrate=calibrate, verbose=verbose)
+    else:
+        model = LowRankImputer(components, robust=robust, calibrate=calibrate, random_state=seed, verbose=verbose)
+    with _quietly():
+        model.fit(X)
+    model.verbose = 0  # whoever uses it next decides for themselves
+    return model
+
+
+def fill(model: Any, X: Array, progress: Progress = lambda what, share: None) -> Array:
+    """X with its gaps filled."""
+    answer = model.transform if isinstance(model, LowRankImputer) else model.impute
+    (values,) = _by_blocks(model, lambda rows: (answer(rows),), X, progress, "filling", 0.85)
+    if values.shape != X.shape:
+        raise ValueError("the model adds columns or drops some; fit it without add_indicator to columns with values")
+    return values
+
+
+def interval(model: Any, X: Array, level: float, progress: Progress = lambda what, share: None) -> Bounds:
+    """The bounds of every entry."""
+    return Bounds(*_by_blocks(model, lambda rows: model.predict_interval(rows, level), X, progress, "bounding", 0.75))
+
+
+def n_known(model: Any) -> Array:
+    """How many values of each feature a model was fitted to, as far as it counts them; elsewhere many."""
+    if isinstance(model, LowRankImputer):
+        return model.n_observed_
+    if isinstance(model, SequenceFilter):
+        return model.state_.counts
+    return np.full(model.n_features_in_, np.inf)
+
+
+def _by_blocks(
+    model: Any, answer: Callable[[Array], Sequence[Array]], X: Array, progress: Progress, what: str, start: float
+) -> list[Array]:
+    """The arrays that ``answer`` returns for blocks of rows, each joined over the blocks."""
+    size = len(X) if isinstance(model, SequenceFilter) else max(1, CELLS_AT_ONCE // X.shape[1])
+    parts = []
+    for first in range(0, len(X), size):
+        progress(what, start + 0.1 * first / len(X))
+        with _quietly():
+            parts.append(answer(X[first : first + size]))
+    return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    with warnings.catch_warnings():
+        for beginning in SAID_BETTER:
+            warnings.filterwarnings("ignore", beginning)
+        yield

@@ -1,0 +1,142 @@
+"""Continue the series of a table in a file: the time steps to come, with bounds. Writes nothing and prints nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..estimators.sequence import SequenceFilter
+from ..sources.columns import take_names
+from ..sources.delimited import write_delimited
+from ..sources.table import Array, NewColumn, TableError
+from ..sources.timeline import counted_on
+from .reading import FITTING, Given, Reading, Steps, named, read_given
+
+__all__ = ["Forecast", "ForecastSettings", "forecast_file", "forecast_model"]
+
+COMPONENTS = 10
+"""Most shared states, unless given: the default of `SequenceFilter`."""
+
+
+class ForecastSettings(NamedTuple):
+    """What to forecast, and how."""
+
+    steps: int
+    level: float | None = 0.95
+    """Probability of the bounds; None for no bounds."""
+    components: int | None = None
+    robust: bool = False
+    reading: Reading = Reading()
+    verbose: int = 0
+    """Whether a fit shows how far it is."""
+
+
+class Forecast(NamedTuple):
+    """The rows to come, and what there is to say about them."""
+
+    content: bytes
+    """A file of the same format as the one that was read."""
+    names: list[str]
+    """The columns that were forecast."""
+    mean: Array
+    std: Array
+    """(steps, columns) in the data's units; infinite where nothing is known."""
+    model: SequenceFilter
+    """With all rows taken in."""
+    given: Given | None
+    """What was read; None where a model went on alone."""
+    X: Array | None
+    """The rows that were read, with rows of NaN where a time step is left out."""
+    columns: list[NewColumn]
+    """What ``content`` has, before it is encoded."""
+
+
+def forecast_file(
+    path: Path, settings: ForecastSettings, tell: Steps = lambda what: None, model: SequenceFilter | None = None
+) -> Forecast:
+    """Fit the rows of a file, which are time steps in order, and go on after the last one.
+
+    A model that was fitted before takes the rows of the file as those that come after its own.
+
+    Raises
+    ------
+    TableError
+        When the file cannot be read or continued; the message says why in one sentence.
+    """
+    tell("reading")
+    given = read_given(path, settings.reading, model)
+    X = given.X if given.when is None else given.when.spread(given.X)
+    tell(FITTING)
+    try:
+        if model is None:
+            model = SequenceFilter(
+                settings.components or COMPONENTS, robust=settings.robust, verbose=settings.verbose
+            ).fit(X)
+            model.verbose = 0
+        else:
+            model = model.partial_fit(X)
+        tell("forecasting")
+        mean, std = model.forecast(settings.steps, return_std=True)
+    except ValueError as problem:
+        raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
+    columns = list(_columns(given, settings, mean, std))
+    return Forecast(given.table.encode_new(columns), given.names, mean, std, model, given, X, columns)
+
+
+def forecast_model(model: SequenceFilter, settings: ForecastSettings) -> Forecast:
+    """Go on after the last row that a model has taken in; as comma-separated text."""
+    names = take_names(model)
+    found, deviations = model.forecast(settings.steps, return_std=True)
+    mean, std = (_numbers(part) for part in (found, deviations))
+    names = names or [f"column {j + 1}" for j in range(mean.shape[1])]
+    columns = [NewColumn("time", [str(time) for time in times])] if (times := _times(found)) is not None else []
+    for j, name in enumerate(names):
+        columns += _with_bounds(name, None, mean[:, j], std[:, j], settings.level)
+    return Forecast(write_delimited(columns), names, mean, std, model, None, None, columns)
+
+
+def _columns(given: Given, settings: ForecastSettings, mean: Array, std: Array) -> list[NewColumn]:
+    """The columns of the file, each continued; texts that say nothing about the future are left out."""
+    table, out = given.table, []
+    for j, name in enumerate(table.names):
+        if given.when is not None and j == given.when.column:
+            out.append(NewColumn(name, given.when.after(settings.steps), j))
+        elif j in table.numeric:
+            at = table.numeric.index(j)
+            out += _with_bounds(name, j, mean[:, at], std[:, at], settings.level)
+        elif name in given.counting:
+            out.append(NewColumn(name, counted_on(table.cells(j), settings.steps), j))
+    return out
+
+
+def _with_bounds(name: str, like: int | None, mean: Array, std: Array, level: float | None) -> list[NewColumn]:
+    values = [NewColumn(name, mean.tolist(), like)]
+    if level is None:
+        return values
+    width = float(ndtri(0.5 + 0.5 * level)) * np.where(np.isfinite(std), std, np.nan)
+    return [
+        *values,
+        NewColumn(f"{name}_lower", (mean - width).tolist()),
+        NewColumn(f"{name}_upper", (mean + width).tolist()),
+    ]
+
+
+def _numbers(answer: Any) -> Array:
+    """The numbers of an answer, which is a table where the model was fitted to tables."""
+    if isinstance(answer, np.ndarray):
+        return answer
+    from ..estimators._times import split_table
+
+    return np.asarray(split_table(answer)[0], dtype=np.float64)
+
+
+def _times(answer: Any) -> Any:
+    """The time stamps of an answer; None where it has none."""
+    if isinstance(answer, np.ndarray):
+        return None
+    from ..estimators._times import split_table
+
+    return split_table(answer)[1].times

@@ -1,0 +1,80 @@
+"""A table as the jobs need it: its measured columns, when its rows are, and the model it goes with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..sources.columns import drop_columns, feature_names, take_columns, take_names
+from ..sources.table import Array, Table, TableError
+from ..sources.tables import read_table
+from ..sources.timeline import Timeline, counting_columns, timeline
+
+__all__ = ["FITTING", "Given", "Reading", "Steps", "named", "read_given"]
+
+Steps = Callable[[str], None]
+"""Called with the name of every step of the work when it begins. Fits say themselves how far they are (``verbose``)."""
+
+FITTING = "fitting"
+"""The name of the step in which a model is fitted."""
+
+
+class Reading(NamedTuple):
+    """How to read a file."""
+
+    delimiter: str | None = None
+    """Between the cells of a text; None: found from its first lines."""
+    header: bool = True
+    """Whether the first line of a text holds the names of the columns."""
+    missing: tuple[str, ...] = ()
+    """Texts and numbers that mark a gap besides those that always do."""
+
+
+class Given(NamedTuple):
+    """What was read."""
+
+    table: Table
+    """Its ``numbers`` are the measured columns: those of the model where there is one."""
+    X: Array
+    """They as float64."""
+    names: list[str]
+    """Of the measured columns."""
+    when: Timeline | None
+    counting: list[str]
+    """Columns of numbers that count rows or years; they were left out."""
+    unknown: list[str]
+    """Columns of numbers that the model does not know."""
+
+
+def named(path: Path) -> str:
+    """A file at the beginning of a sentence."""
+    return "Standard input" if str(path) == "-" else str(path)
+
+
+def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
+    """Read a table; with a model take the columns that it knows, and else all that measure something.
+
+    The names of the model's features are taken off it: what it is asked afterwards is an array.
+    """
+    table = read_table(path, reading.delimiter, reading.header, reading.missing)
+    when, counting, unknown = timeline(table), counting_columns(table), []
+    if model is None:
+        names = [table.names[j] for j in counting]
+        drop_columns(table, counting)
+        if not table.numeric:
+            what = "no column of numbers" + (" but those that count its rows" if names else "")
+            raise TableError(f"{named(path)} cannot be used: it has {what}.")
+    else:
+        known = take_names(model)
+        names = [table.names[j] for j in counting if known is not None and table.names[j] not in known]
+        try:
+            unknown = [name for name in take_columns(table, known, model.n_features_in_) if name not in names]
+        except TableError as problem:
+            raise TableError(f"{named(path)} cannot be used: {problem}.") from None
+        if when is not None and when.column in table.numeric:
+            when = None
+    X = np.ascontiguousarray(table.numbers, dtype=np.float64)
+    return Given(table, X, feature_names(table), when, names, unknown)

@@ -1,0 +1,91 @@
+"""Single cells of a text: what they say, and how numbers and texts are written into them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from .table import as_number
+
+__all__ = ["Cells", "all_gaps", "cell_text", "finite_number", "is_gap", "quoted", "said", "written"]
+
+GAPS = frozenset(["", "na", "n/a", "#n/a", "#na", "<na>", "nan", "-nan", "null", "none", "missing", ".", "?", "-"])
+"""What counts as a gap in a column of numbers, in any case of letters and between spaces."""
+
+
+_CODE = re.compile(r"\s*[+-]?0\d")  # 00123 is the name of something, not a number
+
+
+class Cells:
+    """How to read single cells, and write filled ones."""
+
+    def __init__(self, missing: Sequence[str] = ()) -> None:
+        self._gaps = all_gaps(missing)
+        self._marks = {value for text in missing if (value := as_number(text)) is not None}
+
+    def text(self, cell: str) -> str:
+        """What a cell says, without its quotes and the spaces around it."""
+        return cell_text(cell).strip()
+
+    def is_gap(self, cell: str) -> bool:
+        """Whether a cell is empty or says that a value is missing."""
+        return is_gap(cell, self._gaps) or as_number(cell_text(cell)) in self._marks
+
+    def number(self, cell: str) -> float | None:
+        """The finite number that a cell says; None of a gap or a text."""
+        return None if self.is_gap(cell) else finite_number(cell_text(cell))
+
+    def written(self, value: float) -> str:
+        """A cell that says a number; empty for NaN and infinities."""
+        return written(value) if math.isfinite(value) else ""
+
+    def named(self, text: str, delimiter: str) -> str:
+        """A cell that says a text."""
+        return quoted(text, delimiter)
+
+
+def cell_text(cell: str) -> str:
+    """What a cell says, without its quotes."""
+    return cell[1:-1].replace('""', '"') if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
+
+
+def quoted(text: str, delimiter: str) -> str:
+    """A cell that says this."""
+    return '"' + text.replace('"', '""') + '"' if any(c in text for c in (delimiter, '"', "\r", "\n")) else text
+
+
+def all_gaps(missing: Sequence[str]) -> frozenset[str]:
+    """What counts as a gap, in small letters: GAPS and these texts."""
+    return GAPS.union(text.strip().lower() for text in missing)
+
+
+def is_gap(cell: str, gaps: frozenset[str]) -> bool:
+    """Whether a cell says one of these texts, in any case of letters and between spaces."""
+    return cell_text(cell).strip().lower() in gaps
+
+
+def finite_number(text: str) -> float | None:
+    """The finite number that a text says; codes such as 00123 are not numbers."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and "_" not in text and not _CODE.match(text) else None
+
+
+def written(value: float) -> str:
+    """Ten digits, more than a filled value is worth; fifteen for large numbers, which may be times; nothing for NaN.
+
+    >>> written(0.1 + 0.2), written(1700000000500.0), written(1e-7), written(-0.0), written(float("nan"))
+    ('0.3', '1700000000500', '1e-07', '0', '')
+    """
+    return "" if math.isnan(value) else format(float(value) + 0.0, ".10g" if abs(value) < 1e9 else ".15g")
+
+
+def said(value: Any, delimiter: str) -> str:
+    """A cell for a value."""
+    if value is None:
+        return ""
+    return quoted(value, delimiter) if isinstance(value, str) else written(value)

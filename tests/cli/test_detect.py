@@ -1,0 +1,85 @@
+"""`factorstream detect`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+
+import pytest
+
+from cli_problems import read, say, series, summary, table, write
+
+
+def test_the_strangest_rows_as_text(capsys, tmp_path):
+    header, rows, _, _ = table()
+    rows[70][2] = "25"
+    source = write(tmp_path / "x.csv", header, rows)
+    code, out, err = say(capsys, "detect", source, "-n", 4)
+    assert code == 0
+    names, *found = csv.reader(io.StringIO(out))
+    assert names == ["line", "score", "columns"]
+    assert found[0][0] == "72"
+    assert found[0][2].startswith("a (+")
+    scores = [float(row[1]) for row in found]
+    assert scores == sorted(scores, reverse=True)
+    assert "Scored 120 rows by a DictionaryFilter." in err
+    code, out, _ = say(capsys, "detect", source, "-n", 4, "-o", tmp_path / "strange.tsv")
+    assert (code, out) == (0, "")
+    assert read(tmp_path / "strange.tsv", "\t") == (names, found)
+
+
+def test_a_table_for_people_on_a_terminal(capsys, tmp_path, monkeypatch):
+    pytest.importorskip("rich")
+    source = write(tmp_path / "x.csv", *table()[:2])
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    _, out, _ = say(capsys, "detect", source, "-n", 2, "-q")
+    assert "strange rows" in out
+    assert "┃" in out
+    monkeypatch.setitem(sys.modules, "rich", None)
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert say(capsys, "detect", source, "-n", 2, "-q")[1].startswith("line,score,columns\n")
+
+
+def test_time_steps_learned_from_one_file_and_watched_in_another(capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    series(tmp_path / "x.csv", n=120)
+    model, picture = tmp_path / "m", tmp_path / "p.png"
+    learned = summary(capsys, "detect", tmp_path / "x.csv", "--sequence", "--components", 3, "--save", model)
+    assert learned["model"] == "SequenceFilter"
+    lines = (tmp_path / "x.csv").read_text().splitlines()
+    lines[50] = "2024-05-03 01:00,north,99,20,20,20"
+    (tmp_path / "y.csv").write_text("\n".join(lines))
+    found = summary(capsys, "detect", tmp_path / "y.csv", "--model", model, "-n", 2, "--plot", picture)
+    assert (found["rows"], len(found["strange"])) == (120, 2)
+    first = found["strange"][0]
+    assert (first["row"], first["place"], first["when"]) == (50, "line 51", "2024-05-03 01:00")
+    assert next(iter(first["columns"])) == "a"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--robust"], "--robust is for --sequence"),
+        (["--top", "none"], "'none' is not a whole number"),
+        (["--plot", "p.doc"], "p.doc has no ending of a picture"),
+        (["-o", "nowhere/x.csv"], "The folder nowhere does not exist"),
+        (["--save", "."], ". is a folder; --save needs a file."),
+    ],
+)
+def test_bad_arguments(capsys, arguments, words):
+    pytest.importorskip("matplotlib")
+    code, out, err = say(capsys, "detect", "x.csv", *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_a_model_that_scores_no_rows_is_refused(capsys, tmp_path):
+    source = write(tmp_path / "x.csv", *table()[:2])
+    assert say(capsys, "impute", source, "-o", tmp_path / "y.csv", "--save", tmp_path / "m")[0] == 0
+    code, _, err = say(capsys, "detect", source, "--model", tmp_path / "m")
+    assert code == 2
+    assert "m holds a LowRankImputer, and this needs a DictionaryFilter or a" in err

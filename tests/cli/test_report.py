@@ -1,0 +1,95 @@
+"""``--report`` on every command that has a table and a model."""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from cli_problems import say, series, summary, table, write
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
+
+
+def code_of(page):
+    """The lines of Python in a report."""
+    (code,) = re.findall(r"<pre[^>]*><code[^>]*>(.*?)</code></pre>", page, flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]+>", "", code))
+
+
+def test_a_filled_table(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "x.csv", *table()[:2])
+    found = summary(capsys, "impute", "x.csv", "-o", "y.csv", "--level", 0.9, "--report", "r.html")
+    assert found["report"] == "r.html"
+    page = (tmp_path / "r.html").read_text()
+    assert f"{found['gaps_filled']} gaps filled in x.csv" in page
+    assert "Gaps left as they are in columns that are not finite numbers: comment." in page
+    assert "factorstream impute x.csv -o y.csv --level 0.9 --report r.html" in html.unescape(page)
+    known = {}
+    exec(code_of(page), known)  # it makes the very numbers of the file
+    filled = np.genfromtxt("y.csv", delimiter=",", skip_header=1, usecols=(2, 5, 8))
+    np.testing.assert_allclose(known["filled"][:, :3], filled, rtol=1e-8)
+
+
+def test_time_steps_to_come_and_strange_ones(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    series(tmp_path / "x.csv", n=48, left_out=(9,))
+    arguments = ["forecast", "x.csv", "-n", 2, "--components", 2, "-o", "y.csv", "--save", "m", "--report", "f.html"]
+    assert say(capsys, *arguments)[0] == 0
+    page = (tmp_path / "f.html").read_text()
+    assert "The rows to come" in page
+    assert "2024-05-03 00:00" in page
+    assert "Columns without numbers were left out: region." in page
+    assert say(capsys, "detect", "x.csv", "--model", "m", "-o", "z.csv", "--report", "d.html")[0] == 0
+    page = (tmp_path / "d.html").read_text()
+    assert "Strange rows" in page
+    known = {}
+    exec(code_of(page), known)
+    assert known["filled"].shape == (48, 4)
+    assert not np.isnan(known["filled"]).any()
+
+
+def test_components(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "x.csv", *table()[:2])
+    assert say(capsys, "factorize", "x.csv", "--report", "r.html")[0] == 0
+    page = (tmp_path / "r.html").read_text()
+    assert "Components" in page
+    known = {}
+    exec(code_of(page), known)
+    assert known["model"].n_components_ == 2
+
+
+def test_without_pandas_columns_are_numbered(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    np.save(tmp_path / "x.npy", np.where(table(n=40)[3], np.nan, table(n=40)[2]))
+    assert say(capsys, "impute", tmp_path / "x.npy", "-o", tmp_path / "y.npy", "--report", tmp_path / "r.html")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["x.csv", "-o", "y.csv", "--online", "--report", "r.html"], 2, "--online keeps no rows to report on"),
+        (["x.csv", "-o", "y.csv", "--report", "nowhere/r.html"], 2, "The folder nowhere does not exist"),
+        (["x.csv", "-o", "y.csv", "--report", "."], 2, ". is a folder; --report needs a file."),
+    ],
+)
+def test_bad_arguments(capsys, arguments, code, words):
+    found, _, err = say(capsys, "impute", *arguments)
+    assert found == code
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_a_missing_package_is_named_before_the_work(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    source = write(tmp_path / "x.csv", *table()[:2])
+    code, _, err = say(capsys, "impute", source, "-o", tmp_path / "y.csv", "--report", tmp_path / "r.html")
+    assert code == 1
+    assert 'This needs jinja2; run `pip install "factorstream[report]"`.' in err
+    assert not (tmp_path / "y.csv").exists()

@@ -1,0 +1,108 @@
+"""Filling row by row: the same numbers as a loop over `partial_fit`, and constant memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from factorstream import DictionaryFilter
+from factorstream.jobs.online import OnlineFilling
+from factorstream.sources.stream import TextStream
+from factorstream.sources.table import TableError
+
+
+def rows_of(seed=0, n=60):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(n, 5)) + [0, 10, 200, 0, 5]
+    X[rng.random(X.shape) < 0.2] = np.nan
+    X[0] = [1.0, np.nan, 200.0, np.nan, 5.0]
+    return X
+
+
+def lines_of(X):
+    yield b"id,a,b,c,d,e\n"
+    for k, row in enumerate(X):
+        yield (f"r{k}," + ",".join("" if np.isnan(value) else f"{value:.17g}" for value in row) + "\n").encode()
+
+
+def filled(X, model=None, **options):
+    given = {"level": None, "components": 3, "seed": 0, "model": model, **options}
+    filling = OnlineFilling(TextStream(lines_of(X)), **given)
+    return filling, list(csv.reader(io.StringIO(b"".join(filling.lines()).decode())))
+
+
+def test_every_row_is_filled_by_what_the_rows_so_far_say():
+    X = rows_of()
+    filling, (header, *rows) = filled(X, level=0.9)
+    assert header == ["id", *(f"{name}{end}" for name in "abcde" for end in ("", "_lower", "_upper"))]
+    twin, seen, n_filled = DictionaryFilter(3, random_state=0), np.zeros(5, dtype=bool), 0
+    for k, row in enumerate(X):
+        twin.partial_fit(row[None])
+        seen |= ~np.isnan(row)
+        values, (lower, upper) = twin.impute(row[None])[0], twin.predict_interval(row[None], 0.9)
+        for j in range(5):
+            cells = rows[k][1 + 3 * j : 4 + 3 * j]
+            if not np.isnan(row[j]):
+                assert cells == [f"{row[j]:.17g}"] * 3
+            elif not seen[j]:
+                assert cells == ["", "", ""]
+            else:
+                n_filled += 1
+                np.testing.assert_allclose(float(cells[0]), values[j], rtol=1e-9)
+                for cell, bound in ((cells[1], lower[0, j]), (cells[2], upper[0, j])):
+                    assert cell == "" if np.isinf(bound) else float(cell) == pytest.approx(bound, rel=1e-9)
+    assert (filling.counts.rows, filling.counts.filled) == (60, n_filled)
+    assert filling.counts.left == np.isnan(X).sum() - n_filled > 0
+
+
+def test_a_model_goes_on_where_it_ended():
+    X = rows_of()
+    _, (_, *whole) = filled(X)
+    first, _ = filled(X[:30])
+    _, (_, *rest) = filled(X[30:], first.model)
+    assert [row[1:] for row in rest] == [row[1:] for row in whole[30:]]
+
+
+def test_texts_in_a_column_of_numbers_stay_and_absurd_values_are_counted():
+    lines = list(lines_of(rows_of()))
+    lines[31] = b"r30,oops,1e30,200,0,\n"
+    filling = OnlineFilling(TextStream(lines), level=0.9, components=3, seed=0)
+    row = list(filling.lines())[31].decode().strip().split(",")
+    assert row[1:4] == ["oops", "", ""]
+    assert row[4:7] == ["1e30"] * 3
+    assert np.isfinite(float(row[13]))
+    assert (filling.counts.texts, filling.counts.absurd) == (1, 1)
+
+
+def test_other_columns_are_refused():
+    model, _ = filled(rows_of())
+    model.model.feature_names_in_ = np.array(list("abcdz"), dtype=object)
+    with pytest.raises(TableError, match="lacks columns that the model knows: z"):
+        filled(rows_of(), model.model)
+    with pytest.raises(TableError, match="neither a number nor a gap"):
+        OnlineFilling(TextStream([b"a,b\n", b"x,y\n"]), level=None, components=None, seed=0)
+    with pytest.raises(TableError, match="5 numbers or gaps, and the model 2 features"):
+        filled(rows_of(), DictionaryFilter(1).partial_fit([[1.0, 2.0]]))
+
+
+def test_nothing_is_kept_of_the_rows():
+    """The model itself keeps records of its last 1000 calls, and is measured by its own tests."""
+    X = rows_of(n=400)
+    lines = OnlineFilling(TextStream(lines_of(X)), level=0.9, components=3, seed=0).lines()
+    ours = [tracemalloc.Filter(True, f"*/{part}/*.py") for part in ("jobs", "sources")]
+
+    def kept(n):
+        for _ in range(n):
+            next(lines)
+        return sum(one.size for one in tracemalloc.take_snapshot().filter_traces(ours).statistics("filename"))
+
+    tracemalloc.start()
+    before = kept(50)
+    after = kept(150)
+    tracemalloc.stop()
+    assert before > 0
+    assert after < before + 2000  # a row is 500 bytes

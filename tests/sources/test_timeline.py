@@ -1,0 +1,104 @@
+"""Columns that say when: which are regular, where their rows lie, and how they go on."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import numpy as np
+import pytest
+
+from factorstream.sources.delimited import parse_delimited
+from factorstream.sources.timeline import counting_columns, timeline
+
+
+def of(cells):
+    """The timeline of a text whose first column says these things, beside one that measures something."""
+    lines = [f"{cell},{k * k}" for k, cell in enumerate(cells)]
+    return timeline(parse_delimited("\n".join(["when,x", *lines]).encode()))
+
+
+@pytest.mark.parametrize(
+    ("cells", "steps", "after"),
+    [
+        (["2024-02-27", "2024-02-28", "2024-02-29"], [0, 1, 2], ["2024-03-01", "2024-03-02"]),
+        (["2024-02-23", "2024-02-24", "2024-02-27"], [0, 1, 4], ["2024-02-28", "2024-02-29"]),  # a Saturday
+        (["2024-01-04", "2024-01-05", "2024-01-08"], [0, 1, 2], ["2024-01-09", "2024-01-10"]),  # no weekends
+        (["2024-01-04", "2024-01-05", "2024-01-09"], [0, 1, 3], ["2024-01-10", "2024-01-11"]),
+        (["2024-01-31", "2024-02-29", "2024-03-31"], [0, 1, 2], ["2024-04-30", "2024-05-31"]),
+        (["2023-10-15", "2023-11-15", "2024-01-15"], [0, 1, 3], ["2024-02-15", "2024-03-15"]),
+        (["2024-10", "2024-11", "2024-12"], [0, 1, 2], ["2025-01", "2025-02"]),
+        (["2022-01-01", "2023-01-01", "2024-01-01"], [0, 1, 2], ["2025-01-01", "2026-01-01"]),
+        (["2024-05-01 22:30", "2024-05-01 23:00", "2024-05-01 23:30"], [0, 1, 2], ["2024-05-02 00:00"] * 1),
+        (["2024-05-01T22:00:00Z", "2024-05-01T23:00:00Z", "2024-05-02T00:00:00Z"], [0, 1, 2], ["2024-05-02T01:00:00Z"]),
+        (["2024-05-01T22:00:00+02:00", "2024-05-01T23:00:00+02:00", "2024-05-02T00:00:00+02:00"], [0, 1, 2],
+         ["2024-05-02T01:00:00+02:00"]),
+        (["5/1/2024 9:05", "5/1/2024 10:05", "5/1/2024 11:05"], [0, 1, 2], ["5/1/2024 12:05"]),
+        (["30.12.2023", "31.12.2023", "01.01.2024"], [0, 1, 2], ["02.01.2024", "03.01.2024"]),
+        (["12/30/2023", "12/31/2023", "01/01/2024"], [0, 1, 2], ["01/02/2024"]),
+        (["1999", "2000", "2001"], [0, 1, 2], [2002.0, 2003.0]),
+    ],
+)  # fmt: skip
+def test_regular_columns(cells, steps, after):
+    found = of(cells)
+    assert found.column == 0
+    assert found.steps.tolist() == steps
+    assert found.after(len(after)) == after
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["2024-01-01", "2024-01-01", "2024-01-02"],
+        ["2024-01-03", "2024-01-02", "2024-01-01"],
+        ["2024-01-01", "", "2024-01-03"],
+        ["2024-01-01", "2024-01-02", "02.01.2024"],
+        ["1800-01-01", "2024-01-01", "2024-01-02"],  # eighty thousand days would be left out
+        ["1", "2", "4"],
+        ["3", "2", "1"],
+        ["a", "b", "c"],
+        ["2024-01-01", "2024-01-02"],
+    ],
+)
+def test_others_are_not(cells):
+    assert of(cells) is None
+
+
+def test_rows_are_spread_over_their_steps():
+    found = of(["2024-02-23", "2024-02-24", "2024-02-27"])
+    X = np.arange(6.0).reshape(3, 2)
+    wide = found.spread(X)
+    assert found.n_left_out == 2
+    np.testing.assert_array_equal(wide[[0, 1, 4]], X)
+    assert np.isnan(wide[[2, 3]]).all()
+
+
+def test_columns_that_count_are_found_and_those_that_measure_are_not():
+    table = parse_delimited(
+        b"id,year,x,gappy\n10,1949,1,1\n20,1949.0833333333,5,\n30,1949.1666666667,9,3\n40,1949.25,2,4\n"
+    )
+    assert [table.names[j] for j in counting_columns(table)] == ["id", "year"]
+
+
+def test_dates_as_parquet_has_them(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    from factorstream.sources.tables import read_table
+
+    for kind, days in (
+        (pa.date32(), [date(2024, 2, 27), date(2024, 2, 28), date(2024, 2, 29)]),
+        (pa.timestamp("us"), [datetime(2024, 2, 27, 5), datetime(2024, 2, 28, 5), datetime(2024, 2, 29, 5)]),
+        (pa.timestamp("us", tz="UTC"), [datetime(2024, 2, day, 5, tzinfo=UTC) for day in (27, 28, 29)]),
+    ):
+        path = tmp_path / "x.parquet"
+        pq.write_table(pa.table({"when": pa.array(days, type=kind), "x": [1.0, 5.0, 2.0]}), path)
+        (after,) = timeline(read_table(path)).after(1)
+        assert after == days[-1].replace(month=3, day=1)
+
+
+def test_hours_go_on_across_the_end_of_summer_time(tmp_path):
+    zone = pytest.importorskip("zoneinfo").ZoneInfo("Europe/Berlin")
+    from factorstream.sources.timeline import _dates
+
+    before = [datetime(2024, 10, 26, hour, tzinfo=UTC).astimezone(zone) for hour in (21, 22, 23)]
+    later = _dates(0, before).after(4)
+    assert [one.astimezone(UTC).hour for one in later] == [0, 1, 2, 3]
+    assert [one.hour for one in later] == [2, 2, 3, 4]
