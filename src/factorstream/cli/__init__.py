@@ -23,6 +23,7 @@ COMMANDS = (
     "forecast",
     "detect",
     "factorize",
+    "restore",
     "info",
     "demo",
     "reproduce",
