@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..sources.table import Array, NewColumn
     from ..sources.timeline import Timeline
 
-__all__ = ["Subject", "check_report", "report_option", "report_table", "write_report_page"]
+__all__ = ["Subject", "check_report", "command_line", "report_option", "report_table", "write_report_page"]
 
 report_option = click.option(
     "--report", "report_path", type=FILE, metavar="R.html", help="write a page about what was done and how good it is"
@@ -68,7 +68,7 @@ def write_report_page(
         done=words.notes[:1],
         left_out=words.caveats,
         parts=parts,
-        settings={"command": _command_line()},
+        settings={"command": command_line()},
         code=_code(subject, level or 0.95),
     )
     with words.phases() as begin:
@@ -125,7 +125,7 @@ def _is_plain(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "numpy"
 
 
-def _command_line() -> str:
+def command_line() -> str:
     """What was typed, as a shell would take it."""
     typed: Sequence[str] = click.get_current_context().find_root().meta.get("factorstream.typed", ())
     return shlex.join(["factorstream", *typed])
@@ -150,7 +150,7 @@ def _code(subject: Subject, level: float) -> str:
     fill = "transform" if hasattr(subject.model, "add_indicator") else "impute"
     lines += [] if loaded else [f"model = {constructed(subject.model)}.fit(X)"]
     lines += [f"filled = model.{fill}(X)", f"lower, upper = model.predict_interval(X, level={level!r})"]
-    return "\n".join([*lines, "", f"# From a shell: {_command_line()}"])
+    return "\n".join([*lines, "", f"# From a shell: {command_line()}"])
 
 
 def _options(reading: Reading) -> list[str]:
