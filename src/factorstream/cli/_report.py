@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ..report.extras import require
+from ..text import listed
 from ._command import BadInputError, Words
 from ._files import check_output
 from ._options import FILE
@@ -43,6 +44,8 @@ class Subject(NamedTuple):
     """Where the model was read from; None where it was fitted to X."""
     every_column: bool = False
     """Whether X are all columns of numbers, those that count rows too."""
+    others: Sequence[str] = ()
+    """Columns of the file that are not finite numbers."""
 
 
 def check_report(path: Path | None) -> None:
@@ -66,7 +69,7 @@ def write_report_page(
     told = Told(
         source="standard input" if str(subject.source) == "-" else subject.source.name,
         done=words.notes[:1],
-        left_out=words.caveats,
+        left_out=[*_no_numbers(subject.others), *words.caveats],
         parts=parts,
         settings={"command": command_line()},
         code=_code(subject, level or 0.95),
@@ -84,6 +87,15 @@ def write_report_page(
             take_names(subject.model)
     words.fact(report=str(path))
     words.note(f"Wrote {path}.")
+
+
+def _no_numbers(columns: Sequence[str]) -> list[str]:
+    """What is said of columns that are no numbers.
+
+    >>> _no_numbers([]), _no_numbers(["name", "town"])
+    ([], ['Columns that are not finite numbers had no part in it: name, town.'])
+    """
+    return [f"Columns that are not finite numbers had no part in it: {listed(columns, 20)}."] if columns else []
 
 
 def report_table(heading: str, columns: Sequence[NewColumn], texts: Sequence[str] = ()) -> Part:

@@ -95,7 +95,8 @@ def _errors(restored: Sequence[Restored]) -> list[Block]:
     if not rows:
         return [Words(["There were too few known pixels to hide some of them, and so nothing was measured."])]
     words = (
-        "Known pixels were hidden in the shape of the damage, and every way filled them; the best of each was taken."
+        "Known pixels were hidden in the shape of the damage, and every way filled them. The best was taken; as it was "
+        "chosen by these pixels, it may be a little further off on others."
     )
     columns = [Column("way", "way to fill", numeric=False), Column("error", "error", digits=2)]
     title = "Root-mean-square errors on hidden pixels, in grey levels"
