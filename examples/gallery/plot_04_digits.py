@@ -2,9 +2,9 @@
 Restore images
 ==============
 
-1797 scanned digits of 8 × 8 pixels, a square of 3 × 3 removed from each. `factorstream.images.restore_frames` tries on
-pixels that are known which way fills such squares best, learns what digits look like from the damaged images themselves,
-and says where it is unsure.
+1797 scanned digits of 8 × 8 pixels, a square of 3 × 3 removed from each. `factorstream.images.restore_frames` tries
+on pixels that are known which way fills such squares best, learns what digits look like from the damaged images
+themselves, and says where it is unsure.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Restore one photograph
 ======================
 
-A single picture is a table too: every overlapping patch of pixels is a row, patches that look alike share a model, and a
-pixel is the mean of all patches that it lies in. `factorstream.images.restore_picture` does it, in colour, and chooses
-the size of the patches on pixels that it hides from itself.
+A single picture is a table too: every overlapping patch of pixels is a row, patches that look alike share a model, and
+a pixel is the mean of all patches that it lies in. `factorstream.images.restore_picture` does it, in colour, and
+chooses the size of the patches on pixels that it hides from itself.
 """
 
 import matplotlib.pyplot as plt
