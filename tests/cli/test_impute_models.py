@@ -174,7 +174,7 @@ def test_packed_files(capsys, tmp_path, online):
     assert gzip.decompress((tmp_path / "out.tsv.gz").read_bytes()) == (tmp_path / "out.tsv").read_bytes()
 
 
-@pytest.mark.parametrize("content", [b"a,b\n1,\n", gzip.compress(b"a,b\n1,2\n2,\n")[:-9]])
+@pytest.mark.parametrize("content", [b"a,b\n1,\n", gzip.compress(b"a,b\n1,2\n2,\n")[:-9]], ids=["plain", "cut short"])
 def test_files_that_are_not_packed_as_they_say(capsys, tmp_path, content):
     (tmp_path / "in.csv.gz").write_bytes(content)
     for online in ([], ["--online"]):
