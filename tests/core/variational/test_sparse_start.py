@@ -59,11 +59,10 @@ def filled(factors: Factors, Y, W):
 
 @pytest.mark.parametrize("rows", [2, 3, 30])
 def test_a_few_rows_of_anything_start(rows):
-    """The iteration used to begin with a vector that centred columns are orthogonal to. A few are fitted to the end."""
+    """The iteration used to begin with a vector that centred columns are orthogonal to."""
     rng = np.random.default_rng(0)
     for seed in range(40):
-        options = FitOptions(r=2, max_sweeps=30 if seed < 8 else 1)
         W = (np.random.default_rng(seed).random((rows, 40)) < 0.4).astype(float)
         for Y in (rng.normal(size=W.shape), rng.integers(0, 2, W.shape).astype(float), np.ones(W.shape)):
-            found = fit(stored(Y, W), options)
+            found = fit(stored(Y, W), FitOptions(r=2))
             assert np.isfinite(found.factors.post.C).all()
