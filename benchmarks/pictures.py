@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -134,7 +135,8 @@ def pictures(size: int, frames: int) -> Iterator[Line]:
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "as it is": {},
-    "every patch alike in the mean": {"weights": 0},
+    "every patch alike in the mean": {"power": 0},
+    "patches weighted by 1/std²": {"power": 2},
     "one group": {"MOST_GROUPS": 1},
     "20 groups": {"MOST_GROUPS": 20},
     "80 groups": {"MOST_GROUPS": 80, "PER_GROUP": 125},
@@ -146,18 +148,25 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
+def _power(power: int, std: Array, smallest: float) -> Array:
+    weights: Array = np.maximum(std, smallest) ** -float(power)
+    return weights
+
+
 def settings(size: int, frames: int) -> Iterator[Line]:
     """Patches of 8 × 8 with other constants."""
     truth = photographs(size)["china"].reshape(1, size, size, 1)
-    for kind in ("half at random", "scratches"):
+    for kind in DAMAGES:
         damaged = DAMAGES[kind](np.random.default_rng(0), (size, size)).reshape(truth.shape)
         stack = np.where(damaged, np.nan, truth).astype(np.float32)
         for name, changed in SETTINGS.items():
             constants = dict(changed)
             given = _models.PatchSettings(1, 8, constants.pop("n_components", _restore.COMPONENTS))
             with ExitStack() as patches:
-                if constants.pop("weights", 1) == 0:
-                    patches.enter_context(patch.object(_models, "_precision", lambda std, smallest: np.ones_like(std)))
+                power = constants.pop("power", None)
+                if power is not None:
+                    weights = partial(_power, power)
+                    patches.enter_context(patch.object(_models, "_weights", weights))
                 for constant, value in constants.items():
                     patches.enter_context(patch.object(_models, constant, value))
                 values = _models.fill_by_patches(stack, given, 0, _no_step).values
@@ -185,7 +194,7 @@ def video(size: int, frames: int) -> Iterator[Line]:
     for name, speed in SPEEDS.items():
         truth = moving_camera(frames, speed)
         rng = np.random.default_rng(0)
-        damaged = np.stack([scratches(rng, truth.shape[1:], 12) for _ in truth])
+        damaged = np.stack([scratches(rng, truth.shape[1:], max(truth[0].size // 2112, 1)) for _ in truth])
         broken = np.where(damaged, np.nan, truth)
         rows = broken.reshape(frames, -1)
         filled = DictionaryFilter(random_state=0).fit(rows).impute(rows).reshape(truth.shape)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import factorstream
-from factorstream import datasets, diagnostics, masks, metrics, plot
+from factorstream import datasets, diagnostics, images, masks, metrics, plot
 from factorstream.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]
@@ -51,6 +51,8 @@ def test_the_examples_run(name, tmp_path, monkeypatch):
 def test_pages_for_new_users_run_from_the_top(page, tmp_path, monkeypatch):
     """Nothing is known beforehand: a page imports and makes what it uses."""
     pytest.importorskip("pandas")
+    if page.stem == "river":
+        pytest.importorskip("river")
     monkeypatch.chdir(tmp_path)
     known = {}
     for code in blocks(page):
@@ -69,7 +71,7 @@ def test_a_job_begins_with_ten_lines(page):
 def test_the_reference_has_every_public_name():
     listed = set(re.findall(r"^   ([\w.]+)$", (DOCS / "reference.md").read_text(encoding="utf-8"), flags=re.MULTILINE))
     assert listed >= set(factorstream.__all__)
-    for module in (datasets, diagnostics, masks, metrics):
+    for module in (datasets, diagnostics, images, masks, metrics):
         short = module.__name__.removeprefix("factorstream.")
         public = {f"{short}.{name}" for name in module.__all__} - {
             "diagnostics.missingness"

@@ -24,6 +24,8 @@ HEAVY = (
     "cupy",
     "nimfa",
     "statsmodels",
+    "PIL",
+    "river",
 )
 
 

@@ -17,6 +17,7 @@ from bench_problems import HERE
 from benchmarks import (
     coverage,
     defaults,
+    pictures,
     rare_columns,
     sequence_defaults,
     sequence_runs,
@@ -179,3 +180,17 @@ def test_every_constant_of_counted_covariances_is_varied():
             for path, value in change.items():
                 module, _, constant = path.rpartition(".")
                 assert vars(sys.modules[module])[constant] == value
+
+
+def test_pictures_are_restored_every_way(rng, monkeypatch, capsys):
+    images = 255.0 * rng.random((30, 16, 16))
+    monkeypatch.setattr(pictures, "load_olivetti", lambda: OlivettiFaces(images, np.arange(30), "made-up faces"))
+    monkeypatch.setattr(pictures, "SPEEDS", {"slow": 0.1})
+    monkeypatch.setattr(pictures, "SETTINGS", {"as it is": {}, "no weights": {"power": 0}, "one": {"MOST_GROUPS": 1}})
+    small = pictures.moving_camera
+    monkeypatch.setattr(pictures, "moving_camera", lambda frames, speed: small(frames, speed, (40, 48)))
+    pictures.main(["--only", "settings", "video", "faces", "--size", "40", "--frames", "8"])
+    lines = capsys.readouterr().out.splitlines()
+    for part in ("half at random", "scratches", "holes", "no weights", "restore_frames", "a square"):
+        assert any(part in line for line in lines), part
+    assert all(np.isfinite(float(line.split()[-1])) for line in lines)

@@ -35,7 +35,7 @@ def test_patches_beat_straight_lines_on_a_photograph(rng):
 
 
 def test_one_group_is_one_model_and_a_weighted_mean(rng):
-    """The textbook: fit all patches, fill each, and weigh every answer by its precision."""
+    """The textbook: fit all patches, fill each, and weigh every answer by 1/std."""
     from reference_images import cut, put_back
 
     truth = photograph(40).reshape(1, 40, 40, 1)
@@ -45,7 +45,7 @@ def test_one_group_is_one_model_and_a_weighted_mean(rng):
     assert len(rows) < 2 * _models.PER_GROUP  # so that there is one group
     filled = fill_by_patches(stack, PatchSettings(1, 8, 4), 0, lambda share: None)
     values, std = BayesianFactorization(4, random_state=0).fit(rows).impute(rows, return_std=True)
-    weights = np.where(np.isnan(rows), 1 / np.maximum(std, 1e-9) ** 2, 0)
+    weights = np.where(np.isnan(rows), 1 / np.maximum(std, 1e-9), 0)
     expected = put_back(values, weights + 1e-30, corners, (1, 8, 8), truth.shape)
     np.testing.assert_allclose(filled.values[damaged], expected[damaged], rtol=0.01)  # rows come in another order
 

@@ -25,7 +25,7 @@ LARGEST_STEP_SHARE = 2
 
 PATCHES = 40_000
 """Patches of a picture above which they lie further apart, up to half a side. Time and memory: 2 pixels apart instead
-of 4 are worth 0.9 to 1.4 dB on two photographs (``benchmarks/pictures.py``), and take four times as long."""
+of 4 are worth 0.7 to 1.2 dB on a photograph (``benchmarks/pictures.py``), and take four times as long."""
 
 TO_LEARN = 2000
 """Patches that the model of a group learns from, at most. All of 15,625 in 20 groups took twice the time for 0.1 to 0.5
@@ -53,8 +53,7 @@ AT_ONCE = 4096
 """Patches filled together. Memory only."""
 
 MOST_COMPONENTS = 40
-"""Of whole frames: unneeded ones fade, so that more cost only time. Faces have 20.9 dB with as many as the data want,
-which is about 60, and 20.8 with 40."""
+"""Of whole frames. Not tuned: unneeded ones fade, so that more cost time and memory."""
 
 ROOM = 2**29
 """Bytes for the covariances of whole frames: n_features × n_components² numbers. Above it there are fewer components,
@@ -101,9 +100,10 @@ def fill_by_frames(stack: Pixels, seed: int) -> Filled:
 def fill_by_patches(stack: Pixels, settings: PatchSettings, seed: int, tell: Step) -> Filled:
     """Patches that look alike share a model, and a pixel is the mean of the patches that it lies in.
 
-    What they look like is seen in a first filling by one model of all patches. In the mean a patch counts by its
-    precision, 1/std², which is worth 0.02 to 0.1 dB (``benchmarks/pictures.py``). The standard deviation of a pixel
-    is that of the mean precision: patches share their pixels, so that more of them do not make it surer.
+    What they look like is seen in a first filling by one model of all patches. In the mean a patch counts by 1/std:
+    over two photographs and three kinds of damage that is 0.05 dB better than counting all alike, and than 1/std²
+    (``benchmarks/pictures.py``). The variance of a pixel is the mean of its patches' variances with the same weights:
+    patches share their pixels, so that more of them do not make it surer.
     """
     grid = _grid(stack.shape, settings)
     rng = np.random.default_rng(seed)
@@ -126,14 +126,14 @@ def _fill_groups(
     tell: Step,
 ) -> Filled:
     """A model for every group of patches, and their answers put together."""
-    total, weight, count = (np.zeros(stack.shape) for _ in range(3))
+    total, weight, variance = (np.zeros(stack.shape) for _ in range(3))
     for done, group in enumerate(groups):
-        _fill_group(grid, stack, group, settings.n_components, (total, weight, count), rng)
+        _fill_group(grid, stack, group, settings.n_components, (total, weight, variance), rng)
         tell((done + 1) / len(groups))
     damaged = np.isnan(stack)
     with np.errstate(invalid="ignore", divide="ignore"):  # pixels without any patch that could be filled
         values = np.where(damaged, total / weight, stack)
-        std = np.where(damaged, np.sqrt(count / weight), 0.0)
+        std = np.where(damaged, np.sqrt(variance / weight), 0.0)
     return Filled(values.astype(stack.dtype), std.astype(stack.dtype))
 
 
@@ -190,7 +190,8 @@ def _fill_group(
     sums: tuple[Pixels, Pixels, Pixels],
     rng: np.random.Generator,
 ) -> None:
-    """Learn from a group's patches, and add those with damage to the sums: weight × value, weight, patches."""
+    """Learn from a group's patches, and add those with damage to the sums: of weight × value, weight, and
+    weight × variance."""
     rows = grid.rows(stack, rng.permutation(group)[:TO_LEARN])
     rows = rows[~np.isnan(rows).all(axis=1)]
     if len(rows) == 0 or np.isnan(rows).all(axis=0).any():  # nothing is known of some pixel of these patches
@@ -198,7 +199,7 @@ def _fill_group(
     most = max(min(n_components, len(rows) // FEWEST_PER_COMPONENT), 1)
     model = BayesianFactorization(most, random_state=int(rng.integers(2**31))).fit(rows)
     smallest = max(float(np.nanmax(np.abs(rows))), 1.0) * 1e-6  # of a standard deviation: rounding in float32
-    total, weight, count = sums
+    total, weight, variance = sums
     for first in range(0, len(group), AT_ONCE):
         which = group[first : first + AT_ONCE]
         patches = grid.rows(stack, which)
@@ -206,12 +207,13 @@ def _fill_group(
         which, patches, gaps = which[gaps.any(axis=1)], patches[gaps.any(axis=1)], gaps[gaps.any(axis=1)]
         if len(which):
             values, std = model.impute(patches, return_std=True)
-            precision = np.where(gaps, _precision(std, smallest), 0.0)
-            grid.add(total, precision * values, which)
-            grid.add(weight, precision, which)
-            grid.add(count, gaps.astype(float), which)
+            counts = np.where(gaps, _weights(std, smallest), 0.0)
+            grid.add(total, counts * values, which)
+            grid.add(weight, counts, which)
+            grid.add(variance, counts * std**2, which)
 
 
-def _precision(std: Pixels, smallest: float) -> Pixels:
-    precision: Pixels = 1.0 / np.maximum(std, smallest) ** 2
-    return precision
+def _weights(std: Pixels, smallest: float) -> Pixels:
+    """What an answer counts in the mean."""
+    weights: Pixels = 1.0 / np.maximum(std, smallest)
+    return weights
