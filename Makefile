@@ -14,10 +14,11 @@ endif
 
 # Tests that hold the filter to naive loops and to its contracts, and those of the variational fit. Both are repeated
 # below without what says nothing new there: long tests marked `once`, estimators that no filter runs in, and in compiled
-# code those that it does not know, which tests/contracts/asking.py marks `uncompiled`.
+# code those that it does not know, which tests/contracts/asking.py marks `uncompiled`. Tests in tests/core/variational
+# say themselves where the features are, test_places.py in every place, and so are not repeated.
 OF_THE_FILTER := tests/core/filter tests/tall \
 	$(addprefix tests/estimators/test_, dictionary_filter.py properties.py failed_calls.py bad_input.py) tests/contracts
-OF_THE_FACTORIZATION := tests/core/variational tests/estimators/test_bayesian_factorization.py
+OF_THE_FACTORIZATION := tests/estimators/test_bayesian_factorization.py
 # Neighbours among the tests run in the same process, which keeps what they share.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 

@@ -29,6 +29,10 @@ TIME = 240.0
 """Seconds that any one command may take."""
 
 TESTED = (
+    "tests/cli/test_main.py",
+    "tests/cli/test_factorize.py",
+    "tests/cli/test_impute_bad_input.py",
+    "tests/cli/test_info.py",
     "tests/contracts/test_verbose.py",
     "tests/core/test_linalg.py",
     "tests/core/filter/test_recursion.py",
@@ -39,7 +43,7 @@ TESTED = (
     "tests/sources/test_tables.py",
     "tests/test_persist.py",
 )
-"""Tests that meet what the package uses of NumPy, SciPy and scikit-learn, in about a minute."""
+"""Tests that meet what the package uses of NumPy, SciPy, scikit-learn and click, in about a minute."""
 
 USE = """
 import sys

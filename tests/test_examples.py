@@ -62,3 +62,16 @@ def test_example(name, tmp_path, monkeypatch, capsys):
     example.main(tmp_path)
     assert (tmp_path / f"{name}.png").stat().st_size > 10_000
     assert f"{name}.png" in capsys.readouterr().out
+
+
+def test_the_example_of_a_report(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("jinja2")
+    spec = importlib.util.spec_from_file_location("report", FOLDER / "report.py")
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    monkeypatch.setattr(example, "load_london_air", made_up_air)
+    monkeypatch.setattr(example, "COMPONENTS", 2)
+    monkeypatch.setattr(example.shutil, "which", lambda program: None)  # no picture of it
+    example.main(tmp_path)
+    assert "</html>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"Open {tmp_path / 'report.html'}." in capsys.readouterr().out

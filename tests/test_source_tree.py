@@ -42,6 +42,7 @@ TESTED_BY = {
     "__main__": "cli/test_main",
     "baselines/broyden": "contracts/test_streams",
     "baselines/sgd": "contracts/test_streams",
+    "cli/_caveats": "cli/test_forecast",
     "cli/_command": "cli/test_main",
     "cli/_files": "cli/test_impute_bad_input",
     "cli/_impute_notes": "cli/test_impute",

@@ -112,6 +112,8 @@ class Completion(NamedTuple):
     """What it was asked to fill: the columns of numbers, with rows of NaN where a time step is left out."""
     when: Timeline | None = None
     """Of sequences: when the rows are."""
+    others: Sequence[str] = ()
+    """Columns that are not finite numbers; they are as they were."""
 
 
 class _Filled(NamedTuple):
@@ -210,6 +212,7 @@ def _facts(table: Table, gaps: Array) -> Completion:
         absurd=[],
         unknown=[],
         steps_left_out=0,
+        others=[table.names[j] for j in others],
     )
 
 

@@ -53,6 +53,20 @@ def test_a_model_goes_on_without_a_file_and_with_one(capsys, tmp_path):
     assert len(later.splitlines()) == 2
 
 
+def test_columns_are_called_by_their_names(capsys, tmp_path):
+    rows = [f"{k % 5},{(k * k) % 7},{'3' if k == 4 else ''},x" for k in range(30)]
+    rows[20] = "1e30,2,,x"
+    (tmp_path / "x.csv").write_text("\n".join(["a,b,single,text", *rows]))
+    code, _, err = say(capsys, "forecast", tmp_path / "x.csv", "-n", 1)
+    assert code == 0
+    assert "Bounds are left empty where one value of a column is known, or none: single." in err
+    assert "Absurd values, out of all proportion to the others, had no part in the fit: a; correct them" in err
+    assert "column 0" not in err
+    code, _, err = say(capsys, "detect", tmp_path / "x.csv", "-n", 1)
+    assert code == 0
+    assert "had no part in the fit: a; correct them" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

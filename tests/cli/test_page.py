@@ -33,7 +33,7 @@ def runs():
 def said_by(line, monkeypatch):
     """What a line says: in this process where it is one command of ours, or else by a shell."""
     if re.search(r"[|>]", line) or not line.startswith("factorstream "):
-        ours = f'factorstream() {{ "{sys.executable}" -m factorstream "$@"; }}\n'
+        ours = f'python() {{ "{sys.executable}" "$@"; }}\nfactorstream() {{ python -m factorstream "$@"; }}\n'
         return subprocess.run(["bash", "-c", ours + line + " 2>&1"], capture_output=True, text=True, check=True).stdout
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     with monkeypatch.context() as patch:
@@ -47,13 +47,14 @@ def said_by(line, monkeypatch):
 def test_the_page_runs(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     pytest.importorskip("jinja2")
+    pytest.importorskip("PIL")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     for line, expected in runs():
         found = PROGRESS.sub("", said_by(line, monkeypatch))
         assert CHECK.check_output(expected, found, FLAGS), f"{line}\nsays\n{found}\nand not\n{expected}"
     assert "489 gaps filled in wine.csv" in (tmp_path / "demo" / "report.html").read_text()
-    for picture in ("demo/wine.png", "ahead.png", "alarms.png"):
+    for picture in ("demo/wine.png", "ahead.png", "alarms.png", "restored.png"):
         assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
 
 

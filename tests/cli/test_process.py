@@ -72,6 +72,18 @@ def test_a_reader_that_goes_away_is_no_error():
     assert (running.returncode, said) == (141, b"")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_outputs_that_are_full_or_closed(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n2,\n3,5\n")
+    for end, code, words in (
+        ("> /dev/full", 1, "factorstream: No space left on device.\n"),
+        (">&-", 2, "factorstream: Standard output is closed; name a file with --output.\n"),
+    ):
+        line = f'"{sys.executable}" -m factorstream impute x.csv -o - {end}'
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (code, words)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
 @pytest.mark.parametrize("online", [False, True])
 def test_an_interrupt_leaves_nothing_half_written(tmp_path, online):

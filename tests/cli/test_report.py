@@ -28,6 +28,7 @@ def test_a_filled_table(capsys, tmp_path, monkeypatch):
     assert found["report"] == "r.html"
     page = (tmp_path / "r.html").read_text()
     assert f"{found['gaps_filled']} gaps filled in x.csv" in page
+    assert re.search(r"<li>Columns that are not finite numbers had no part in it: [^<]*comment[^<]*\.</li>", page)
     assert "Gaps left as they are in columns that are not finite numbers: comment." in page
     assert "factorstream impute x.csv -o y.csv --level 0.9 --report r.html" in html.unescape(page)
     known = {}

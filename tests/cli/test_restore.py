@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import io
 import json
+import re
 import subprocess
 import sys
 
@@ -167,3 +171,27 @@ def test_without_pillow_one_sentence_says_what_to_do(tmp_path, photograph):
     assert result.returncode == 1
     assert 'pip install "factorstream[images]"' in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_a_report_shows_before_and_after(tmp_path, capsys, photograph, scratch):
+    photograph, scratch = photograph[:44, :44], scratch[:44, :44]
+    damaged = np.where(scratch[..., None], 0, photograph).astype(np.uint8)
+    source, mask = save(tmp_path / "in.png", damaged), save(tmp_path / "mask.png", scratch * np.uint8(255))
+    page = tmp_path / "page.html"
+    code, _, err = run(capsys, source, "-o", tmp_path / "out.png", "--mask", mask, "--report", page)
+    assert code == 0
+    assert f"Wrote {page}." in err
+    text = page.read_text(encoding="utf-8")
+    assert f"<h1>{scratch.sum()} pixels filled in in.png</h1>" in text
+    before, after, sure = (
+        np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB"))
+        for data in re.findall(r'src="data:image/png;base64,([^"]+)"', text)
+    )
+    restored = np.asarray(Image.open(tmp_path / "out.png"))
+    np.testing.assert_array_equal(after, restored)
+    np.testing.assert_array_equal(before[~scratch], photograph[~scratch])
+    assert (before[scratch] == [200, 85, 61]).all()
+    np.testing.assert_array_equal(sure.max(axis=-1) > 0, scratch)
+    names = {}
+    exec(html.unescape(re.search(r"<pre[^>]*><code>(.*?)</code>", text, re.DOTALL)[1]), names)
+    np.testing.assert_array_equal(names["restored"].pixels, restored)

@@ -101,5 +101,5 @@ def test_rows_without_data_are_never_strange(tmp_path):
 
 def test_what_cannot_be_scored_is_refused(tmp_path):
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(TableError, match="cannot be used"):
-        detect_file(tmp_path / "x.csv", DetectionSettings(sequence=True))
+    with pytest.raises(TableError, match=r"x\.csv cannot be used: X has n_samples=1 time steps, fewer than"):
+        detect_file(tmp_path / "x.csv", DetectionSettings(sequence=True, components=2))

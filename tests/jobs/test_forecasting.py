@@ -82,14 +82,14 @@ def test_arrays_and_parquet(tmp_path):
     ("text", "words"),
     [
         ("n,x\n1,a\n2,b\n3,c\n", "no column of numbers but those that count its rows"),
-        ("x\n1\n", "cannot be used"),
+        ("x\n1\n", "1 time steps, fewer than"),
         ("a,b\nx,y\nz,w\n", "no column of numbers"),
     ],
 )
 def test_what_cannot_be_continued_is_refused(tmp_path, text, words):
     (tmp_path / "x.csv").write_text(text)
     with pytest.raises(TableError, match=words):
-        forecast_file(tmp_path / "x.csv", ForecastSettings(2, reading=Reading()))
+        forecast_file(tmp_path / "x.csv", ForecastSettings(2, components=3, reading=Reading()))
 
 
 def test_a_model_of_dated_tables_says_when_by_itself(tmp_path):

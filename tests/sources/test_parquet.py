@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import math
 import sys
+from datetime import date
 
 import numpy as np
 import pytest
 
+from factorstream.sources.table import NewColumn
 from factorstream.sources.tables import Bounds, TableError, encode, read_table
 
 
@@ -67,3 +71,31 @@ def test_notes_of_pandas_that_are_none(notes, tmp_path):
                 read_table(tmp_path / "a.parquet")
         else:
             assert read_table(tmp_path / "a.parquet").numeric == [0]
+
+
+def test_new_rows_have_the_types_of_the_columns_they_continue(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {
+        "id": pa.array([2**60, None, 2**60 + 2]),
+        "year": pa.array([2001, 2002, 2003], pa.int16()),
+        "day": pa.array([date(2024, 1, day) for day in (1, 2, 3)]),
+        "x": pa.array([1, 5, 2], pa.int32()),
+        "y": pa.array([1.5, 2.5, 0.5], pa.float32()),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    table = read_table(tmp_path / "x.parquet")
+    new = [
+        NewColumn("id", table.cells(0), 0),
+        NewColumn("year", [2004.0, 2005.0, 2006.0], 1),
+        NewColumn("day", [date(2024, 1, day) for day in (4, 5, 6)], 2),
+        NewColumn("x", [1.25, 2.0, 3.0], 3),
+        NewColumn("y", [0.25, math.nan, 1.0], 4),
+        NewColumn("y_lower", [0.125, math.nan, 1.0]),
+        NewColumn("component", ["1", "2", "3"]),
+    ]
+    again = pq.read_table(io.BytesIO(table.encode_new(new)))
+    kinds = [pa.int64(), pa.int16(), pa.date32(), pa.float64(), pa.float32(), pa.float64(), pa.string()]
+    assert [field.type for field in again.schema] == kinds
+    assert again["id"].to_pylist() == [2**60, None, 2**60 + 2]
+    assert again["year"].to_pylist() == [2004, 2005, 2006]
+    assert again["y"].null_count == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from factorstream import DictionaryFilter
 pytestmark = pytest.mark.here(reason="another place keeps copies of its own")
 
 M, R, B = 20_000, 10, 32
-ROWS = (100, 200, 400)
+ROWS = (200, 300, 400)
+"""More than a block is left after the look at the kept rows, which each of these calls has after 72 rows."""
 
 
 def peak(model, X):
@@ -35,16 +37,15 @@ def rows(missing=0.0, dtype=np.float64, n=ROWS[-1]):
 def assert_flat(X, blocks=1):
     """Four copies of C, two of the rows that are kept, and the blocks.
 
-    Calls that reach the next look at the kept rows have one copy of C and of these more than others. All that grows
-    with the rows is a record of each, under 0.5% of a row.
+    All calls begin after the same rows, and have one look at the kept ones. All that grows with the rows is a record of
+    each, under 0.5% of a row.
     """
     model = DictionaryFilter(R, random_state=0, batch_size=B).partial_fit(rows()[1:41])
     dictionary, kept, block = model.state_.filter.C.nbytes, model.state_.columns.recent.nbytes, B * M * 8
     model.partial_fit(X)  # may load compiled code; and from now on no range is widened, which would take 2.25 rows
-    peaks = [peak(model, X[:n]) for n in ROWS]
+    peaks = [peak(deepcopy(model), X[:n]) for n in ROWS]
     assert max(peaks) <= 4 * dictionary + 2 * kept + blocks * block + 300_000, [p / 1e6 for p in peaks]
-    look, records = dictionary + 2 * kept, 0.005 * (ROWS[-1] - ROWS[0]) * M * 8
-    assert max(peaks) - min(peaks) <= look + records, [p / 1e6 for p in peaks]
+    assert max(peaks) - min(peaks) <= 0.005 * (ROWS[-1] - ROWS[0]) * M * 8, [p / 1e6 for p in peaks]
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])

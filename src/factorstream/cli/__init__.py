@@ -69,7 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with _factorstream.make_context("factorstream", list(typed)) as context:
             context.meta["factorstream.typed"] = typed
             code = _factorstream.invoke(context)
-        sys.stdout.flush()  # a closed pipe is found here, and not when Python ends
+        if sys.stdout is not None:  # it was not closed before we began
+            sys.stdout.flush()  # a closed pipe is found here, and not when Python ends
         return int(code)
     except click.exceptions.Exit as stop:  # --help and --version
         raise SystemExit(stop.exit_code) from None

@@ -175,7 +175,10 @@ def _explained(problem: Exception) -> tuple[str, int]:
 
     if isinstance(problem, BadInputError | TableError | ModelFileError | UnusableOutputError):
         return str(problem), 2
-    if isinstance(problem, MissingExtraError | OSError):  # no data, no permission
+    if isinstance(problem, OSError) and problem.strerror:  # no permission, a full disk
+        where = f"{problem.filename}: " if problem.filename else ""
+        return f"{where}{problem.strerror}.", 1
+    if isinstance(problem, MissingExtraError | OSError):  # no data
         return str(problem), 1
     if isinstance(problem, MemoryError):
         return "There is not enough memory for this; use fewer components or rows, or a larger machine.", 1

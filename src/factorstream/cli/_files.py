@@ -51,6 +51,8 @@ def _check_same_kind(source: Path, target: Path) -> None:
 def write(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Write a file completely or not at all; or the content to standard output, each of its parts at once."""
     if path == STANDARD:
+        if sys.stdout is None:
+            raise BadInputError("Standard output is closed; name a file with --output.")
         for part in [content] if isinstance(content, bytes) else content:
             sys.stdout.buffer.write(part)
             sys.stdout.buffer.flush()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ..report.extras import require
+from ..text import listed
 from ._command import BadInputError, Words
 from ._files import check_output
 from ._options import FILE
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ..sources.table import Array, NewColumn
     from ..sources.timeline import Timeline
 
-__all__ = ["Subject", "check_report", "report_option", "report_table", "write_report_page"]
+__all__ = ["Subject", "check_report", "command_line", "report_option", "report_table", "write_report_page"]
 
 report_option = click.option(
     "--report", "report_path", type=FILE, metavar="R.html", help="write a page about what was done and how good it is"
@@ -43,6 +44,8 @@ class Subject(NamedTuple):
     """Where the model was read from; None where it was fitted to X."""
     every_column: bool = False
     """Whether X are all columns of numbers, those that count rows too."""
+    others: Sequence[str] = ()
+    """Columns of the file that are not finite numbers."""
 
 
 def check_report(path: Path | None) -> None:
@@ -66,9 +69,9 @@ def write_report_page(
     told = Told(
         source="standard input" if str(subject.source) == "-" else subject.source.name,
         done=words.notes[:1],
-        left_out=words.caveats,
+        left_out=[*_no_numbers(subject.others), *words.caveats],
         parts=parts,
-        settings={"command": _command_line()},
+        settings={"command": command_line()},
         code=_code(subject, level or 0.95),
     )
     with words.phases() as begin:
@@ -84,6 +87,15 @@ def write_report_page(
             take_names(subject.model)
     words.fact(report=str(path))
     words.note(f"Wrote {path}.")
+
+
+def _no_numbers(columns: Sequence[str]) -> list[str]:
+    """What is said of columns that are no numbers.
+
+    >>> _no_numbers([]), _no_numbers(["name", "town"])
+    ([], ['Columns that are not finite numbers had no part in it: name, town.'])
+    """
+    return [f"Columns that are not finite numbers had no part in it: {listed(columns, 20)}."] if columns else []
 
 
 def report_table(heading: str, columns: Sequence[NewColumn], texts: Sequence[str] = ()) -> Part:
@@ -125,7 +137,7 @@ def _is_plain(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "numpy"
 
 
-def _command_line() -> str:
+def command_line() -> str:
     """What was typed, as a shell would take it."""
     typed: Sequence[str] = click.get_current_context().find_root().meta.get("factorstream.typed", ())
     return shlex.join(["factorstream", *typed])
@@ -150,7 +162,7 @@ def _code(subject: Subject, level: float) -> str:
     fill = "transform" if hasattr(subject.model, "add_indicator") else "impute"
     lines += [] if loaded else [f"model = {constructed(subject.model)}.fit(X)"]
     lines += [f"filled = model.{fill}(X)", f"lower, upper = model.predict_interval(X, level={level!r})"]
-    return "\n".join([*lines, "", f"# From a shell: {_command_line()}"])
+    return "\n".join([*lines, "", f"# From a shell: {command_line()}"])
 
 
 def _options(reading: Reading) -> list[str]:

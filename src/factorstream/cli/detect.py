@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..text import counted, listed
+from ..text import counted
+from ._caveats import say_caveats
 from ._command import STANDARD, Words, command
 from ._files import check_output, check_picture, read_model, save_model, write, write_picture
 from ._options import (
@@ -135,7 +136,4 @@ def _tell(words: Words, found: Detection, output: Path, picture: Path | None) ->
     files = [str(path) for path in (None if output == STANDARD else output, picture) if path is not None]
     wrote = f"; wrote {' and '.join(files)}" if files else ""
     words.note(f"Scored {counted(found.n_rows, 'row')} by a {kind}{alarms}{wrote}.")
-    if given.counting:
-        words.caveat(f"Columns that count rows or years were left out: {listed(given.counting)}.")
-    if given.unknown:
-        words.caveat(f"Columns that the model does not know were left out: {listed(given.unknown)}.")
+    say_caveats(words, given)

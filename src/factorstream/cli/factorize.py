@@ -9,6 +9,7 @@ import click
 
 from ..files import make_folder
 from ..text import counted, listed
+from ._caveats import say_caveats
 from ._command import STANDARD, Words, command
 from ._files import check_output, check_picture, read_model, save_model, write, write_picture
 from ._options import (
@@ -113,7 +114,4 @@ def _tell(words: Words, found: Factors, files: list[Path]) -> None:
     shares = ", ".join(f"{share:.0%}" for share in found.explained[:5])
     explain = f" explain {shares}{' …' if len(found.explained) > 5 else ''} of the variance" if shares else ""
     words.note(f"{counted(len(found.components), 'component')}{explain}; wrote {listed(files)}.")
-    if found.given.counting:
-        words.caveat(f"Columns that count rows or years were left out: {listed(found.given.counting)}.")
-    if found.given.unknown:
-        words.caveat(f"Columns that the model does not know were left out: {listed(found.given.unknown)}.")
+    say_caveats(words, found.given)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..text import counted, listed
+from ._caveats import say_caveats
 from ._command import STANDARD, Words, command
 from ._files import check_output, check_picture, read_model, save_model, write, write_picture, written_to
 from ._options import (
@@ -111,6 +112,8 @@ def COMMAND(
 
 
 def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
+    import numpy as np
+
     given = found.given
     when = None if given is None or given.when is None else given.table.names[given.when.column]
     words.fact(columns=found.names, time_column=when, components=int(found.model.n_components_))
@@ -118,6 +121,9 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
         f"Forecast {counted(steps, 'row')} of {counted(len(found.names), 'column')} "
         f"({counted(int(found.model.n_components_), 'component')}); wrote {written_to(output)}."
     )
+    unbounded = [name for name, std in zip(found.names, found.std.T, strict=True) if not np.isfinite(std).all()]
+    if unbounded:
+        words.caveat(f"Bounds are left empty where one value of a column is known, or none: {listed(unbounded)}.")
     if given is None:
         return
     if given.when is None:
@@ -126,8 +132,7 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
         words.caveat(
             f"{counted(given.when.n_left_out, 'step')} of column {when} without a row counted as rows without data."
         )
-    if given.unknown:
-        words.caveat(f"Columns that the model does not know were left out: {listed(given.unknown)}.")
+    say_caveats(words, given, counting=False)  # these are continued
     left_out = [
         name
         for j, name in enumerate(given.table.names)

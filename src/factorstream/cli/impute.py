@@ -149,6 +149,7 @@ def COMMAND(
             completion.when,
             model_path,
             every_column=model_path is None and not sequence,
+            others=completion.others,
         )
         write_report_page(words, report_path, subject, level=level)
 

@@ -12,12 +12,14 @@ from ..text import counted
 from ._command import BadInputError, Words, command
 from ._files import check_output, write
 from ._options import FILE, Parsed, seed_option
+from ._report import check_report, command_line, report_option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..images import Restoration
     from ..images.files import PictureFile
+    from ..report.picture_report import Restored
 
 __all__ = ["COMMAND"]
 
@@ -53,6 +55,7 @@ def _value(text: str) -> tuple[float, ...]:
 )
 @click.option("--std", type=FILE, metavar="S.npy", help="also write the standard deviation of every filled pixel")
 @seed_option
+@report_option
 def COMMAND(
     words: Words,
     source: Path,
@@ -61,6 +64,7 @@ def COMMAND(
     value: tuple[float, ...] | None,
     std: Path | None,
     seed: int,
+    report_path: Path | None,
 ) -> None:
     """Fill the damaged pixels of IN: a picture, a stack of pictures or the frames of a video, or a folder of pictures.
 
@@ -75,13 +79,16 @@ def COMMAND(
         raise BadInputError("--mask and --value both say what is damaged; give one of them.")
     if std is not None and std.suffix.lower() != ".npy":
         raise BadInputError(f"{std} has another ending; --std writes a .npy file.")
+    check_report(report_path)
     try:
         if source.is_dir():
-            _restore_folder(words, source, output, mask, value, std, seed)
+            restored = _restore_folder(words, source, output, mask, value, std, seed)
         else:
-            _restore_file(words, source, output, mask, value, std, seed)
+            restored = _restore_file(words, source, output, mask, value, std, seed)
     except PictureError as problem:
         raise BadInputError(str(problem)) from None
+    if report_path is not None:
+        _report(words, report_path, source, restored, _code(source, mask, value, seed))
 
 
 def _restore_file(
@@ -92,7 +99,7 @@ def _restore_file(
     value: tuple[float, ...] | None,
     std: Path | None,
     seed: int,
-) -> None:
+) -> list[Restored]:
     from ..images.files import encode, read_mask, read_pictures
 
     check_output(output)
@@ -106,6 +113,8 @@ def _restore_file(
     if std is not None:
         _write_std(std, restored.std)
     _say(words, restored, output, _n_frames(file))
+    names = [f"{source.name}, frame {k}" for k in range(len(file.pixels))] if file.is_stack else [source.name]
+    return [_restored(names, file, restored)]
 
 
 def _restore_folder(
@@ -116,7 +125,7 @@ def _restore_folder(
     value: tuple[float, ...] | None,
     std: Path | None,
     seed: int,
-) -> None:
+) -> list[Restored]:
     import numpy as np
 
     from ..images.files import encode, is_picture, read_mask, read_pictures
@@ -151,6 +160,9 @@ def _restore_folder(
         _write_std(std, np.stack(stds))
     for each in restored:
         _say(words, each, output, len(paths))
+    if len(kinds) == 1:
+        return [_restored([path.name for path in paths], whole, restored[0])]
+    return [_restored([path.name], file, each) for path, file, each in zip(paths, files, restored, strict=True)]
 
 
 def _as_stack(files: list[PictureFile]) -> PictureFile:
@@ -216,3 +228,41 @@ def _say(words: Words, restored: Restoration, output: Path, n_pictures: int) -> 
         words.note(f"Root mean squared errors on hidden pixels: {tried}.")
     filled, of = counted(restored.n_filled, "pixel"), counted(n_pictures, "picture")
     words.note(f"Filled {filled} of {of} by {restored.method}; wrote {output}.")
+
+
+def _restored(names: list[str], file: PictureFile, done: Restoration) -> Restored:
+    """What a report says of pictures that were restored together."""
+    from ..report.picture_report import Restored
+
+    before, after, std = (part if file.is_stack else part[None] for part in (file.pixels, done.pixels, done.std))
+    return Restored(names, before, after, std, done.method, done.errors, done.n_filled)
+
+
+def _code(source: Path, mask: Path | None, value: tuple[float, ...] | None, seed: int) -> str:
+    """The lines of Python that do it again; none where files or their transparency have to be joined first."""
+    from ..images.files import read_pictures
+
+    if source.is_dir() or (file := read_pictures(source)).has_alpha:
+        return ""
+    function = "restore_frames" if file.is_stack else "restore_picture"
+    damage = repr(value) if mask is None else f"read_mask(Path({mask.as_posix()!r}))"
+    lines = [
+        "from pathlib import Path",
+        f"from factorstream.images import {function}",
+        "from factorstream.images.files import read_mask, read_pictures",
+        "",
+        f"pixels = read_pictures(Path({source.as_posix()!r})).pixels",
+        f"restored = {function}(pixels, {damage}, random_state={seed})",
+    ]
+    return "\n".join([*lines, "", ""])
+
+
+def _report(words: Words, path: Path, source: Path, restored: list[Restored], code: str) -> None:
+    from ..report.picture_report import write_picture_report
+
+    typed = command_line()
+    write_picture_report(
+        path, restored, source=source.name, settings={"command": typed}, code=f"{code}# From a shell:\n# {typed}"
+    )
+    words.fact(report=str(path))
+    words.note(f"Wrote {path}.")

@@ -10,14 +10,15 @@ import numpy as np
 from ..estimators.dictionary_filter import DictionaryFilter
 from ..estimators.sequence import SequenceFilter
 from ..sources.table import Array, NewColumn, TableError
+from .filling import quietly
 from .reading import FITTING, Given, Reading, Steps, named, read_given
 
 __all__ = ["Detection", "DetectionSettings", "Strange", "detect_file", "table_of"]
 
 COMPONENTS = 5
-"""Most components of a model of rows, unless given, and never more than half the columns. Not tuned: 20 malignant rows
-among the benign ones of the breast cancer data are told apart with an area under the curve of 0.91 to 0.94 between 1
-and 15 components, without a trend."""
+"""Most components of a model of rows, unless given, and never more than half the columns. Not tuned: with 20 malignant
+rows among the benign ones of the breast cancer data, the area under the curve is 0.907 with 1 component, 0.914 with 5,
+0.935 with 10 and 0.928 with 15 (means of five draws of the 20)."""
 STEPS_COMPONENTS = 10
 """Most shared states of a model of time steps, unless given: the default of `SequenceFilter`."""
 BLAMED = 3
@@ -92,12 +93,13 @@ def detect_file(
     X = given.when.spread(given.X) if in_time and given.when is not None else given.X
     at = given.when.steps if in_time and given.when is not None else np.arange(len(X))
     try:
-        if model is None:
-            tell(FITTING)
-            model = _new(X, settings).fit(X)
-            model.verbose = 0
-        tell("scoring")
-        found = _time_steps(model, X, settings.top, at) if in_time else _rows(model, X, settings.top)
+        with quietly():
+            if model is None:
+                tell(FITTING)
+                model = _new(X, settings).fit(X)
+                model.verbose = 0
+            tell("scoring")
+            found = _time_steps(model, X, settings.top, at) if in_time else _rows(model, X, settings.top)
     except ValueError as problem:
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
     cells = given.table.cells(given.when.column) if given.when is not None else None
@@ -146,7 +148,9 @@ class _Found(NamedTuple):
 
 def _new(X: Array, settings: DetectionSettings) -> Any:
     if settings.sequence:
-        return SequenceFilter(settings.components or STEPS_COMPONENTS, robust=settings.robust, verbose=settings.verbose)
+        return SequenceFilter(
+            settings.components or min(STEPS_COMPONENTS, len(X)), robust=settings.robust, verbose=settings.verbose
+        )
     half = max(1, min(COMPONENTS, X.shape[1] // 2))
     return DictionaryFilter(settings.components or half, random_state=settings.seed, verbose=settings.verbose)
 

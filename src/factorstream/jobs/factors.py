@@ -11,6 +11,7 @@ import numpy as np
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..rotation import principal_axes, standardised
 from ..sources.table import Array, NewColumn, TableError
+from .filling import quietly
 from .reading import FITTING, Given, Reading, Steps, named, read_given
 
 __all__ = ["FactorSettings", "Factors", "factorize_file"]
@@ -79,18 +80,19 @@ def factorize_file(path: Path, settings: FactorSettings, tell: Steps = lambda wh
     tell("reading")
     given = read_given(path, settings.reading, model)
     try:
-        if model is None:
-            tell(FITTING)
-            model = LowRankImputer(
-                settings.components,
-                robust=settings.robust,
-                calibrate=settings.calibrate,
-                random_state=settings.seed,
-                verbose=settings.verbose,
-            ).fit(given.X)
-            model.verbose = 0
-        tell("asking")
-        found = _of_imputer(model, given.X) if isinstance(model, LowRankImputer) else _of_others(model, given.X)
+        with quietly():
+            if model is None:
+                tell(FITTING)
+                model = LowRankImputer(
+                    settings.components,
+                    robust=settings.robust,
+                    calibrate=settings.calibrate,
+                    random_state=settings.seed,
+                    verbose=settings.verbose,
+                ).fit(given.X)
+                model.verbose = 0
+            tell("asking")
+            found = _of_imputer(model, given.X) if isinstance(model, LowRankImputer) else _of_others(model, given.X)
     except (ValueError, TypeError) as problem:
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
     return Factors(*found, model, given)

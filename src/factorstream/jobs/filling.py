@@ -13,7 +13,7 @@ from ..estimators.low_rank_imputer import LowRankImputer
 from ..estimators.sequence import SequenceFilter
 from ..sources.table import Array, Bounds
 
-__all__ = ["fill", "fitted", "interval", "n_known"]
+__all__ = ["fill", "fitted", "interval", "n_known", "quietly"]
 
 CELLS_AT_ONCE = 1_000_000
 """Entries filled between two reports of progress: 8 MB of float64. Not tuned; the numbers do not depend on it."""
@@ -22,7 +22,7 @@ COMPONENTS = 10
 """Most shared states of a sequence where they are "auto": the default of `SequenceFilter`."""
 
 SAID_BETTER = ("X has an absurd value", "Bounds are infinite")
-"""How warnings begin that are not shown: `Completion` says the same with the names of columns and the places."""
+"""How warnings begin that are not shown: commands say the same with the names of columns."""
 
 Progress = Callable[[str, float], None]
 
@@ -40,11 +40,11 @@ def fitted(
     """A model of the rows of X, or of X as a sequence of time steps."""
     model: Any
     if sequence:
-        most = COMPONENTS if isinstance(components, str) else components
+        most = min(COMPONENTS, len(X)) if isinstance(components, str) else components
         model = SequenceFilter(most, robust=robust, calibrate=calibrate, verbose=verbose)
     else:
         model = LowRankImputer(components, robust=robust, calibrate=calibrate, random_state=seed, verbose=verbose)
-    with _quietly():
+    with quietly():
         model.fit(X)
     model.verbose = 0  # whoever uses it next decides for themselves
     return model
@@ -81,13 +81,14 @@ def _by_blocks(
     parts = []
     for first in range(0, len(X), size):
         progress(what, start + 0.1 * first / len(X))
-        with _quietly():
+        with quietly():
             parts.append(answer(X[first : first + size]))
     return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def quietly() -> Iterator[None]:
+    """Show no warnings that commands say better."""
     with warnings.catch_warnings():
         for beginning in SAID_BETTER:
             warnings.filterwarnings("ignore", beginning)

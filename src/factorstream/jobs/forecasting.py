@@ -13,12 +13,13 @@ from ..sources.columns import take_names
 from ..sources.delimited import write_delimited
 from ..sources.table import Array, NewColumn, TableError
 from ..sources.timeline import counted_on
+from .filling import quietly
 from .reading import FITTING, Given, Reading, Steps, named, read_given
 
 __all__ = ["Forecast", "ForecastSettings", "forecast_file", "forecast_model"]
 
 COMPONENTS = 10
-"""Most shared states, unless given: the default of `SequenceFilter`."""
+"""Most shared states, unless given: the default of `SequenceFilter`, which has no more than rows."""
 
 
 class ForecastSettings(NamedTuple):
@@ -71,15 +72,16 @@ def forecast_file(
     X = given.X if given.when is None else given.when.spread(given.X)
     tell(FITTING)
     try:
-        if model is None:
-            model = SequenceFilter(
-                settings.components or COMPONENTS, robust=settings.robust, verbose=settings.verbose
-            ).fit(X)
-            model.verbose = 0
-        else:
-            model = model.partial_fit(X)
-        tell("forecasting")
-        mean, std = model.forecast(settings.steps, return_std=True)
+        with quietly():
+            if model is None:
+                model = SequenceFilter(
+                    settings.components or min(COMPONENTS, len(X)), robust=settings.robust, verbose=settings.verbose
+                ).fit(X)
+                model.verbose = 0
+            else:
+                model = model.partial_fit(X)
+            tell("forecasting")
+            mean, std = model.forecast(settings.steps, return_std=True)
     except ValueError as problem:
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
     columns = list(_columns(given, settings, mean, std))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.absurd_rows import absurd_entries
 from ..sources.columns import drop_columns, feature_names, take_columns, take_names
 from ..sources.table import Array, Table, TableError
 from ..sources.tables import read_table
@@ -47,6 +48,8 @@ class Given(NamedTuple):
     """Columns of numbers that count rows or years; they were left out."""
     unknown: list[str]
     """Columns of numbers that the model does not know."""
+    absurd: list[str]
+    """Columns with values out of all proportion to the others, which fits take as missing."""
 
 
 def named(path: Path) -> str:
@@ -77,4 +80,6 @@ def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
         if when is not None and when.column in table.numeric:
             when = None
     X = np.ascontiguousarray(table.numbers, dtype=np.float64)
-    return Given(table, X, feature_names(table), when, names, unknown)
+    features = feature_names(table)
+    absurd = [features[j] for j in np.unique(absurd_entries(X).column).tolist()]
+    return Given(table, X, features, when, names, unknown, absurd)

@@ -24,7 +24,20 @@ from .tables import Table, cell_text, cell_value, marked_best
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["Block", "Chart", "Charts", "Code", "Number", "Page", "Part", "Picture", "Words", "render", "write_page"]
+__all__ = [
+    "Block",
+    "Chart",
+    "Charts",
+    "Code",
+    "Gallery",
+    "Number",
+    "Page",
+    "Part",
+    "Picture",
+    "Words",
+    "render",
+    "write_page",
+]
 
 TALL = 15
 """Rows from which on a table that can be sorted scrolls inside the page. By eye."""
@@ -80,6 +93,14 @@ class Charts:
 
 
 @dataclass(frozen=True)
+class Gallery:
+    """Pictures beside one another, where the screen has room for it."""
+
+    pictures: Sequence[Picture]
+    kind: ClassVar[str] = "gallery"
+
+
+@dataclass(frozen=True)
 class Code:
     """Lines of Python or of a shell."""
 
@@ -87,7 +108,7 @@ class Code:
     kind: ClassVar[str] = "code"
 
 
-Block = Words | Table | Picture | Charts | Code
+Block = Words | Table | Picture | Gallery | Charts | Code
 
 
 class Number(NamedTuple):

@@ -99,7 +99,8 @@ class _ParquetTable:
         for column in columns:
             kind = None if column.like is None else self._table.schema.field(column.like).type
             if kind is not None and pa.types.is_integer(kind):  # whose forecasts are none
-                kind = pa.float64() if any(value != round(value) for value in column.values) else kind
+                fractions = any(isinstance(value, float) and not value.is_integer() for value in column.values)
+                kind = pa.float64() if fractions else kind
             arrays.append(pa.array(list(column.values), type=kind, from_pandas=True, safe=False))
         file: Any = io.BytesIO()
         pq.write_table(pa.Table.from_arrays(arrays, names=[column.name for column in columns]), file)

@@ -29,35 +29,33 @@ def residuals(C: Array, Y: Array, missing: Array, Z: Array) -> Array:
     return E
 
 
-def weighted(C: Array, weights: Array, group: Array | None, r: int) -> Array:
-    """WC without a mean's column; W by the features' groups."""
-    C = C[:, :r]
-    return weights[0] * C if group is None else weights[group][:, None] * C
+def feature_weights(C: Array, weights: Array, group: Array | None) -> Array:
+    """w_i of every feature, which is that of its group."""
+    return np.full(len(C), weights[0]) if group is None else np.asarray(weights[group])
 
 
-def weighted_gram(C: Array, WC: Array) -> Array:
-    """CᵀWC."""
-    return WC.T @ C[:, : WC.shape[1]]
+def weighted_gram(C: Array, W: Array, r: int) -> Array:
+    """CᵀWC without a mean's column."""
+    G = np.zeros((r, r))
+    for some in pieces(len(C), r):
+        G += (W[some, None] * C[some, :r]).T @ C[some, :r]
+    return G
 
 
-def right_sides(WC: Array, E: Array) -> Array:
+def right_sides(C: Array, W: Array, E: Array, r: int) -> Array:
     """C_ΩᵀWe of every row (B × r), where E is zero at the missing entries."""
-    return E @ WC
+    return (E * W) @ C[:, :r]
 
 
-def lost_grams(C: Array, WC: Array, missing: Array) -> Array:
+def lost_grams(C: Array, W: Array, missing: Array, r: int) -> Array:
     """What the missing entries of every row leave out of CᵀWC (B × r × r)."""
-    r = WC.shape[1]
     C, lost = C[:, :r], np.zeros((len(missing), r * r))
-    if len(missing) > FEW_ROWS:
-        for some in pieces(len(C), r * r):
-            pairs = (WC[some, :, None] * C[some, None, :]).reshape(-1, r * r)
-            lost += missing[:, some].astype(np.float64) @ pairs
-        return lost.reshape(-1, r, r)
-    for b, row in enumerate(missing):
-        gone = np.flatnonzero(row)
-        if len(gone):
-            lost[b] = (WC[gone].T @ C[gone]).ravel()
+    if len(missing) <= FEW_ROWS:
+        each = [np.flatnonzero(row) for row in missing]
+        return np.stack([weighted_gram(C[gone], W[gone], r) for gone in each])
+    for some in pieces(len(C), r * r):
+        pairs = ((W[some, None] * C[some])[:, :, None] * C[some, None, :]).reshape(-1, r * r)
+        lost += missing[:, some].astype(np.float64) @ pairs
     return lost.reshape(-1, r, r)
 
 
@@ -81,8 +79,11 @@ def added_residuals(
 
 def quadratic_forms(C: Array, T: Array) -> Array:
     """c_iᵀTc_i of every feature, without a mean's column."""
-    C = C[:, : len(T)].astype(np.float64, copy=False)
-    return np.asarray(np.einsum("ij,ij->i", C @ T, C))
+    r, out = len(T), np.empty(len(C))
+    for some in pieces(len(C), r):
+        part = C[some, :r].astype(np.float64, copy=False)
+        out[some] = np.einsum("ij,ij->i", part @ T, part)
+    return out
 
 
 def multiplied(values: Array, factor: Array) -> Array:

@@ -42,8 +42,8 @@ def residual_sums(state: FilterState, model: FilterModel, rows: Array, unit: Arr
     weights = lam / (lam + expected_doubts(state.small, model, doubt.roots))
     B, mean = covariance_root(doubt.prior.T), with_mean(model, doubt.prior.mean)
     C: Tall = place.each(as_float64, state.C)
-    WC: Tall = place.each(products.weighted, C, weights, doubt.group, r)
-    gram = place.total(products.weighted_gram, C, WC)
+    W: Tall = place.each(products.feature_weights, C, weights, doubt.group)
+    gram = place.total(products.weighted_gram, C, W, r)
     zeros = place.put(np.zeros(rows.shape[1]), 0)
     sums = ResidualSums(zeros, zeros, zeros)
     step = max(AT_ONCE // max(rows.shape[1], 1), 1)
@@ -51,8 +51,8 @@ def residual_sums(state: FilterState, model: FilterModel, rows: Array, unit: Arr
         some = divided(rows[start : start + step], unit)
         Y, missing = place.each(block_without_gaps, place.put(some, 1), state.origin)
         E = place.each(products.residuals, C, Y, missing, mean[None])
-        b = place.total(products.right_sides, WC, E)
-        M = B.T @ (gram - place.total(products.lost_grams, C, WC, missing)) @ B / noise
+        b = place.total(products.right_sides, C, W, E, r)
+        M = B.T @ (gram - place.total(products.lost_grams, C, W, missing, r)) @ B / noise
         M[:, np.arange(r), np.arange(r)] += 1.0
         F = B @ np.linalg.inv(np.linalg.cholesky(M)).transpose(0, 2, 1)
         Z = np.repeat(mean[None], len(b), axis=0)
