@@ -5,7 +5,7 @@ Four tables, as docs/jobs/images.md has them:
 * pictures: two photographs, grey and in colour, with half of their pixels removed at random, with scratches, and with
   square holes: the mean of the picture, straight lines, biharmonic functions (scikit-image, where it is installed),
   patches of each side, and what `restore_picture` chose;
-* settings: one photograph by patches with another value of one constant;
+* settings: other parts of the photographs by patches with another value of one constant;
 * video: a camera that moves over a photograph at three speeds, with noise and scratches: every way of `restore_frames`,
   `DictionaryFilter()` on frames as rows, and what was chosen;
 * faces: 400 faces with a quarter of their pixels removed, at random or as a square.
@@ -21,6 +21,7 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -79,6 +80,24 @@ def photographs(size: int) -> dict[str, Array]:
     china = load_sample_image("china.jpg")[60 : 60 + size, 180 : 180 + size]
     flower = load_sample_image("flower.jpg")[100 : 100 + size, 200 : 200 + size]
     return {"china": china.mean(axis=2), "flower": flower.mean(axis=2), "china in colour": china.astype(float)}
+
+
+CORNERS = {
+    "china.jpg": ((-160, 0), (-160, -160), (60, -160), (100, 10)),
+    "flower.jpg": ((140, 400), (140, 20), (-160, 220)),
+}
+"""Upper left corners of parts of the photographs, 160 pixels wide and high, that no other table has."""
+
+
+def other_parts(size: int) -> dict[str, Array]:
+    """Parts of the same photographs by which constants are chosen."""
+    parts = {}
+    for name, corners in CORNERS.items():
+        picture = load_sample_image(name).mean(axis=2)
+        for line, column in corners:
+            top, left = line % len(picture), column % len(picture[0])
+            parts[f"{name} at {top}, {left}"] = picture[top : top + size, left : left + size]
+    return parts
 
 
 class Line(NamedTuple):
@@ -155,8 +174,9 @@ def _power(power: int, std: Array, smallest: float) -> Array:
 
 def settings(size: int, frames: int) -> Iterator[Line]:
     """Patches of 8 × 8 with other constants."""
-    truth = photographs(size)["china"].reshape(1, size, size, 1)
-    for kind in DAMAGES:
+    size = min(size, 160)
+    for (part, picture), kind in product(other_parts(size).items(), DAMAGES):
+        truth = picture.reshape(1, size, size, 1)
         damaged = DAMAGES[kind](np.random.default_rng(0), (size, size)).reshape(truth.shape)
         stack = np.where(damaged, np.nan, truth).astype(np.float32)
         for name, changed in SETTINGS.items():
@@ -170,7 +190,7 @@ def settings(size: int, frames: int) -> Iterator[Line]:
                 for constant, value in constants.items():
                     patches.enter_context(patch.object(_models, constant, value))
                 values = _models.fill_by_patches(stack, given, 0, _no_step).values
-            yield Line(f"china, {kind}", name, psnr(truth, values.clip(0, 255), damaged))
+            yield Line(f"{part}, {kind}", name, psnr(truth, values.clip(0, 255), damaged))
 
 
 def moving_camera(n_frames: int, speed: float, shape: tuple[int, int] = (144, 176)) -> Array:
