@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from factorstream.extras import MissingExtraError, require
 from factorstream.files import UnusableOutputError, make_folder
-from factorstream.report.extras import MissingExtraError, require
 
 from .cases import listing, unknown
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .estimators._wider import widened
 from .estimators.dictionary_filter import DictionaryFilter
-from .report.extras import require
+from .extras import require
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -61,7 +61,7 @@ def test_without_matplotlib_one_sentence_says_what_to_install(name, subject, mon
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError) as caught:
         PICTURES[name](subject)
-    assert str(caught.value) == 'Pictures need matplotlib; run `pip install "factorstream[plot]"`.'
+    assert str(caught.value) == 'This needs matplotlib; run `pip install "factorstream[plot]"`.'
 
 
 def test_importing_pictures_does_not_import_matplotlib():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer, SequenceFilter
-from factorstream.report.extras import MissingExtraError
+from factorstream.extras import MissingExtraError
 from factorstream.report.given import given
 from factorstream.report.measure import measure
 from factorstream.report.model_report import STEPS, Told, write_report

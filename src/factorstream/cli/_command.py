@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
+from ..extras import MissingExtraError
 from ..files import UnusableOutputError
 from ..progress import Step, progress
-from ..report.extras import MissingExtraError
 
 __all__ = ["STANDARD", "BadInputError", "Words", "command", "usage_sentence"]
 

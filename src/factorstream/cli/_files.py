@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..extras import require
 from ..files import check_writable, write_atomic
-from ..report.extras import require
 from ._command import STANDARD, BadInputError
 
 __all__ = ["check_output", "check_picture", "read_model", "save_model", "write", "write_picture", "written_to"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ..report.extras import require
+from ..extras import require
 from ..text import listed
 from ._command import BadInputError, Words
 from ._files import check_output

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..extras import MissingExtraError, require
 from ..files import make_folder
-from ..report.extras import MissingExtraError, require
 from ..text import counted
 from ._command import Words, command
 from ._files import check_picture, save_model, write, write_picture

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
+from ..extras import require
 from ..files import make_folder
-from ..report.extras import require
 from ._command import BadInputError, Words, command
 from ._options import FILE, fraction, whole_number
 
@@ -89,11 +90,11 @@ def COMMAND(
     from rich.console import Console
 
     plan = _Plan(quick, range(seeds or (1 if quick else SEEDS)), list(dict.fromkeys(fractions)), output)
-    paths = {"restoration": _restoration, "sequences": _sequences}[experiment](plan, Console(quiet=words.quiet))
+    paths = {"restoration": _restoration, "sequences": _sequences}[experiment](plan, words, Console(quiet=words.quiet))
     words.fact(experiment=experiment, files=list(map(str, paths)))
 
 
-def _restoration(plan: _Plan, console: Console) -> Sequence[Path]:
+def _restoration(plan: _Plan, words: Words, console: Console) -> Sequence[Path]:
     from ..datasets import load_olivetti
     from ..experiments import restoration
     from ..experiments.methods import Settings, paper_methods
@@ -107,7 +108,7 @@ def _restoration(plan: _Plan, console: Console) -> Sequence[Path]:
     total = len(methods) * len(readings) * len(plan.seeds)
     try:
         result = _watched(
-            console, total, lambda notify: restoration.run(faces.images, readings, methods, plan.seeds, notify)
+            words, total, lambda notify: restoration.run(faces.images, readings, methods, plan.seeds, notify)
         )
     except restoration.NothingLeftError as problem:
         raise BadInputError(str(problem)) from None
@@ -115,7 +116,7 @@ def _restoration(plan: _Plan, console: Console) -> Sequence[Path]:
     return _named(console, write_report(result, settings, faces.source, plan.output))
 
 
-def _sequences(plan: _Plan, console: Console) -> Sequence[Path]:
+def _sequences(plan: _Plan, words: Words, console: Console) -> Sequence[Path]:
     from ..datasets import load_london_air
     from ..experiments import sequences
     from ..experiments.sequences_report import summary, write_report
@@ -125,7 +126,7 @@ def _sequences(plan: _Plan, console: Console) -> Sequence[Path]:
     console.print(f"PM10: {air.source}.", highlight=False)
     fractions = plan.fractions or list(sequences.FRACTIONS[: 1 if plan.quick else None])
     total = len(sequences.METHODS) * len(fractions) * len(plan.seeds)
-    result = _watched(console, total, lambda notify: sequences.run(air.values, fractions, plan.seeds, notify))
+    result = _watched(words, total, lambda notify: sequences.run(air.values, fractions, plan.seeds, notify))
     print_table(summary(result), console)
     return _named(console, write_report(result, air.source, plan.output))
 
@@ -149,18 +150,8 @@ def _named(console: Console, paths: Sequence[Path]) -> Sequence[Path]:
     return paths
 
 
-def _watched(console: Console, total: int, work: Callable[[Callable[[str], None]], Found]) -> Found:
-    """Do the work behind a progress bar; it is told what comes next ``total`` times."""
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), BarColumn(24), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("starting", total=total)
-        started = False
-
-        def notify(what: str) -> None:
-            nonlocal started
-            progress.update(task, advance=int(started), description=what)
-            started = True
-
-        return work(notify)
+def _watched(words: Words, total: int, work: Callable[[Callable[[str], None]], Found]) -> Found:
+    """Do the work and show how far it is; it is told what comes next ``total`` times."""
+    with words.progress("experiments", total) as step:
+        begun = count()
+        return work(lambda what: step(next(begun), what))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..report.extras import require
+from ..extras import require
 
 __all__ = ["PictureError", "PictureFile", "encode", "is_picture", "read_mask", "read_pictures"]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..extras import require
 from ._panel import Panel
 
 if TYPE_CHECKING:
@@ -33,10 +34,8 @@ LONGEST_NAME = 24
 
 def pyplot() -> Any:
     """matplotlib.pyplot, imported when the first picture is drawn."""
-    try:
-        return import_module("matplotlib.pyplot")
-    except ImportError:
-        raise ImportError('Pictures need matplotlib; run `pip install "factorstream[plot]"`.') from None
+    require("matplotlib", extra="plot")
+    return import_module("matplotlib.pyplot")
 
 
 def one_axes(ax: Any, size: tuple[float, float]) -> Axes:

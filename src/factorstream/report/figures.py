@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..plot._canvas import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["PALETTE", "Curve", "curves", "image_panels", "mosaic", "to_png"]
 
-# Okabe and Ito's colours, which survive colour blindness, and two more.
-PALETTE = (
-    *("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00"),
-    *("#CC79A7", "#000000", "#8C8C8C", "#6A3D9A", "#B8A800"),
-)
+PALETTE = (BLUE, SKY, GREEN, ORANGE, VERMILLION, PURPLE, "#000000", "#8C8C8C", "#6A3D9A", "#B8A800")
+"""The colours of pictures, and four more for experiments with many methods."""
 _MISSING_COLOUR = "#C8553D"
 _INK = "#1c2330"
 

@@ -12,12 +12,12 @@ import numpy as np
 
 from ..core.variational.conformal import check_level
 from ..estimators._validation import check_count
+from ..extras import require
 from ..files import check_writable
 from ..masks import Seed
 from ..progress import Step, say_nothing
 from . import charts, words
 from .document import PACKAGES, versions
-from .extras import require
 from .given import Answers, Given, answers, given
 from .lines import python_lines, settings_of, written
 from .measure import Measured, NotMeasuredError, measure

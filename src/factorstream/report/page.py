@@ -17,8 +17,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from ..extras import require
 from ..files import write_atomic
-from .extras import require
 from .tables import Table, cell_text, cell_value, marked_best
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..extras import require
 from ..files import check_writable
 from ..text import listed
 from .document import versions
-from .extras import require
 from .page import Block, Code, Gallery, Number, Page, Part, Picture, Words, write_page
 from .tables import Cell, Column, Table
 from .words import many

@@ -1,6 +1,6 @@
 import pytest
 
-from factorstream.report.extras import MissingExtraError, require
+from factorstream.extras import MissingExtraError, require
 
 
 def test_missing_extra_is_one_sentence_with_the_command():

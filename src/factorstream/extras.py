@@ -17,7 +17,7 @@ def require(*modules: str, extra: str = "report") -> None:
     >>> require("json")
     >>> require("no_such_module")
     Traceback (most recent call last):
-    factorstream.report.extras.MissingExtraError: This needs no_such_module; run `pip install ...`.
+    factorstream.extras.MissingExtraError: This needs no_such_module; run `pip install ...`.
     """
     missing = []
     for module in modules:
