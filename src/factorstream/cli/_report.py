@@ -66,7 +66,9 @@ def write_report_page(
 
     if not hasattr(subject.model, "predict_interval"):
         raise BadInputError(f"A {type(subject.model).__name__} has no intervals to report on; leave out --report.")
+    X = _table(subject)
     told = Told(
+        columns=subject.names if _is_plain(X) else (),
         source="standard input" if str(subject.source) == "-" else subject.source.name,
         done=words.notes[:1],
         left_out=[*_no_numbers(subject.others), *words.caveats],
@@ -76,7 +78,6 @@ def write_report_page(
     )
     with words.phases() as begin:
         begin("measuring for the report")
-        X = _table(subject)
         if not _is_plain(X):
             use_names(subject.model, subject.names)
         try:
