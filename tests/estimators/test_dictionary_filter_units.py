@@ -12,6 +12,9 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 from conftest import low_rank
 from factorstream import DictionaryFilter, load
+from factorstream.core.filter.column_noise import column_noise
+from factorstream.core.filter.units import noise_left_by
+from factorstream.tall.columns import column_variances, residual_sums
 
 FACTORS = np.array([1e-3, 1.0, 1e4, 30.0, 2e-2, 1e3, 5.0, 1e-1, 1e2, 1e-2])
 
@@ -64,6 +67,19 @@ def test_it_is_the_plain_filter_of_rows_divided_by_the_units(rng, monkeypatch, c
     np.testing.assert_allclose(model.transform(X), twin.transform(X / unit), rtol=1e-7, atol=1e-9)
     jacobian = (~np.isnan(X)) @ np.log(unit)
     np.testing.assert_allclose(model.score_samples(X), twin.score_samples(X / unit) - jacobian, rtol=1e-8)
+
+
+def test_the_noise_of_a_column_depends_on_its_unit_too(rng):
+    """Against the noise of the plain filter of the divided rows, with what the units say of it."""
+    _, X = world(rng)
+    model = DictionaryFilter(3, random_state=0).fit(X)
+    unit = model.state_.unit
+    twin = DictionaryFilter(3, scale=False, random_state=0).fit(X / unit).state_
+    sums = residual_sums(twin.filter, twin.settings.model, twin.columns.recent)
+    said = noise_left_by(unit, column_variances(twin.filter) * unit**2)
+    assert said[0].max() > 0.05
+    expected = column_noise(sums, *said)
+    close(model.noise_variance_, expected.ratio * twin.filter.small.noise * unit**2)
 
 
 def test_a_given_start_is_in_the_data_s_units(rng):
@@ -234,51 +250,6 @@ def test_one_row_and_constant_columns_have_no_units(rng):
     assert model.state_.unit[3] == 1.0
     hidden = np.where(np.arange(10) == 3, np.nan, X)
     np.testing.assert_allclose(model.impute(hidden)[:, 3], 7.0, rtol=0.05)
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_constant_column_beside_very_large_ones_is_filled_with_its_value(rng, stream):
-    X = 1e6 * rng.standard_normal((200, 3)) @ rng.standard_normal((3, 8)) + 1e5 * rng.standard_normal((200, 8))
-    X = np.column_stack([X, np.full(200, 7.0)])
-    X[rng.random(X.shape) < 0.2] = np.nan
-    model = DictionaryFilter(3, random_state=0)
-    if stream:
-        for first in range(0, 200, 25):
-            model.partial_fit(X[first : first + 25])
-    else:
-        model.fit(X)
-    np.testing.assert_array_equal(model.impute(X)[:, -1], 7.0)
-
-
-def test_columns_that_rest_at_first_are_learned_when_they_move(rng):
-    """Also where no column moved in the rows that set the start."""
-    C, coefficients = rng.standard_normal((3, 8)), rng.standard_normal((400, 3))
-    for n_resting in (2, 8):
-        X = coefficients @ C + 0.1 * rng.standard_normal((400, 8))
-        X[:15, :n_resting] = 2.0
-        model = DictionaryFilter(3, random_state=0)
-        for first in range(0, 300, 15):
-            model.partial_fit(X[first : first + 15])
-        hidden = X[300:].copy()
-        hidden[:, 0] = np.nan
-        assert np.std(model.impute(hidden)[:, 0] - X[300:, 0]) < 0.4 * np.std(X[300:, 0])
-
-
-def test_intervals_of_a_rare_column_that_spreads_more_than_the_others():
-    held = []
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        C = rng.standard_normal((3, 20))
-        X = rng.standard_normal((900, 3)) @ C + 0.3 * rng.standard_normal((900, 20))
-        X[:, 0] *= 10.0
-        train, asked = X[:500].copy(), X[500:].copy()
-        train[rng.permutation(500)[30:], 0] = asked[:, 0] = np.nan
-        model = DictionaryFilter(3, random_state=0)
-        for first in range(0, 500, 50):
-            model.partial_fit(train[first : first + 50])
-        low, high = model.predict_interval(asked)
-        held.append(np.mean((low[:, 0] <= X[500:, 0]) & (X[500:, 0] <= high[:, 0])))
-    assert np.mean(held) > 0.88  # 0.82 where its noise is taken to be that of the others
 
 
 # ------------------------------------------------------------------ real tables

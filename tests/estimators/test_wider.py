@@ -47,6 +47,20 @@ def test_the_others_go_on_as_if_new_features_were_not_there(covariance, drift, b
     assert np.isinf(wide.predict_interval(padded(X[:1], 2))[1][0, 12:]).all()  # nothing is known of them
 
 
+@pytest.mark.parametrize("n_new", [2, 30])
+def test_new_features_do_not_change_the_bounds_of_others(n_new):
+    X = low_rank(400, 12, seed=0)
+    X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
+    X[:, ::2] *= 1000.0
+    narrow = DictionaryFilter(3, random_state=0).partial_fit(X[:200])
+    wide = with_more(narrow, n_new)
+    narrow.partial_fit(X[200:])
+    wide.partial_fit(padded(X[200:], n_new))
+    (low, high), (lower, upper) = wide.predict_interval(padded(X, n_new)), narrow.predict_interval(X)
+    gone = np.isnan(X)
+    np.testing.assert_allclose((high - low)[:, :12][gone], (upper - lower)[gone], rtol=1e-3)
+
+
 def test_a_new_feature_is_learned_like_one_that_starts_late():
     X = low_rank(700, 13, seed=2)
     late = X.copy()

@@ -43,5 +43,8 @@ def with_noise(columns: Columns, state: FilterState, model: FilterModel) -> Colu
     sums = residual_sums(state, model, columns.recent, columns.unit)
     if columns.unit is None:
         return columns._replace(noise=column_noise(sums))
-    variances = column_variances(state) * np.square(columns.unit, dtype=np.float64)
-    return columns._replace(noise=column_noise(sums, *noise_left_by(columns.unit, variances)))
+    expected, unsure, moved = np.zeros_like(sums.own), np.zeros_like(sums.own), sums.squares > 0.0
+    if moved.any():  # of other columns nothing is known, and they say nothing of these
+        unit = columns.unit[moved].astype(np.float64)
+        expected[moved], unsure[moved] = noise_left_by(unit, column_variances(state)[moved] * unit**2)
+    return columns._replace(noise=column_noise(sums, expected, unsure))

@@ -6,11 +6,10 @@ inverse gamma prior whose width is learned from all columns: with few residuals 
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import digamma, ndtr, polygamma
+from scipy.special import digamma, ndtr
 
 from ..linalg import Array
 from .units import NORMAL_QUARTILE
@@ -53,6 +52,9 @@ OWN_SHARE = 0.1
 """The least part of its residuals that is taken to be a column's own noise, of what it would be if all columns were
 alike. Not tuned: a difference of two sums of few squares may come out as nothing, which no noise is."""
 
+NEWTON_STEPS = 4
+"""Of ``inverse_trigamma``. Derived: for y from 1e-7 to 1e6 three leave an error of rounding."""
+
 
 def column_noise(sums: ResidualSums, expected: float | Array = 0.0, unsure: float | Array = 0.0) -> ColumnNoise | None:
     """From the residuals of some rows; None where they say nothing.
@@ -67,7 +69,7 @@ def column_noise(sums: ResidualSums, expected: float | Array = 0.0, unsure: floa
     column is farther below their median than FARTHEST_BELOW. If p columns are expected to be as far from the others as
     this one is, by chance, and p < 1, then p d₀ stands for d₀: the prior does not hold for a column that is so
     different. All this is done with logarithms from which ``expected`` was subtracted; ``unsure`` adds to ψ₁(d₀/2). On
-    average over the residuals κ² is 1.
+    average over the residuals κ² is 1; after that, less than LOWEST, or no residuals but zeros, becomes LOWEST.
     """
     both, tiny = sums.own + sums.others, np.finfo(float).tiny
     total, m = float(both.sum()), len(both)
@@ -83,7 +85,7 @@ def column_noise(sums: ResidualSums, expected: float | Array = 0.0, unsure: floa
     d = 0.5 * freedom[known]
     expected, unsure = (np.broadcast_to(part, m) for part in (expected, unsure))
     logs = np.log(variance[known]) - digamma(d) + np.log(d) - expected[known]
-    middle, chance = float(np.median(logs)), trigamma(d)
+    middle, chance = float(np.median(logs)), trigamma(d)[0]
     spread = max(float(np.median(np.abs(logs - middle))) / NORMAL_QUARTILE, float(chance.mean()) ** 0.5)
     usual = np.maximum(logs, middle - FARTHEST_BELOW * spread)
     beyond = max(float(np.var(usual, ddof=1) - np.mean(chance + unsure[known])), 2.0 / MOST_FREEDOM)
@@ -99,20 +101,28 @@ def column_noise(sums: ResidualSums, expected: float | Array = 0.0, unsure: floa
     return ColumnNoise(ratio, prior + freedom)
 
 
-def trigamma(x: Array) -> Array:
-    """ψ₁(x) to 1e-5 of its size, for x from 1e-7 to 1e9; SciPy's function takes half a microsecond for each."""
-    logs, values = _table()
-    return np.asarray(np.exp(np.interp(np.log(x), logs, values)))
-
-
 def inverse_trigamma(y: Array) -> Array:
-    """x with ψ₁(x) = y, in the same range and as exact."""
-    logs, values = _table()
-    return np.asarray(np.exp(np.interp(np.log(y), values[::-1], logs[::-1])))
+    """x with ψ₁(x) = y > 0: Newton's method on 1/ψ₁, which is nearly a line, from x with 1/x + 1/x² = y."""
+    x = (1.0 + np.sqrt(1.0 + 4.0 * y)) / (2.0 * y)
+    for _ in range(NEWTON_STEPS):
+        value, slope = trigamma(x)
+        x = x + value * (1.0 - value / y) / slope
+    return np.asarray(x)
 
 
-@cache
-def _table() -> tuple[Array, Array]:
-    """log x and log ψ₁(x), between which straight lines are exact enough."""
-    x = np.geomspace(1e-7, 1e9, 4096)
-    return np.log(x), np.log(polygamma(1, x))
+def trigamma(x: Array) -> tuple[Array, Array]:
+    """ψ₁(x) and its derivative, x > 0, a hundred times as quick as SciPy's and nearly as exact.
+
+    ψ₁(x) = Σ_{k<8} 1/(x + k)² + ψ₁(x + 8), and the last has an asymptotic series (Abramowitz and Stegun 6.4.6, 6.4.12)
+    whose first term that is left out is below 1e-11.
+    """
+    value, slope, z = np.zeros_like(x), np.zeros_like(x), np.asarray(x, dtype=np.float64)
+    for _ in range(8):
+        value += z**-2
+        slope -= 2.0 * z**-3
+        z = z + 1.0
+    v = 1.0 / z
+    w = v * v
+    value += v + w / 2.0 + v * w * (1.0 / 6.0 - w * (1.0 / 30.0 - w * (1.0 / 42.0 - w / 30.0)))
+    slope -= w + v * w + w**2 * (0.5 - w * (1.0 / 6.0 - w * (1.0 / 6.0 - 0.3 * w)))
+    return value, slope
