@@ -178,8 +178,8 @@ def start(
     C0 is (m × r), "random" or "uniform". The random start is a draw from the prior, C0 ~ N(0, V0 ⊗ I), made smaller
     by START_SHARE where V0 is None; "uniform" is the paper's, in [0, 1). The mean starts at the origin, a mean of
     ``per_feature`` values, and with the variance that such a mean has. The loadings of a feature that rests start at
-    zero, where it is filled with its one value until it moves, if enough others vary to find r components. With
-    ``counted`` each feature has its own doubt.
+    zero, so that it is filled with its one value until it moves; but not where fewer than r features vary, from which
+    r components could not be found. With ``counted`` each feature has its own doubt.
     """
     place = scale.place
     m = place.total(len, scale.origin)
