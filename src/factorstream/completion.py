@@ -16,7 +16,7 @@ from .jobs.reading import named
 from .sources.columns import drop_columns, feature_names, take_columns, take_names
 from .sources.table import Array, Stray
 from .sources.tables import Bounds, Table, TableError, encode, read_table
-from .sources.timeline import Timeline, counting_columns, timeline
+from .sources.timeline import Timeline, counting_columns, refuse_newest_first, timeline
 
 __all__ = ["Absurd", "Completion", "Settings", "Suspect", "complete_file"]
 
@@ -138,6 +138,8 @@ def complete_file(
     progress("reading", 0.0)
     table = read_table(path, settings.delimiter, settings.header, settings.missing)
     when = timeline(table) if settings.sequence else None
+    if settings.sequence:
+        refuse_newest_first(table, named(path))
     unknown: list[str] = []
     if model is not None:
         unknown = _take_columns(table, model, path)

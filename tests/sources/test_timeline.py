@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from factorstream.sources.delimited import parse_delimited
-from factorstream.sources.timeline import counting_columns, timeline
+from factorstream.sources.table import TableError
+from factorstream.sources.timeline import counting_columns, refuse_newest_first, timeline
 
 
 def of(cells):
@@ -102,3 +103,14 @@ def test_hours_go_on_across_the_end_of_summer_time(tmp_path):
     later = _dates(0, before).after(4)
     assert [one.astimezone(UTC).hour for one in later] == [0, 1, 2, 3]
     assert [one.hour for one in later] == [2, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "dates", [["2024-01-03", "2024-01-02", "2024-01-01"], ["01.03.2024", "01.02.2024", "01.01.2024"]]
+)
+def test_dates_from_the_newest_to_the_oldest_are_refused(dates):
+    rows = "".join(f"{day};{k}\n" for k, day in enumerate(dates))
+    with pytest.raises(TableError, match=r"x\.csv cannot be used: column when goes down; sort"):
+        refuse_newest_first(parse_delimited(("when;a\n" + rows).encode()), "x.csv")
+    forward = "".join(f"{day};{k}\n" for k, day in enumerate(reversed(dates)))
+    refuse_newest_first(parse_delimited(("when;a\n" + forward).encode()), "x.csv")

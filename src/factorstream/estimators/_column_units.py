@@ -12,11 +12,8 @@ from ..core.linalg import Array, is_sparse
 from ..tall.columns import rescaled, residual_sums
 from ..tall.places import place_of
 from ..tall.rows import Rows
-from ._filter_columns import Columns, with_noise
-
-FIRST = 4
-"""First values of a column that starts late from which its unit is learned. Not tuned: their variance, with three
-degrees of freedom, is known to a factor of three; and the filter hardly listens to a column of which it knows less."""
+from ._filter_columns import FIRST, Columns, with_noise
+from ._kept_rows import FIRST_LOOK
 
 GROWN = 2.0
 """How far a new unit has to be from the old one to be taken, as a factor. Not tuned: smaller changes do little good."""
@@ -83,6 +80,21 @@ def spreads(rows: Array, has_mean: bool) -> tuple[Array, Array]:
 
 
 # ------------------------------------------------------------------ columns that start late
+
+
+def with_few_values(columns: Columns, rows: Rows, counts: Array) -> Columns:
+    """Before all ``rows`` are taken in at once: columns with fewer than FIRST values in them are like late ones.
+
+    ``counts`` are the numbers of their values (m). Nothing is done where the rows themselves are few, or sparse.
+    """
+    few = np.flatnonzero((counts > 0) & (counts < FIRST))
+    if columns.recent is None or columns.unit is None or is_sparse(rows) or len(rows) < FIRST_LOOK or len(few) == 0:
+        return columns
+    first = np.full((FIRST, rows.shape[1]), np.nan, columns.recent.dtype)
+    for j in few:
+        values = rows[:, j]
+        first[: int(counts[j]), j] = values[~np.isnan(values)]
+    return columns._replace(first=first)
 
 
 def first_values(columns: Columns, state: FilterState, X: Rows) -> tuple[Columns, Rows]:

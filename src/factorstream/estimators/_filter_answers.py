@@ -47,6 +47,12 @@ class FilterDictionary(NamedTuple):
         return None if state.unseen is None else place_of(state.C).get(state.unseen, 0)
 
     @property
+    def _boundless(self) -> Array | None:
+        """The columns of which nothing can be said for sure (m, boolean): without any value, or in unknown units."""
+        unseen, few = self._unseen, self.run.columns.in_unknown_units
+        return unseen if few is None else few if unseen is None else unseen | few
+
+    @property
     def components(self) -> Array:
         return self._with_units(projecting.components(*self._asked))
 
@@ -83,8 +89,9 @@ class FilterDictionary(NamedTuple):
     def predict(self, X: Array) -> tuple[Array, Array]:
         filled, variance = projecting.predict(*self._asked, self._rows(X), self._size, self._ratio)
         variance = variance * self._squared_unit
-        if self._unseen is not None:
-            variance = np.where(np.isnan(X), np.where(self._unseen, np.inf, variance), 0.0)
+        boundless = self._boundless
+        if boundless is not None:
+            variance = np.where(np.isnan(X), np.where(boundless, np.inf, variance), 0.0)
         return self._filled(X, filled), variance
 
     def half_width(self, level: float) -> float | Array:
@@ -102,13 +109,14 @@ class FilterDictionary(NamedTuple):
         return np.asarray(stdtrit(freedom, upper), dtype=np.float64)
 
     def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
-        """Every draw has one noise variance for each column; nothing can be drawn of a column without any value."""
+        """Every draw has one noise variance for each column; nothing can be drawn of a column without bounds."""
         freedom = self.run.filter.small.noise_freedom if self.run.settings.model.learn_noise else np.inf
         rows, noise = self._rows(X), self.run.columns.noise
         drawn = self._filled(X, projecting.draw(*self._asked, rows, self._size, n_draws, rng, freedom, noise))
-        if self._unseen is None:
+        boundless = self._boundless
+        if boundless is None:
             return drawn
-        return np.where(np.isnan(X) & self._unseen, np.nan, drawn).astype(X.dtype, copy=False)
+        return np.where(np.isnan(X) & boundless, np.nan, drawn).astype(X.dtype, copy=False)
 
     def log_density(self, X: Rows) -> Array:
         """Columns are divided by their noise, so that all have the same; the logarithm of that is then subtracted."""

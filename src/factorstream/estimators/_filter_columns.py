@@ -17,6 +17,10 @@ from ..core.filter.units import noise_left_by
 from ..core.linalg import Array
 from ..tall.columns import column_variances, residual_sums
 
+FIRST = 4
+"""First values of a column that starts late from which its unit is learned. Not tuned: their variance, with three
+degrees of freedom, is known to a factor of three; and the filter hardly listens to a column of which it knows less."""
+
 
 class Columns(NamedTuple):
     """What a run knows of its columns beside the dictionary."""
@@ -29,6 +33,14 @@ class Columns(NamedTuple):
     """Rows kept, in the data's units (n × m); None where none are wanted."""
     first: Array | None
     """The first values of columns that started late (FIRST × m, NaN = none); None before there is one."""
+
+    @property
+    def in_unknown_units(self) -> Array | None:
+        """The columns that have started late and have too few values to tell their unit (m, boolean); None: none."""
+        if self.first is None:
+            return None
+        few: Array = ~np.isnan(self.first[0]) & np.isnan(self.first[-1])
+        return few if few.any() else None
 
 
 def new_columns(unit: Array | None, wanted: bool, n_features: int, dtype: np.dtype[Any]) -> Columns:

@@ -20,7 +20,7 @@ from ..tall.places import place_of
 from ..tall.rows import Rows, rows_with_data, stack
 from ..tall.starting import in_units, measure, start, warm_up
 from ._absurd import first_rows, next_rows
-from ._column_units import first_values, looked, with_late_units
+from ._column_units import first_values, looked, with_few_values, with_late_units
 from ._filter_columns import Columns, new_columns, with_noise
 from ._kept_rows import kept, rows_to_look
 from ._records import Lots, Record, Tell, filter_record, latest, with_record
@@ -275,7 +275,8 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
         dtype=rows.dtype,
         counted=model.step.doubts,
     )
-    return state, new_columns(unit, settings.keeps_rows, rows.shape[1], rows.dtype)
+    counts = scale.place.get(scale.freedom, 0) + model.has_mean * scale.place.get(scale.seen, 0)
+    return state, with_few_values(new_columns(unit, settings.keeps_rows, rows.shape[1], rows.dtype), rows, counts)
 
 
 def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell, step: Step, note: str) -> tuple[FilterRun, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from ..estimators.dictionary_filter import DictionaryFilter
 from ..estimators.sequence import SequenceFilter
 from ..sources.table import Array, NewColumn, TableError
+from ..sources.timeline import refuse_newest_first
 from .filling import quietly
 from .reading import FITTING, Given, Reading, Steps, named, read_given
 
@@ -90,6 +91,8 @@ def detect_file(
     tell("reading")
     given = read_given(path, settings.reading, model)
     in_time = settings.sequence if model is None else isinstance(model, SequenceFilter)
+    if in_time:
+        refuse_newest_first(given.table, named(path))
     X = given.when.spread(given.X) if in_time and given.when is not None else given.X
     at = given.when.steps if in_time and given.when is not None else np.arange(len(X))
     try:

@@ -12,7 +12,7 @@ from ..estimators.sequence import SequenceFilter
 from ..sources.columns import take_names
 from ..sources.delimited import write_delimited
 from ..sources.table import Array, NewColumn, TableError
-from ..sources.timeline import counted_on
+from ..sources.timeline import counted_on, refuse_newest_first
 from .filling import quietly
 from .reading import FITTING, Given, Reading, Steps, named, read_given
 
@@ -69,6 +69,7 @@ def forecast_file(
     """
     tell("reading")
     given = read_given(path, settings.reading, model)
+    refuse_newest_first(given.table, named(path))
     X = given.X if given.when is None else given.when.spread(given.X)
     tell(FITTING)
     try:

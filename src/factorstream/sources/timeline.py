@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .table import Array, Table
+from .table import Array, Table, TableError
 
-__all__ = ["Timeline", "counted_on", "counting_columns", "timeline"]
+__all__ = ["Timeline", "counted_on", "counting_columns", "refuse_newest_first", "timeline"]
 
 LEAST_ROWS = 3
 """Rows that show a step: two can have any."""
@@ -123,6 +123,14 @@ def timeline(table: Table) -> Timeline | None:
         if (found := _numbers(j, table.numbers[:, at])) is not None:
             return found
     return None
+
+
+def refuse_newest_first(table: Table, path: object) -> None:
+    """Raise a sentence where a column of dates goes down by equal steps: what needs the order would go backwards."""
+    for j in range(len(table.names)):
+        if j not in table.numeric and _dates(j, table.cells(j)[::-1]) is not None:
+            name = table.names[j]
+            raise TableError(f"{path} cannot be used: column {name} goes down; sort the rows from oldest to newest.")
 
 
 def counting_columns(table: Table) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.filter.groups import one_group
-from ..core.filter.state import FilterState, SmallState
+from ..core.filter.state import Count, FilterState, SmallState
 from ..core.filter.units import units
 from ..core.linalg import Array, gram, matrix_root
 from ..core.place import Place, Tall
@@ -59,9 +59,10 @@ MIN_WARM_UP = 10
 """Rows that set the scale, at least. Not tuned: a round number."""
 
 ROUNDING = 8.0
-"""Deviations up to this many units of rounding, relative to the data's size, count as none.
+"""Deviations up to this many units of the data's rounding count as none, and beside them what a sum in double precision
+may be off by: a unit for every value.
 
-Not tuned: the mean of equal values is off by a unit or two, real data vary by many orders of magnitude more."""
+Not tuned: real data vary by many orders of magnitude more."""
 
 BLOCK = 2**18
 """Entries looked at together when the scale is measured: two megabytes. Not tuned; memory and speed only."""
@@ -121,7 +122,7 @@ def measure(rows: Rows, fit_mean: bool, place: Place | None = None) -> Scale:
         squares = place.each(added_squares, squares, values)
     within = float(place.total(np.sum, squares))
     around = within + float(place.total(squares_between, count, origin, overall))
-    rounding = (ROUNDING * float(np.finfo(rows.dtype).eps)) ** 2 * square
+    rounding = _rounding(rows.dtype, float(place.get(count, 0).max())) ** 2 * square
     choices = (within / free if free > 0 else 0.0, around / n, square)  # one row, or constant features
     variance = next((v for v in choices if v > rounding), 1.0)
     freedom = place.each(without_one, count)
@@ -133,13 +134,18 @@ def in_units(scale: Scale, dtype: np.dtype[Any]) -> tuple[Scale, Array]:
     place = scale.place
     squares, freedom, origin = (place.get(part, 0) for part in (scale.squares, scale.freedom, scale.origin))
     variances = squares / np.maximum(freedom, 1.0)
-    varies = variances > (ROUNDING * float(np.finfo(dtype).eps)) ** 2 * (origin**2 + variances)
+    varies = variances > _rounding(dtype, freedom + 1.0) ** 2 * (origin**2 + variances)
     unit = units(np.where(varies, variances, 0.0), freedom)
     variance = float(np.sum((np.sqrt(squares) / unit) ** 2) / max(freedom.sum(), 1.0))  # unit² may be too small
     if not (varies.any() and COUNTED_NOISE_SHARE * variance > 0.0):
         variance = scale.variance
     rests = place.put(~varies & (freedom >= 1.0), 0)
     return scale._replace(origin=place.put(origin / unit, 0), variance=variance, rests=rests), unit.astype(dtype)
+
+
+def _rounding(dtype: np.dtype[Any], n: Count) -> Count:
+    """How far values of this type may seem to be from their mean, of n, where all are equal; relative to their size."""
+    return ROUNDING * float(np.finfo(dtype).eps) + n * float(np.finfo(np.float64).eps)
 
 
 def _blocks(place: Place, rows: Rows, origin: Tall) -> Iterator[tuple[Tall, Tall]]:
