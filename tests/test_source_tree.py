@@ -96,6 +96,7 @@ TESTED_BY = {
     "report/series": "report/test_document",
     "report/words": "report/test_model_report",
     "sources/cells": "sources/test_delimited",
+    "sources/lines": "sources/test_stream",
     "sources/table": "sources/test_tables",
     "tall/column_products": "tall/test_columns",
     "tall/compiled_counted": "tall/test_counted_compiled",
