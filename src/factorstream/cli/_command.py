@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import sys
 import traceback
 import warnings
@@ -61,7 +62,7 @@ class Words:
             print(text)
 
     def fact(self, **facts: Any) -> None:
-        """Add to what ``--json`` says; values are whatever `json.dumps` takes."""
+        """Add to what ``--json`` says: what `json.dumps` takes, and arrays; numbers that are not finite become null."""
         self._facts |= facts
 
     @property
@@ -104,7 +105,8 @@ class Words:
     def _summarise(self, **ending: Any) -> None:
         if self.as_json:
             where = sys.stderr if self.data_on_stdout else sys.stdout
-            print(json.dumps({**self._facts, **ending}, ensure_ascii=False, default=str), file=where)
+            facts = _for_json({**self._facts, **ending})
+            print(json.dumps(facts, ensure_ascii=False, allow_nan=False, default=str), file=where)
 
     @contextmanager
     def repeating_warnings(self) -> Iterator[None]:
@@ -118,6 +120,17 @@ class Words:
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = show
             yield
+
+
+def _for_json(value: Any) -> Any:
+    """The value with None in place of NaN and infinities, which JSON has no words for, and lists for arrays."""
+    if isinstance(value, dict):
+        return {key: _for_json(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_for_json(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return _for_json(value.tolist()) if hasattr(value, "tolist") else value
 
 
 def command(name: str, summary: str, cls: type[click.Command] = click.Command) -> Callable[..., click.Command]:
