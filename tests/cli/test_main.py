@@ -6,6 +6,7 @@ import pkgutil
 import subprocess
 import sys
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +113,37 @@ def test_warnings_become_notes_and_quiet_says_nothing(capsys, tmp_path, monkeypa
     assert failed.startswith("factorstream: There is not enough memory")
     assert cli.main([*arguments, "--quiet"]) == 1
     assert capsys.readouterr().err.splitlines() == [failed]
+
+
+def test_only_warnings_for_users_become_notes(capsys):
+    class Mine(UserWarning):
+        """Such as those of scikit-learn."""
+
+    words = Words("x")
+    with warnings.catch_warnings(record=True) as shown, words.repeating_warnings():
+        warnings.simplefilter("always", RuntimeWarning)
+        warnings.warn("mind the gap", Mine, stacklevel=1)
+        warnings.warn("divide by zero", RuntimeWarning, stacklevel=1)
+    assert words.notes == ["mind the gap"]
+    assert [str(one.message) for one in shown] == ["divide by zero"]
+    assert capsys.readouterr().err == "factorstream: mind the gap\n"
+
+
+def test_phases_are_shown_again_where_they_begin_again(monkeypatch):
+    shown = []
+
+    @contextmanager
+    def watched(what, total=None, *, show=True):
+        shown.append(what)
+        yield
+
+    monkeypatch.setattr("factorstream.cli._command.progress", watched)
+    words = Words("x")
+    for _ in range(2):
+        with words.phases() as begin:
+            for what in ("reading", "reading", "fitting", "reading"):
+                begin(what)
+    assert shown == ["reading", "fitting", "reading"] * 2
 
 
 def test_json_is_json_where_numbers_are_not_finite(capsys):

@@ -43,7 +43,6 @@ class Words:
         self.notes: list[str] = []
         """What was said so far."""
         self.caveats: list[str] = []
-        self._phase = ""
 
     def note(self, sentence: str) -> None:
         """Say a sentence."""
@@ -73,12 +72,14 @@ class Words:
     @contextmanager
     def phases(self) -> Iterator[Callable[[str], None]]:
         """Show how long each step of the work takes; it is told their names. A fit shows itself how far it is."""
+        phase = ""
         with ExitStack() as shown:
 
             def begin(what: str) -> None:
-                if what != self._phase:
+                nonlocal phase
+                if what != phase:
                     shown.close()
-                    self._phase = what
+                    phase = what
                     shown.enter_context(progress(what, show=not self.quiet and what != "fitting"))
 
             yield begin
@@ -112,11 +113,15 @@ class Words:
     def repeating_warnings(self) -> Iterator[None]:
         """What estimators warn of becomes notes, each once; other kinds of warnings stay what they are."""
 
-        def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-            if str(message) not in self.notes:
-                self.note(str(message))
-
         with warnings.catch_warnings():
+            show_others = warnings.showwarning
+
+            def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+                if not issubclass(category, UserWarning):
+                    show_others(message, category, *where, **more)
+                elif str(message) not in self.notes:
+                    self.note(str(message))
+
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = show
             yield
