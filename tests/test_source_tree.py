@@ -47,6 +47,7 @@ TESTED_BY = {
     "cli/_files": "cli/test_impute_bad_input",
     "cli/_impute_notes": "cli/test_impute",
     "cli/_options": "cli/test_impute_bad_input",
+    "cli/_pictures": "cli/test_restore",
     "cli/_tables": "cli/test_detect",
     "core/absurd_rows": "core/test_absurd",
     "core/filter/model": "core/filter/test_recursion",
