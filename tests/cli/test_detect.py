@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from cli_problems import read, say, series, summary, table, write
+from factorstream.cli._tables import print_columns
+from factorstream.sources.table import NewColumn
 
 
 def test_the_strangest_rows_as_text(capsys, tmp_path):
@@ -40,6 +42,16 @@ def test_a_table_for_people_on_a_terminal(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.console", None)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert say(capsys, "detect", source, "-n", 2, "-q")[1].startswith("line,score,columns\n")
+
+
+def test_names_on_a_terminal_are_no_markup(capsys, monkeypatch):
+    pytest.importorskip("rich")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    texts = ["wind [m/s]", "b [/x]", "[red]", ":smile:"]
+    print_columns([NewColumn("speed [m/s]", texts), NewColumn("[/b]", [1.0, 2.0, 3.0, 4.0])], "of [bold].csv")
+    out = capsys.readouterr().out
+    for text in (*texts, "speed [m/s]", "[/b]", "of [bold].csv"):
+        assert text in out
 
 
 def test_time_steps_learned_from_one_file_and_watched_in_another(capsys, tmp_path):

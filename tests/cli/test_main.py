@@ -1,14 +1,19 @@
 """The command line as a whole."""
 
 import json
+import math
 import pkgutil
 import subprocess
 import sys
 import warnings
+from contextlib import contextmanager
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from factorstream import __version__, cli
+from factorstream.cli._command import Words
 
 
 @pytest.mark.parametrize(("arguments", "words"), [([], "command"), (["nonsense"], "nonsense"), (["bench"], "bench")])
@@ -108,3 +113,59 @@ def test_warnings_become_notes_and_quiet_says_nothing(capsys, tmp_path, monkeypa
     assert failed.startswith("factorstream: There is not enough memory")
     assert cli.main([*arguments, "--quiet"]) == 1
     assert capsys.readouterr().err.splitlines() == [failed]
+
+
+def test_only_warnings_for_users_become_notes(capsys):
+    class Mine(UserWarning):
+        """Such as those of scikit-learn."""
+
+    words = Words("x")
+    with warnings.catch_warnings(record=True) as shown, words.repeating_warnings():
+        warnings.simplefilter("always", RuntimeWarning)
+        warnings.warn("mind the gap", Mine, stacklevel=1)
+        warnings.warn("divide by zero", RuntimeWarning, stacklevel=1)
+    assert words.notes == ["mind the gap"]
+    assert [str(one.message) for one in shown] == ["divide by zero"]
+    assert capsys.readouterr().err == "factorstream: mind the gap\n"
+
+
+def test_phases_are_shown_again_where_they_begin_again(monkeypatch):
+    shown = []
+
+    @contextmanager
+    def watched(what, total=None, *, show=True):
+        shown.append(what)
+        yield
+
+    monkeypatch.setattr("factorstream.cli._command.progress", watched)
+    words = Words("x")
+    for _ in range(2):
+        with words.phases() as begin:
+            for what in ("reading", "reading", "fitting", "reading"):
+                begin(what)
+    assert shown == ["reading", "fitting", "reading"] * 2
+
+
+def test_json_is_json_where_numbers_are_not_finite(capsys):
+    words = Words("x", as_json=True)
+    words.fact(error=math.nan, bounds=(-math.inf, 1.5), errors={"a": np.float64("inf")}, single=np.float32("nan"))
+    words.fact(count=np.int64(3), several=np.array([1.0, np.nan]), path=Path("y.csv"), done=True, none=None)
+    assert words.done() == 0
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is not JSON")
+
+    assert json.loads(capsys.readouterr().out, parse_constant=refuse) == {
+        "command": "x",
+        "error": None,
+        "bounds": [None, 1.5],
+        "errors": {"a": None},
+        "single": None,
+        "count": 3,
+        "several": [1.0, None],
+        "path": "y.csv",
+        "done": True,
+        "none": None,
+        "exit_code": 0,
+        "notes": [],
+    }

@@ -124,6 +124,101 @@ def test_a_folder_of_pictures_of_several_sizes(capsys, tmp_path, photograph):
         assert not (restored == MARK).all(axis=-1).any()
 
 
+@pytest.fixture
+def sizes(tmp_path, photograph):
+    """A folder with two damaged pictures of different sizes and an undamaged one; and how many pixels are damaged."""
+    (tmp_path / "in").mkdir()
+    for size in (20, 24):
+        picture = photograph[:size, :size].copy()
+        picture[5:7, 4:size] = MARK
+        save(tmp_path / "in" / f"{size}.png", picture)
+    Image.fromarray(photograph[:22, :22]).save(tmp_path / "in" / "fine.jpg")
+    return tmp_path / "in", {"20.png": 32, "24.png": 40, "fine.jpg": 0}
+
+
+def test_pictures_without_damage_are_copied_and_counts_are_right(capsys, tmp_path, sizes):
+    source, damaged = sizes
+    code, _, said = run(capsys, source, "-o", tmp_path / "out", "--value", "255,0,255")
+    assert code == 0, said
+    assert (tmp_path / "out" / "fine.jpg").read_bytes() == (source / "fine.jpg").read_bytes()
+    assert re.search("Filled 32 pixels of 20.png by ", said)
+    assert re.search("Filled 40 pixels of 24.png by ", said)
+    assert f"Filled 72 pixels of 2 pictures; wrote {tmp_path / 'out'}." in said
+    assert said.endswith("factorstream: Copied 1 picture without damage unchanged: fine.jpg.\n")
+    code, out, _ = run(capsys, source, "-o", tmp_path / "out2", "--value", "255,0,255", "--json")
+    facts = json.loads(out)
+    assert (code, facts["pictures"], facts["n_filled"]) == (0, 3, 72)
+    assert {each["name"]: each["n_filled"] for each in facts["files"]} == damaged
+    for each in facts["files"]:
+        assert each["method"] == (min(each["errors"], key=each["errors"].get) if each["n_filled"] else None)
+
+
+def test_pictures_of_one_size_without_damage_are_copied_too(capsys, tmp_path, photograph):
+    (tmp_path / "in").mkdir()
+    marked = photograph[:24, :24].copy()
+    marked[5:7, 4:20] = MARK
+    Image.fromarray(photograph[:24, :24]).save(tmp_path / "in" / "fine.jpg")
+    save(tmp_path / "in" / "marked.png", marked)
+    code, out, said = run(capsys, tmp_path / "in", "-o", tmp_path / "out", "--value", "255,0,255", "--json")
+    assert code == 0, said
+    assert (tmp_path / "out" / "fine.jpg").read_bytes() == (tmp_path / "in" / "fine.jpg").read_bytes()
+    assert [(each["name"], each["n_filled"]) for each in json.loads(out)["files"]] == [
+        ("fine.jpg", 0),
+        ("marked.png", 32),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (["--value", "1,2,3"], "No pixel is marked as damaged"),
+        (["--value", "255,0,255", "--std", "std.npy"], "--std needs pictures of one size"),
+        (["--value", "255,0,255", "--std", "no/std.npy"], "does not exist; make it first"),
+        (["--mask", "masks"], "has no mask for 20.png"),
+        (["--mask", "three.npy"], "24.png: "),
+        (["--mask", "two.npy"], "has 2 masks, and"),
+    ],
+)
+def test_a_folder_that_cannot_be_restored_leaves_nothing(capsys, tmp_path, monkeypatch, sizes, more, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "masks").mkdir()
+    np.save(tmp_path / "three.npy", np.eye(20, dtype=np.uint8)[None].repeat(3, axis=0))
+    np.save(tmp_path / "two.npy", np.eye(20, dtype=np.uint8)[None].repeat(2, axis=0))
+    code, out, said = run(capsys, sizes[0], "-o", "new/out", *more, "-q")
+    assert (code, out, said.count("\n")) == (2, "", 1)
+    assert sentence in said
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_stack_with_a_folder_of_masks_and_a_folder_with_a_stack_of_masks(capsys, tmp_path):
+    images = (15 * load_digits().images[:6]).astype(np.uint8)
+    damaged = np.zeros(images.shape, dtype=bool)
+    for k, mask in enumerate(damaged):
+        mask[k : k + 2, 2:5] = True
+    for name in ("in", "masks"):
+        (tmp_path / name).mkdir()
+    for k in range(6):
+        save(tmp_path / "masks" / f"m{k}.png", damaged[k] * np.uint8(255))
+        save(tmp_path / "in" / f"{k}.png", images[k])
+    np.save(tmp_path / "in.npy", images)
+    np.save(tmp_path / "mask.npy", damaged)
+    for source, target, mask in (
+        ("in.npy", "one.npy", "mask.npy"),
+        ("in.npy", "two.npy", "masks"),
+        ("in", "out", "mask.npy"),
+    ):
+        arguments = tmp_path / source, "-o", tmp_path / target, "--mask", tmp_path / mask
+        assert run(capsys, *arguments, "-q") == (0, "", "")
+    one = np.load(tmp_path / "one.npy")
+    assert (one != images)[damaged].any()
+    np.testing.assert_array_equal(np.load(tmp_path / "two.npy"), one)
+    np.testing.assert_array_equal([np.array(Image.open(tmp_path / "out" / f"{k}.png")) for k in range(6)], one)
+    (tmp_path / "masks" / "m5.png").unlink()
+    code, _, said = run(capsys, tmp_path / "in.npy", "-o", tmp_path / "no.npy", "--mask", tmp_path / "masks")
+    assert code == 2
+    assert "has 5 masks, and" in said
+
+
 def test_frames_of_a_gif(capsys, tmp_path, photograph, scratch):
     frames = [Image.fromarray(np.where(scratch, 255, photograph[..., 0] // 2 + k).astype(np.uint8)) for k in range(4)]
     frames[0].save(tmp_path / "in.gif", save_all=True, append_images=frames[1:], duration=70)

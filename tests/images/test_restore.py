@@ -116,3 +116,13 @@ def test_progress_is_shown_if_asked_for(capsys, monkeypatch):
     assert capsys.readouterr().err == ""
     restore_picture(picture, verbose=1)
     assert "restoring" in capsys.readouterr().err
+
+
+def test_known_pixels_have_no_deviation_where_nothing_could_be_hidden():
+    frames = np.stack([load_sample_image("china.jpg")[100:124, 200:224]] * 2)
+    damage = np.zeros(frames.shape[:3], dtype=bool)
+    damage[1, 5:7, 4:20] = True
+    restored = restore_frames(frames, damage)
+    assert restored.errors == {}
+    assert (restored.std[~damage] == 0).all()
+    assert np.isnan(restored.std[damage]).all()

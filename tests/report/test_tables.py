@@ -75,6 +75,18 @@ def test_terminal():
     assert "why: x|<y>: because" in text
 
 
+def test_no_text_is_markup_on_a_terminal():
+    console_module = pytest.importorskip("rich.console")
+    evil = "x [m/s] [/b] :smile:"
+    columns = [Column("name", f"1 {evil}", numeric=False), Column("db", f"2 {evil}", mark_best=True)]
+    columns.append(Column("why", f"3 {evil}", aside=True))
+    rows = [{"g": f"4 {evil}", "name": f"{5 + k} {evil}", "db": float(k), "why": f"{7 + k} {evil}"} for k in range(2)]
+    stream = io.StringIO()
+    print_table(Table(f"0 {evil}", columns, rows, group="g"), console_module.Console(file=stream, width=400))
+    for k in range(9):
+        assert f"{k} {evil}" in stream.getvalue()
+
+
 def test_words_that_may_wrap_are_not_cut_off():
     console_module = pytest.importorskip("rich.console")
     columns = [Column("name", "name", numeric=False), Column("said", "said", numeric=False, wraps=True)]

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factorstream.sources.cells import cell_text
-from factorstream.sources.delimited import parse_delimited, split_lines
+from factorstream.sources.delimited import parse_delimited
+from factorstream.sources.lines import split_lines
 from factorstream.sources.tables import Bounds, TableError, encode, read_table
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import time
+
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from factorstream.sources.delimited import parse_delimited
+from factorstream.sources.lines import split_lines
 from factorstream.sources.stream import TextStream
 from factorstream.sources.table import TableError
 
@@ -44,6 +50,74 @@ def test_a_row_is_there_before_the_next_line_is_asked_for():
     assert len(asked) == 3
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'item,x\n4 5" pipe,1\n6,2\n7 5" pipe,3\n8,4\n',
+        b'item,x\n4 5" pipe,1\n6,2\n7,4\n',
+        b'x,item\n1,5" pipe\n2,"two\nlines"\n3,"6"" pipe\n, ""old"""\n4,7"\n',
+        b'x,item\n1,"a" "b"\n2,""\n3,""""\n',
+        b'x;item\n1;2,"\n2;3,"4\n3;4\n',
+        b"x,item\r1,2\r3,4\r",
+        b'x,"it\rem"\r\n1,2\r3,"4\r\n"\n',
+    ],
+)
+@pytest.mark.parametrize("header", [True, False])
+def test_rows_are_those_of_the_whole_text(raw, header):
+    table, stream = parse_delimited(raw, header=header), TextStream(io.BytesIO(raw), header=header)
+    assert stream.names == table.names
+    rows = [[stream.cells.text(cell) or None for cell in row.cells] for row in stream.rows()]
+    assert rows == [list(row) for row in zip(*(table.cells(j) for j in range(2)), strict=True)]
+
+
+PLAIN = st.text('ab "', max_size=4).map(lambda text: f"x{text}")
+QUOTED = st.text('a",\n\r', max_size=5).map(lambda text: '"' + text.replace('"', '""') + '"')
+CELL = PLAIN | QUOTED
+
+
+@given(st.lists(st.tuples(CELL, CELL, st.sampled_from(["\n", "\r\n", "\r"])), min_size=1, max_size=8))
+@settings(deadline=None, max_examples=200)
+def test_any_cells_come_out_as_they_are(rows):
+    raw = "".join(f"{one},{two}{end}" for one, two, end in rows).encode()
+    stream = TextStream(io.BytesIO(raw), delimiter=",", header=False)
+    assert [(*row.cells, row.end) for row in stream.rows()] == rows
+
+
+@given(st.text('a",\n', min_size=1, max_size=25))
+@example('"a""\nb\n')
+@example('a\n"b""\nc" d\n')
+@settings(deadline=None, max_examples=500)
+def test_no_row_is_lost_whatever_the_quotes(text):
+    """A cell such as "a"" is none to one reader and open to the other, which then says so."""
+    raw = "a\n" + text
+    try:
+        wanted = [cells for cells, _ in split_lines(raw, ",")]
+    except TableError:
+        wanted = None
+    try:
+        found = list(all_cells(TextStream(io.BytesIO(raw.encode()), ",", header=False)))
+    except TableError:
+        assert wanted is None or any(cell.startswith('"') for row in wanted for cell in row)
+    else:
+        assert found == wanted
+
+
+def all_cells(stream):
+    """The cells of rows of any width."""
+    yield stream.first.cells
+    yield from (stream._cut(record).cells for record in stream._records)
+
+
+def test_a_long_quoted_cell_takes_time_in_proportion():
+    def seconds(n):
+        lines = [b"a,b\n", b'1,"\n', *[b'more ""text""\n'] * n, b'"\n']
+        began = time.process_time()
+        assert len(list(TextStream(lines).rows())) == 1
+        return time.process_time() - began
+
+    assert min(seconds(40_000) for _ in range(3)) < 12 * min(seconds(10_000) for _ in range(3))  # squares: 16 times
+
+
 def test_numbers_and_gaps():
     stream = TextStream([b"1,NA,x,-9999,00123\n"], header=False, missing=["-9999"])
     values, gaps = stream.numbers(stream.first, range(5))
@@ -59,7 +133,8 @@ def test_numbers_and_gaps():
         ([b"a,b\n", b"1,2\n", b"3\n"], "row 3 has 1 cell where the first has 2"),
         ([b"a,b\n", b"1,\xff\n"], "not UTF-8"),
         ([b"a,b\n", b"1,\x00\n"], "not a text file"),
-        ([b"a,b\n", b'1,"x\n'], "quote that is not closed"),
+        ([b"a,b\n", b'1,"x\n'], "line 2 has a quote that is not closed"),
+        ([b"a,b\n", b"1,2\n", b'1,"x""\n', b"2,3\n"], "line 3 has a quote that is not closed"),
     ],
 )
 def test_bad_streams(lines, words):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import sys
 import traceback
 import warnings
@@ -42,7 +43,6 @@ class Words:
         self.notes: list[str] = []
         """What was said so far."""
         self.caveats: list[str] = []
-        self._phase = ""
 
     def note(self, sentence: str) -> None:
         """Say a sentence."""
@@ -61,7 +61,7 @@ class Words:
             print(text)
 
     def fact(self, **facts: Any) -> None:
-        """Add to what ``--json`` says; values are whatever `json.dumps` takes."""
+        """Add to what ``--json`` says: what `json.dumps` takes, and arrays; numbers that are not finite become null."""
         self._facts |= facts
 
     @property
@@ -72,12 +72,14 @@ class Words:
     @contextmanager
     def phases(self) -> Iterator[Callable[[str], None]]:
         """Show how long each step of the work takes; it is told their names. A fit shows itself how far it is."""
+        phase = ""
         with ExitStack() as shown:
 
             def begin(what: str) -> None:
-                if what != self._phase:
+                nonlocal phase
+                if what != phase:
                     shown.close()
-                    self._phase = what
+                    phase = what
                     shown.enter_context(progress(what, show=not self.quiet and what != "fitting"))
 
             yield begin
@@ -104,20 +106,36 @@ class Words:
     def _summarise(self, **ending: Any) -> None:
         if self.as_json:
             where = sys.stderr if self.data_on_stdout else sys.stdout
-            print(json.dumps({**self._facts, **ending}, ensure_ascii=False, default=str), file=where)
+            facts = _for_json({**self._facts, **ending})
+            print(json.dumps(facts, ensure_ascii=False, allow_nan=False, default=str), file=where)
 
     @contextmanager
     def repeating_warnings(self) -> Iterator[None]:
         """What estimators warn of becomes notes, each once; other kinds of warnings stay what they are."""
 
-        def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-            if str(message) not in self.notes:
-                self.note(str(message))
-
         with warnings.catch_warnings():
+            show_others = warnings.showwarning
+
+            def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+                if not issubclass(category, UserWarning):
+                    show_others(message, category, *where, **more)
+                elif str(message) not in self.notes:
+                    self.note(str(message))
+
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = show
             yield
+
+
+def _for_json(value: Any) -> Any:
+    """The value with None in place of NaN and infinities, which JSON has no words for, and lists for arrays."""
+    if isinstance(value, dict):
+        return {key: _for_json(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_for_json(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return _for_json(value.tolist()) if hasattr(value, "tolist") else value
 
 
 def command(name: str, summary: str, cls: type[click.Command] = click.Command) -> Callable[..., click.Command]:

@@ -18,14 +18,15 @@ def print_columns(columns: Sequence[NewColumn], title: str) -> None:
         try:
             from rich.console import Console
             from rich.table import Table
+            from rich.text import Text
         except ImportError:
             pass
         else:
-            table = Table(title=title)
+            table = Table(title=Text(title, "table.title"))  # rich takes brackets in a plain str as markup
             for column in columns:
-                table.add_column(column.name, justify="left" if _has_text(column) else "right", overflow="fold")
+                table.add_column(Text(column.name), justify="left" if _has_text(column) else "right", overflow="fold")
             for cells in zip(*(column.values for column in columns), strict=True):
-                table.add_row(*(cell if isinstance(cell, str) else f"{cell:g}" for cell in cells))
+                table.add_row(*(Text(cell if isinstance(cell, str) else f"{cell:g}") for cell in cells))
             Console().print(table)
             return
     from ..sources.delimited import write_delimited

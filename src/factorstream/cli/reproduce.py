@@ -102,7 +102,7 @@ def _restoration(plan: _Plan, words: Words, console: Console) -> Sequence[Path]:
     from ..report.tables import print_table
 
     faces = load_olivetti()
-    console.print(f"Faces: {faces.source}.", highlight=False)
+    console.print(f"Faces: {faces.source}.", highlight=False, markup=False)
     settings = Settings.for_quick_run() if plan.quick else Settings()
     methods, readings = paper_methods(settings), _readings(plan)
     total = len(methods) * len(readings) * len(plan.seeds)
@@ -123,7 +123,7 @@ def _sequences(plan: _Plan, words: Words, console: Console) -> Sequence[Path]:
     from ..report.tables import print_table
 
     air = load_london_air()
-    console.print(f"PM10: {air.source}.", highlight=False)
+    console.print(f"PM10: {air.source}.", highlight=False, markup=False)
     fractions = plan.fractions or list(sequences.FRACTIONS[: 1 if plan.quick else None])
     total = len(sequences.METHODS) * len(fractions) * len(plan.seeds)
     result = _watched(words, total, lambda notify: sequences.run(air.values, fractions, plan.seeds, notify))

@@ -210,7 +210,7 @@ def _restored(stack: Stack, ways: list[Way], seed: int, verbose: int) -> Restora
         trials = try_ways(stack.values, ways, rng, lambda share: step(TRIALS * share, "trying ways to fill"))
         best = trials[0] if trials else Trial(ways[0], np.nan, np.nan)
         filled = best.way.fill(stack.values, lambda share: step(TRIALS + (1 - TRIALS) * share, best.way.name))
-    values, std = filled.values, best.factor * filled.std
+    values, std = filled.values, np.where(damaged, best.factor * filled.std, 0.0)  # without a trial the factor is NaN
     left = damaged & ~(np.isfinite(values) & np.isfinite(std))
     if left.any():  # a pixel that no frame shows, or a hole larger than a patch
         values = np.where(left, within_frames(np.where(left, np.nan, values).astype(values.dtype)), values)

@@ -8,7 +8,7 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -127,25 +127,26 @@ def to_markdown(table: Table) -> str:
 def print_table(table: Table, console: Console) -> None:
     """Print on a terminal, one table per group; needs rich."""
     from rich import box
-    from rich.markup import escape
     from rich.table import Table as RichTable
+    from rich.text import Text  # rich takes brackets in a plain str as markup
 
     columns = [column for column in table.columns if not column.aside]
-    console.print(f"\n{escape(table.title)}", highlight=False)
+    console.print(Text(f"\n{table.title}"))
     for heading, rows in table.grouped():
         rendered = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
         for column in columns:
-            rendered.add_column(column.title, justify="right" if column.numeric else "left", no_wrap=not column.wraps)
+            justify: Literal["left", "right"] = "right" if column.numeric else "left"
+            rendered.add_column(Text(column.title), justify=justify, no_wrap=not column.wraps)
         best = marked_best(columns, rows)
         for row in rows:
-            texts = [(escape(cell_text(row[c.key], c.digits, "±")), row is best.get(c.key)) for c in columns]
-            rendered.add_row(*(f"[bold green]{text}[/]" if top else text for text, top in texts))
-        console.print(f"\n[bold cyan]{escape(heading)}[/]", highlight=False)
+            texts = [(cell_text(row[c.key], c.digits, "±"), row is best.get(c.key)) for c in columns]
+            rendered.add_row(*(Text(text, "bold green" if top else "") for text, top in texts))
+        console.print(Text(f"\n{heading}", "bold cyan"))
         console.print(rendered)
         for column in table.columns:
             entries = [f"{row[columns[0].key]}: {row[column.key]}" for row in rows if row[column.key]]
             if column.aside and entries:
-                console.print(escape(f"{column.title}: {'; '.join(entries)}"), style="dim", highlight=False)
+                console.print(Text(f"{column.title}: {'; '.join(entries)}", "dim"))
 
 
 def to_csv(table: Table) -> str:

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..text import counted
 from .cells import all_gaps, cell_text, finite_number, is_gap, quoted, said, written
+from .lines import sniff_delimiter, split_lines
 from .table import Array, Format, NewColumn, OutputColumn, ReadOptions, Stray, TableError
 
-__all__ = ["FORMAT", "parse_delimited", "sniff_delimiter", "split_lines", "write_delimited"]
+__all__ = ["FORMAT", "parse_delimited", "write_delimited"]
 
-DELIMITERS = ",;\t|"
-"""Those that are looked for."""
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d[\d.]*,\d+(?:[eE][+-]?\d+)?\s*")
 _BYTE_ORDER_MARK = "\ufeff"
 
@@ -165,57 +164,6 @@ def write_delimited(columns: Sequence[NewColumn], delimiter: str = ",", header: 
     rows = zip(*([said(value, delimiter) for value in column.values] for column in columns), strict=True)
     names = [[quoted(column.name, delimiter) for column in columns]] if header else []
     return "".join(delimiter.join(cells) + end for cells in [*names, *rows]).encode()
-
-
-def split_lines(text: str, delimiter: str) -> Iterator[tuple[list[str], str]]:
-    """Lines as (cells with their quotes, line end)."""
-    if '"' not in text:
-        for line in re.findall(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+", text):
-            body = line.rstrip("\r\n")
-            yield body.split(delimiter), line[len(body) :]
-        return
-    d = re.escape(delimiter)
-    token = re.compile(rf'("(?:[^"]|"")*"|[^{d}\r\n]*)({d}|\r\n|\n|\r|\Z)')
-    cells: list[str] = []
-    line, at = 1, 0
-    while at < len(text) or cells:
-        found = token.match(text, at)
-        assert found is not None  # the second branch matches anything, the end of the text included
-        cell, end = found.groups()
-        if cell.startswith('"') and (len(cell) == 1 or not cell.endswith('"')):
-            raise TableError(f"line {line} has a quote that is not closed")
-        cells.append(cell)
-        line += cell.count("\n")
-        at = found.end()
-        if end != delimiter:
-            yield cells, end
-            cells = []
-            line += 1
-
-
-def sniff_delimiter(text: str) -> str:
-    """The delimiter that cuts the first lines into the most cells, each into as many; a comma if none does.
-
-    Where semicolons cut them too, commas that all stand between two digits are decimal commas.
-
-    Twenty lines of at most 64 KiB are looked at: not tuned, round numbers that keep this instant.
-    """
-    sample = text[:65536].splitlines()[:20]
-    first = next((line for line in sample if line.strip()), None)
-    if first is None:
-        return ","
-    best, most = ",", 0
-    decimal = _count(first, ";") > 0 and not re.search(r"(?<!\d),|,(?!\d)", "\n".join(sample))
-    for delimiter in DELIMITERS.replace(",", "") if decimal else DELIMITERS:
-        counts = [_count(line, delimiter) for line in sample if line.strip()]
-        steady = sum(count == counts[0] for count in counts) * 2 > len(counts)
-        if steady and _count(first, delimiter) > most:
-            best, most = delimiter, _count(first, delimiter)
-    return best
-
-
-def _count(line: str, delimiter: str) -> int:
-    return re.sub(r'"[^"]*"', "", line).count(delimiter)
 
 
 def _check_widths(lines: Sequence[Sequence[str]], rows: Sequence[int], width: int) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
 
 from ..text import counted
 from .cells import Cells
-from .delimited import sniff_delimiter, split_lines
+from .lines import DELIMITERS, LINE, SNIFFED_LINES, ends_in_quotes, sniff_delimiter, split_lines
 from .table import Array, TableError
 
 __all__ = ["Row", "TextStream"]
@@ -37,16 +38,22 @@ class TextStream:
         missing: Sequence[str] = (),
     ) -> None:
         self.cells = Cells(missing)
-        self._lines = _whole_lines(lines)
-        first = next(self._lines, "")
-        self.mark = _BYTE_ORDER_MARK if first.startswith(_BYTE_ORDER_MARK) else ""
-        first = first.removeprefix(_BYTE_ORDER_MARK)
-        second = next(self._lines, "") if header else ""
-        if not first.strip():
+        texts = _lines(lines)
+        line = next(texts, "")
+        self.mark = _BYTE_ORDER_MARK if line.startswith(_BYTE_ORDER_MARK) else ""
+        texts = chain([line.removeprefix(_BYTE_ORDER_MARK)], texts)
+        if delimiter is None:
+            begin = _beginning(texts, 1 + header)
+            delimiter, texts = sniff_delimiter("".join(begin)), chain(begin, texts)
+        self.delimiter = delimiter
+        self._records = _records(texts, delimiter)
+        nothing = _Record("", 1)
+        first = next(self._records, nothing)
+        second = next(self._records, nothing) if header else nothing
+        if not first.text.strip():
             raise TableError("it is empty, or begins with an empty line")
-        if header and not second:
+        if header and not second.text:
             raise TableError("it has no rows below its line of names")
-        self.delimiter = sniff_delimiter(first + second) if delimiter is None else delimiter
         self.header = self._cut(first) if header else None
         """The line of names; None where there is none."""
         self.first = self._cut(second if header else first)
@@ -66,10 +73,10 @@ class TextStream:
             if len(row.cells) != self.width and not self.is_blank(row):
                 raise TableError(f"row {number} has {counted(len(row.cells), 'cell')} where the first has {self.width}")
             yield row
-            line = next(self._lines, None)
-            if line is None:
+            record = next(self._records, None)
+            if record is None:
                 return
-            row = self._cut(line)
+            row = self._cut(record)
             number += 1
 
     def is_blank(self, row: Row) -> bool:
@@ -88,20 +95,56 @@ class TextStream:
         """A line of these cells."""
         return (self.delimiter.join(cells) + end).encode()
 
-    def _cut(self, line: str) -> Row:
-        return Row(*next(split_lines(line, self.delimiter)))
+    def _cut(self, record: _Record) -> Row:
+        row, *others = split_lines(record.text, self.delimiter, record.line)
+        if others:  # lines were joined for a quote that is none: no row may get lost
+            raise TableError(f"line {record.line} has a quote that is not closed")
+        return Row(*row)
 
 
-def _whole_lines(lines: Iterable[bytes]) -> Iterator[str]:
-    """Lines of text; one that ends inside quotes is continued by the next."""
-    waiting = b""
-    for line in lines:
-        waiting += line
-        if waiting.count(b'"') % 2 == 0:
-            yield _decoded(waiting)
-            waiting = b""
+class _Record(NamedTuple):
+    """The text of one row; quoted cells may hold line ends."""
+
+    text: str
+    line: int
+    """The number of the line in which it begins, counted from 1."""
+
+
+def _records(lines: Iterable[str], delimiter: str) -> Iterator[_Record]:
+    """Rows; a line that ends inside a quoted cell is continued by the next."""
+    waiting: list[str] = []
+    inside = False
+    for number, line in enumerate(lines, 1):
+        waiting.append(line)
+        inside = ends_in_quotes(line, delimiter, inside)
+        if not inside:
+            yield _Record("".join(waiting), number - len(waiting) + 1)
+            waiting = []
     if waiting:
-        yield _decoded(waiting)
+        yield _Record("".join(waiting), number - len(waiting) + 1)
+
+
+def _beginning(lines: Iterator[str], n_rows: int) -> list[str]:
+    """The lines of the first rows, in which the delimiter is looked for: until then it may be any."""
+    taken: list[str] = []
+    inside = False
+    for line in islice(lines, SNIFFED_LINES):
+        taken.append(line)
+        inside = ends_in_quotes(line, DELIMITERS, inside)
+        n_rows -= not inside
+        if n_rows == 0:
+            break
+    return taken
+
+
+def _lines(lines: Iterable[bytes]) -> Iterator[str]:
+    """Lines of text; a carriage return alone ends one, too."""
+    for line in lines:
+        text = _decoded(line)
+        if "\r" in text:
+            yield from LINE.findall(text)
+        else:
+            yield text
 
 
 def _decoded(line: bytes) -> str:
