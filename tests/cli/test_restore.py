@@ -133,6 +133,22 @@ def test_frames_of_a_gif(capsys, tmp_path, photograph, scratch):
         assert (gif.n_frames, gif.info["duration"]) == (4, 70)
 
 
+def test_programs_and_reports_never_get_nan(capsys, tmp_path, photograph):
+    rng = np.random.default_rng(0)
+    frames = photograph[:20, :20, 0] / 2 + rng.integers(0, 5, (12, 20, 20))
+    for frame in frames:
+        line, column = rng.integers(2, 15, 2)
+        frame[line : line + 5, column : column + 5] = np.nan
+    frames[1:, :2] = np.nan  # known in one frame only: no way through time can be tried there
+    np.save(tmp_path / "in.npy", frames)
+    page = tmp_path / "page.html"
+    code, out, said = run(capsys, tmp_path / "in.npy", "-o", tmp_path / "out.npy", "--json", "--report", page)
+    assert code == 0, said
+    assert len(json.loads(out)["errors"]) < 5
+    shown = re.sub(r"base64,[^\"]*", "", page.read_text(encoding="utf-8"))
+    assert not re.search(r"\bnan\b", out + said + re.sub(r"<(script|style).*?</\1>", "", shown, flags=re.DOTALL), re.I)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -83,6 +83,24 @@ def test_a_logo_is_restored_where_no_frame_shows_anything(rng):
     assert restored.pixels.max() <= 16
 
 
+def test_pixels_that_one_frame_shows_leave_no_way_without_an_error(rng):
+    """Where the trial hides them, frames as rows and lines in time have no answer, and are not compared."""
+    truth = photograph(20).mean(axis=2) + 2 * rng.normal(size=(12, 20, 20))
+    damaged = np.zeros(truth.shape, dtype=bool)
+    for mask in damaged:
+        line, column = rng.integers(2, 15, 2)
+        mask[line : line + 5, column : column + 5] = True
+    damaged[1:, :2] = True
+    left_out = 0
+    for seed in range(3):
+        restored = restore_frames(np.where(damaged, np.nan, truth), random_state=seed)
+        assert list(restored.errors.values()) == sorted(restored.errors.values())
+        assert np.isfinite(list(restored.errors.values())).all()
+        assert np.isfinite(restored.pixels).all()
+        left_out += "frames as rows" not in restored.errors
+    assert left_out
+
+
 def test_pictures_that_say_little():
     flat = np.full((40, 40), 7, dtype=np.uint8)
     mask = np.zeros((40, 40), dtype=bool)

@@ -107,7 +107,7 @@ def _some_holes(mask: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np
 def try_ways(stack: Pixels, ways: list[Way], rng: np.random.Generator, tell: Callable[[float], None]) -> list[Trial]:
     """Every way on the same hidden pixels, the best first; ways that cannot fill them are left out.
 
-    Empty where there is too little to hide.
+    Empty where there is too little to hide, or no way could fill it.
     """
     window = window_of(stack)
     hidden = np.zeros(stack.shape, dtype=bool)
@@ -129,7 +129,7 @@ def try_ways(stack: Pixels, ways: list[Way], rng: np.random.Generator, tell: Cal
             filled = way.fill(holed[window], tell_part)
         trials.append(_judged(way, truth, filled.values[asked], filled.std[asked]))
         tell_part(1.0)
-    return sorted(trials, key=lambda trial: trial.rmse)
+    return sorted((trial for trial in trials if np.isfinite(trial.rmse)), key=lambda trial: trial.rmse)
 
 
 def _judged(way: Way, truth: Pixels, values: Pixels, std: Pixels) -> Trial:
