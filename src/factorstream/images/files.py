@@ -73,10 +73,16 @@ def read_pictures(path: Path) -> PictureFile:
 
 
 def read_mask(path: Path) -> NDArray[np.bool_]:
-    """A picture that is bright where pixels are damaged: above half of what its type can hold, in any colour."""
+    """A picture that is bright where pixels are damaged: above half of what its type can hold, in any colour.
+
+    White is 65535 in pixels of 32 bits too: older versions of Pillow read PNG of 16 bits as such. In an array damaged is
+    what is above 0.
+    """
     file = read_pictures(path)
     pixels = file.pixels[..., :-1] if file.has_alpha else file.pixels
-    half = np.iinfo(pixels.dtype).max / 2 if pixels.dtype.kind in "iu" and path.suffix.lower() != ".npy" else 0
+    half = 0.0
+    if pixels.dtype.kind in "iu" and path.suffix.lower() != ".npy":
+        half = min(np.iinfo(pixels.dtype).max, np.iinfo(np.uint16).max) / 2
     bright: NDArray[np.bool_] = pixels > half
     return np.any(bright, axis=-1, keepdims=False) if pixels.ndim == 3 + file.is_stack else bright
 
