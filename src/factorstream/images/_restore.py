@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..progress import progress
 from ._interpolation import between_frames, within_frames
-from ._models import Filled, PatchSettings, fill_by_frames, fill_by_patches
+from ._models import Filled, PatchSettings, Tell, fill_by_frames, fill_by_patches
 from ._pixels import Damage, Stack, read_stack
 from ._trials import Trial, Way, try_ways
 
@@ -171,7 +171,7 @@ def _picture_ways(values: Pixels, seed: int) -> list[Way]:
 def _frame_ways(values: Pixels, seed: int) -> list[Way]:
     """Ways that look from one picture to the others."""
 
-    def by_frames(stack: Pixels, tell: Callable[[float], None]) -> Filled:
+    def by_frames(stack: Pixels, tell: Tell) -> Filled:
         return fill_by_frames(stack, seed)
 
     ways = [Way("straight lines in time", _unsure(between_frames), True, knows_std=False)]
@@ -190,16 +190,16 @@ def _sides(values: Pixels) -> list[int]:
 def _patch_way(name: str, depth: int, side: int, seed: int) -> Way:
     settings = PatchSettings(depth, side, COMPONENTS)
 
-    def fill(stack: Pixels, tell: Callable[[float], None]) -> Filled:
+    def fill(stack: Pixels, tell: Tell) -> Filled:
         return fill_by_patches(stack, settings, seed, tell)
 
     return Way(name, fill, False)
 
 
-def _unsure(fill: Callable[[Pixels], Pixels]) -> Callable[[Pixels, Callable[[float], None]], Filled]:
+def _unsure(fill: Callable[[Pixels], Pixels]) -> Callable[[Pixels, Tell], Filled]:
     """Straight lines do not say how far they are off: 1 everywhere, which the trial multiplies by what it found."""
 
-    def filled(stack: Pixels, tell: Callable[[float], None]) -> Filled:
+    def filled(stack: Pixels, tell: Tell) -> Filled:
         return Filled(fill(stack), np.isnan(stack).astype(stack.dtype))
 
     return filled

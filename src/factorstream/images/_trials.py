@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import find_objects, label
 
-from ._models import Filled
+from ._models import Filled, Tell
 
 __all__ = ["Trial", "Way", "hidden_pixels", "try_ways", "window_of"]
 
@@ -45,7 +45,7 @@ class Way(NamedTuple):
     """One way to fill pictures."""
 
     name: str
-    fill: Callable[[Pixels, Callable[[float], None]], Filled]
+    fill: Callable[[Pixels, Tell], Filled]
     whole: bool
     """Whether it has to see all of the pictures; else a window of them tells as much."""
     knows_std: bool = True
@@ -75,7 +75,11 @@ def window_of(stack: Pixels) -> tuple[slice, ...]:
 
 
 def hidden_pixels(stack: Pixels, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Known pixels to hide, in holes of the shape that the damage has: that of other frames, or its own elsewhere."""
+    """Known pixels to hide in every frame, in holes of the shape that the damage has.
+
+    The holes are those of another frame; where that is damaged at the same pixels, or there is one frame only, the
+    frame's own holes moved to other places. Some of these holes are taken, see ``SHARE``.
+    """
     damaged = np.isnan(stack)
     hidden = np.zeros_like(damaged)
     others = rng.permutation(len(stack))
@@ -107,7 +111,7 @@ def _some_holes(mask: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np
     return some
 
 
-def try_ways(stack: Pixels, ways: list[Way], rng: np.random.Generator, tell: Callable[[float], None]) -> list[Trial]:
+def try_ways(stack: Pixels, ways: list[Way], rng: np.random.Generator, tell: Tell) -> list[Trial]:
     """Every way on the same hidden pixels, the best first; ways that cannot fill them are left out.
 
     Empty where there is too little to hide, or no way could fill it.

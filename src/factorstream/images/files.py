@@ -75,8 +75,8 @@ def read_pictures(path: Path) -> PictureFile:
 def read_mask(path: Path) -> NDArray[np.bool_]:
     """A picture that is bright where pixels are damaged: above half of what its type can hold, in any colour.
 
-    White is 65535 in pixels of 32 bits too: older versions of Pillow read PNG of 16 bits as such. In an array damaged is
-    what is above 0.
+    White is 65535 in pixels of 32 bits too: older versions of Pillow read PNG of 16 bits as such. In an array, damaged
+    is what is above 0.
     """
     file = read_pictures(path)
     pixels = file.pixels[..., :-1] if file.has_alpha else file.pixels
@@ -149,7 +149,8 @@ def _read_picture(path: Path) -> PictureFile:
 
     frames, durations = [], []
     with Image.open(path) as image:
-        about: dict[str, Any] = {name: image.info[name] for name in ("icc_profile", "dpi", "loop") if name in image.info}
+        kept = ("icc_profile", "dpi", "loop")
+        about: dict[str, Any] = {name: image.info[name] for name in kept if name in image.info}
         for frame in ImageSequence.Iterator(image):
             frames.append(_as_array(_turned(frame)))
             durations.append(frame.info.get("duration", 0))
