@@ -228,6 +228,53 @@ def test_frames_of_a_gif(capsys, tmp_path, photograph, scratch):
         assert (gif.n_frames, gif.info["duration"]) == (4, 70)
 
 
+def test_a_picture_of_a_camera_that_was_held_upright(capsys, tmp_path, photograph):
+    picture = photograph[:30, :44].copy()
+    picture[10:13, 8:30] = MARK
+    exif = Image.Exif()
+    exif[274] = 6  # the pixels' first column is seen above
+    Image.fromarray(picture).save(tmp_path / "in.png", exif=exif)
+    mask = save(tmp_path / "mask.png", np.rot90((picture == MARK).all(axis=-1), -1) * np.uint8(255))  # as it is seen
+    code, _, said = run(capsys, tmp_path / "in.png", "-o", tmp_path / "out.png", "--mask", mask)
+    assert code == 0, said
+    with Image.open(tmp_path / "out.png") as restored:
+        assert 274 not in restored.getexif()
+        pixels = np.rot90(np.asarray(restored))
+    intact = (picture != MARK).any(axis=-1)
+    np.testing.assert_array_equal(pixels[intact], picture[intact])
+    assert not (pixels == MARK).all(axis=-1).any()
+
+
+def test_durations_of_frames_come_back(capsys, tmp_path, photograph):
+    frames = [Image.fromarray(np.where(np.eye(20), 255, photograph[k : k + 20, :20, 0] // 2)) for k in range(3)]
+    frames = [frame.convert("L") for frame in frames]
+    frames[0].save(tmp_path / "in.gif", save_all=True, append_images=frames[1:], duration=[100, 500, 900])
+    code, _, said = run(capsys, tmp_path / "in.gif", "-o", tmp_path / "out.gif", "--value", "255")
+    assert code == 0, said
+    with Image.open(tmp_path / "out.gif") as gif:
+        durations = []
+        for k in range(gif.n_frames):
+            gif.seek(k)
+            durations.append(gif.info["duration"])
+    assert durations == [100, 500, 900]
+
+
+def test_programs_and_reports_never_get_nan(capsys, tmp_path, photograph):
+    rng = np.random.default_rng(0)
+    frames = photograph[:20, :20, 0] / 2 + rng.integers(0, 5, (12, 20, 20))
+    for frame in frames:
+        line, column = rng.integers(2, 15, 2)
+        frame[line : line + 5, column : column + 5] = np.nan
+    frames[1:, :2] = np.nan  # known in one frame only: no way through time can be tried there
+    np.save(tmp_path / "in.npy", frames)
+    page = tmp_path / "page.html"
+    code, out, said = run(capsys, tmp_path / "in.npy", "-o", tmp_path / "out.npy", "--json", "--report", page)
+    assert code == 0, said
+    assert len(json.loads(out)["errors"]) < 5
+    shown = re.sub(r"base64,[^\"]*", "", page.read_text(encoding="utf-8"))
+    assert not re.search(r"\bnan\b", out + said + re.sub(r"<(script|style).*?</\1>", "", shown, flags=re.DOTALL), re.I)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

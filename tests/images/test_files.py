@@ -56,6 +56,57 @@ def test_jpeg_and_its_profile(rng, tmp_path):
     assert np.abs(again.pixels.astype(int) - smooth).max() < 4
 
 
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("ending", [".jpg", ".png", ".tif", ".webp"])
+def test_pictures_are_read_as_they_are_seen(tmp_path, ending, orientation):
+    """A camera that was held upright writes lying pixels, and in EXIF how they have to be turned."""
+    lying = np.add.outer(2 * np.arange(40), 3 * np.arange(50)).astype(np.uint8)
+    exif = Image.Exif()
+    exif[274] = orientation
+    path = tmp_path / f"camera{ending}"
+    options = {"lossless": True} if ending == ".webp" else {}
+    Image.fromarray(np.dstack([lying] * 3)).save(path, exif=exif, **options)
+    turned = {  # the table of the EXIF standard: where the first row and the first column of the pixels are seen
+        1: lying,
+        2: lying[:, ::-1],
+        3: lying[::-1, ::-1],
+        4: lying[::-1],
+        5: lying.T,
+        6: lying.T[:, ::-1],
+        7: lying.T[::-1, ::-1],
+        8: lying.T[::-1],
+    }[orientation]
+    file = read_pictures(path)
+    assert file.pixels.shape[:2] == turned.shape
+    assert np.abs(file.pixels[..., 0].astype(int) - turned).max() < 6
+    path.write_bytes(encode(file.pixels, path, False, file.about))
+    assert np.abs(read_pictures(path).pixels[..., 0].astype(int) - turned).max() < 12  # and not turned again
+    mask = Image.fromarray((lying > 100) * np.uint8(255))
+    mask.save(tmp_path / "mask.png", exif=exif)
+    np.testing.assert_array_equal(read_mask(tmp_path / "mask.png"), turned > 100)
+
+
+@pytest.mark.parametrize("ending", [".jpg", ".png", ".webp"])
+def test_what_should_be_exif_and_is_not_stops_nobody(tmp_path, ending):
+    pixels = np.full((5, 6, 3), 7, dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / f"a{ending}", exif=b"Exif\0\0nonsense")
+    np.testing.assert_array_equal(read_pictures(tmp_path / f"a{ending}").pixels, pixels)
+
+
+@pytest.mark.parametrize("ending", [".gif", ".webp", ".png"])
+def test_every_frame_is_shown_as_long_as_it_was(rng, tmp_path, ending):
+    frames = rng.integers(0, 255, (3, 20, 30), dtype=np.uint8)
+    first, *others = [Image.fromarray(frame) for frame in frames]
+    path = tmp_path / f"moving{ending}"
+    first.save(path, save_all=True, append_images=others, duration=[100, 500, 900])
+    file = read_pictures(path)
+    assert list(file.about["duration"]) == [100, 500, 900]
+    path.write_bytes(encode(file.pixels, path, True, file.about))
+    assert list(read_pictures(path).about["duration"]) == [100, 500, 900]
+    encode(file.pixels[:1], path, True, file.about)  # fewer frames than durations
+    encode(file.pixels[0], path, False, file.about)
+
+
 def test_palettes_and_single_bits_become_colours_and_grey(tmp_path):
     colours = np.zeros((8, 8, 3), np.uint8)
     colours[2:5, 2:5] = [255, 0, 0]
@@ -79,6 +130,18 @@ def test_masks_are_white_where_pixels_are_damaged(tmp_path):
     np.testing.assert_array_equal(read_mask(tmp_path / "bits.png"), mask)
     np.save(tmp_path / "m.npy", mask)
     np.testing.assert_array_equal(read_mask(tmp_path / "m.npy"), mask)
+
+
+def test_masks_of_16_bits(tmp_path):
+    mask = np.zeros((16, 16), dtype=bool)
+    mask[2:5, 3:9] = True
+    white = np.where(mask, 65535, 0)
+    Image.fromarray(white.astype(np.uint16)).save(tmp_path / "short.png")
+    Image.fromarray(white.astype(np.int32)).save(tmp_path / "long.tif")  # Pillow's mode I
+    with Image.open(tmp_path / "long.tif") as image:
+        assert image.mode == "I"
+    for name in ("short.png", "long.tif"):
+        np.testing.assert_array_equal(read_mask(tmp_path / name), mask)
 
 
 def test_what_cannot_be_read_or_written(rng, tmp_path):

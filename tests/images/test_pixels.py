@@ -63,6 +63,13 @@ def test_fills_stay_within_the_limits_and_the_type(dtype, values, limits):
     assert read_stack(picture, mask, (1, 2), single=True).limits == (1, 2)
 
 
+@pytest.mark.parametrize("limits", [(1, 0), (1, 1), (0, np.nan)])
+def test_limits_without_room_are_refused(limits):
+    picture = np.array([[0.2, np.nan], [0.4, 0.6]])
+    with pytest.raises(ValueError, match="the first below the second"):
+        read_stack(picture, None, limits, single=True)
+
+
 def test_whole_numbers_are_rounded_not_cut_off():
     picture = np.full((2, 2), 7, dtype=np.uint8)
     stack = read_stack(picture, np.array([[True, False], [False, False]]), None, single=True)

@@ -83,6 +83,58 @@ def test_a_logo_is_restored_where_no_frame_shows_anything(rng):
     assert restored.pixels.max() <= 16
 
 
+def test_pixels_that_one_frame_shows_leave_no_way_without_an_error(rng):
+    """Where the trial hides them, frames as rows and lines in time have no answer, and are not compared."""
+    truth = photograph(20).mean(axis=2) + 2 * rng.normal(size=(12, 20, 20))
+    damaged = np.zeros(truth.shape, dtype=bool)
+    for mask in damaged:
+        line, column = rng.integers(2, 15, 2)
+        mask[line : line + 5, column : column + 5] = True
+    damaged[1:, :2] = True
+    left_out = 0
+    for seed in range(3):
+        restored = restore_frames(np.where(damaged, np.nan, truth), random_state=seed)
+        assert list(restored.errors.values()) == sorted(restored.errors.values())
+        assert np.isfinite(list(restored.errors.values())).all()
+        assert np.isfinite(restored.pixels).all()
+        left_out += "frames as rows" not in restored.errors
+    assert left_out
+
+
+@pytest.mark.parametrize("scale", [1.0, 1 / 255, 257.0])
+def test_standard_deviations_of_small_pictures_have_their_unit(scale):
+    line, column = np.mgrid[:14, :14]
+    truth = scale * (100 + 6 * line + 4 * column + 3 * np.sin(line) * np.cos(column))
+    damaged = np.zeros((14, 14), dtype=bool)
+    damaged[2:4, 2:5] = damaged[9:11, 3:6] = damaged[4:7, 9:11] = True
+    restored = restore_picture(np.where(damaged, np.nan, truth))
+    assert restored.method == "straight lines in the picture"
+    np.testing.assert_allclose(restored.std[damaged], restored.errors[restored.method], rtol=1e-6)
+    off = np.sqrt(np.mean((restored.pixels - truth)[damaged] ** 2))
+    assert 0.3 * off < restored.std[damaged].mean() < 3 * off
+    assert (restored.std[~damaged] == 0).all()
+
+
+def test_where_nothing_can_be_hidden_only_filled_pixels_have_no_standard_deviation():
+    picture = np.array([[1.0, np.nan], [3.0, 4.0]])
+    restored = restore_picture(picture)
+    assert restored.errors == {}
+    np.testing.assert_array_equal(restored.std, [[0.0, np.nan], [0.0, 0.0]])
+    np.testing.assert_array_equal(restored.damaged, np.isnan(picture))
+
+
+def test_pixels_that_the_chosen_way_cannot_fill_have_the_error_of_those_that_do(rng):
+    """A logo is in all frames, so that frames as rows know nothing of it, and straight lines fill it."""
+    truth = load_digits().images[:60] + 0.1 * rng.normal(size=(60, 8, 8))
+    damaged = rng.random(truth.shape) < 0.3
+    damaged[:, 3:5, 3:5] = True
+    restored = restore_frames(np.where(damaged, np.nan, truth))
+    assert restored.method == "frames as rows"
+    assert np.isfinite(restored.std).all()
+    assert ((restored.std > 0) == damaged).all()
+    np.testing.assert_array_equal(restored.damaged, damaged)
+
+
 def test_pictures_that_say_little():
     flat = np.full((40, 40), 7, dtype=np.uint8)
     mask = np.zeros((40, 40), dtype=bool)

@@ -71,3 +71,45 @@ def test_nothing_to_hide(rng):
     stack = np.full((1, 8, 8, 1), np.nan)
     stack[0, 0, 0] = 1.0
     assert try_ways(stack, [], rng, lambda share: None) == []
+
+
+def test_ways_that_cannot_fill_the_hidden_pixels_are_left_out(rng):
+    truth = rng.normal(size=(1, 60, 60, 1))
+    stack = np.where(rng.random(truth.shape) < 0.3, np.nan, truth)
+
+    def way(noise):
+        def fill(given, tell):
+            near = np.where(np.isnan(given), truth + noise * rng.normal(size=given.shape), given)
+            return Filled(near, np.isnan(given).astype(float))
+
+        return Way(f"noise {noise}", fill, True)
+
+    trials = try_ways(stack, [way(2.0), way(np.nan), way(1.0), way(np.nan), way(0.5)], rng, lambda share: None)
+    assert [trial.way.name for trial in trials] == ["noise 0.5", "noise 1.0", "noise 2.0"]
+    assert try_ways(stack, [way(np.nan)], rng, lambda share: None) == []
+
+
+def test_few_hidden_pixels_say_how_far_a_way_is_off_that_does_not_know_it(rng):
+    truth = rng.normal(size=(1, 14, 14, 1))
+    stack = truth.copy()
+    stack[0, 4:8, 4:8] = np.nan
+
+    def way(own):
+        def fill(given, tell):
+            gaps = np.isnan(given)
+            return Filled(np.where(gaps, truth + 0.01 * rng.normal(size=given.shape), given), own(gaps))
+
+        return fill
+
+    lines = Way("lines", way(ones), True, knows_std=False)
+    model = Way("model", way(lambda gaps: 0.02 * gaps), True)
+    for _ in range(20):  # until a hole was hidden
+        trials = {trial.way.name: trial for trial in try_ways(stack, [lines, model], rng, lambda share: None)}
+        if trials:
+            break
+    assert trials["lines"].factor == trials["lines"].rmse
+    assert trials["model"].factor == 1.0  # its own are better than what so few errors say
+
+
+def ones(gaps):
+    return gaps.astype(float)

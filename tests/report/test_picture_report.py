@@ -9,13 +9,14 @@ import re
 import numpy as np
 import pytest
 
-from factorstream.report.picture_report import Restored, write_picture_report
+from factorstream.report.picture_report import RED, Restored, write_picture_report
 
 
 def made(rng, shape, names, errors, dtype=np.uint8):
     after = (255 * rng.random(shape)).astype(dtype)
-    std = np.where(rng.random(shape) < 0.2, 3.0, 0.0)
-    return Restored(names, np.where(std > 0, 0, after), after, std, next(iter(errors), "straight lines"), errors, 7)
+    damaged = rng.random(shape) < 0.2
+    std, before = np.where(damaged, 3.0, 0.0), np.where(damaged, 0, after)
+    return Restored(names, before, after, std, damaged, next(iter(errors), "straight lines"), errors, 7)
 
 
 def pictures(text):
@@ -53,3 +54,22 @@ def test_pictures_of_several_sizes_have_errors_of_their_own(rng, tmp_path):
     assert text.count('<tr class="group">') == 2
     assert "filled by x, y." in text
     assert "nothing was measured" in written(tmp_path, [made(rng, (1, 4, 4), ["a"], {})])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unknown", ["all", "some"])
+def test_damage_is_marked_where_nobody_knows_how_sure(rng, tmp_path, unknown):
+    one = made(rng, (1, 8, 9), ["a"], {})
+    damaged = one.damaged[0]
+    lost = damaged if unknown == "all" else damaged & (np.arange(9) % 2 == 0)
+    text = written(tmp_path, [one._replace(std=np.where(lost, np.nan, one.std))])
+    before, _, sure = (np.rint(255 * each[..., :3]) for each in pictures(text))
+    np.testing.assert_array_equal((before == RED).all(axis=-1), damaged)
+    np.testing.assert_array_equal(sure[..., 0], np.where(damaged, 255, 0))  # unknown is shown as the least sure
+
+
+def test_filled_pixels_without_any_error_are_marked_too(rng, tmp_path):
+    one = made(rng, (1, 8, 9, 3), ["a"], {"x": 0.0})
+    before, _, sure = pictures(written(tmp_path, [one._replace(std=0 * one.std)]))
+    np.testing.assert_array_equal((np.rint(255 * before[..., :3]) == RED).all(axis=-1), one.damaged[0].any(axis=-1))
+    assert not sure[..., :3].any()

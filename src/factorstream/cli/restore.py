@@ -83,6 +83,157 @@ def COMMAND(
         _report(words, report_path, source, restored, _code(source, mask, value, seed))
 
 
+<<<<<<< HEAD
+=======
+def _restore_file(
+    words: Words,
+    source: Path,
+    output: Path,
+    mask: Path | None,
+    value: tuple[float, ...] | None,
+    std: Path | None,
+    seed: int,
+) -> list[Restored]:
+    from ..images.files import encode, read_mask, read_pictures
+
+    check_output(output)
+    if std is not None:
+        check_output(std, option="--std")
+    file = read_pictures(source)
+    encode(file.pixels[:1] if file.is_stack else file.pixels, output, file.is_stack, file.about)  # may be refused
+    damage = read_mask(mask) if mask is not None else value
+    restored = _restore(words, file, damage, seed)
+    write(output, encode(restored.pixels, output, file.is_stack, file.about))
+    if std is not None:
+        _write_std(std, restored.std)
+    _say(words, restored, output, _n_frames(file))
+    names = [f"{source.name}, frame {k}" for k in range(len(file.pixels))] if file.is_stack else [source.name]
+    return [_restored(names, file, restored)]
+
+
+def _restore_folder(
+    words: Words,
+    source: Path,
+    output: Path,
+    mask: Path | None,
+    value: tuple[float, ...] | None,
+    std: Path | None,
+    seed: int,
+) -> list[Restored]:
+    import numpy as np
+
+    from ..images.files import encode, is_picture, read_mask, read_pictures
+
+    paths = sorted(path for path in source.iterdir() if path.is_file() and is_picture(path))
+    if not paths:
+        raise BadInputError(f"{source} has no picture in it.")
+    make_folder(output)
+    files = [read_pictures(path) for path in paths]
+    stacks = [path for path, file in zip(paths, files, strict=True) if file.is_stack]
+    if stacks:
+        raise BadInputError(f"{stacks[0]} has several pictures; restore it on its own.")
+    kinds = {(file.pixels.shape, file.pixels.dtype) for file in files}
+    damages: list[Any] = [value if mask is None else read_mask(_mask_of(path, mask)) for path in paths]
+    if len(kinds) == 1:
+        whole = _as_stack(files)
+        damage = np.stack(damages) if mask is not None else value
+        restored = [_restore(words, whole, damage, seed)]
+        pixels, stds = list(restored[0].pixels), list(restored[0].std)
+    else:
+        if std is not None:
+            raise BadInputError("--std needs pictures of one size; restore those of each size in a folder of its own.")
+        restored = [_restore(words, file, damage, seed) for file, damage in zip(files, damages, strict=True)]
+        pixels, stds = [each.pixels for each in restored], []
+    contents = [
+        encode(each, output / path.name, False, file.about)
+        for each, path, file in zip(pixels, paths, files, strict=True)
+    ]
+    for path, content in zip(paths, contents, strict=True):
+        write(output / path.name, content)
+    if std is not None:
+        _write_std(std, np.stack(stds))
+    for each in restored:
+        _say(words, each, output, len(paths))
+    if len(kinds) == 1:
+        return [_restored([path.name for path in paths], whole, restored[0])]
+    return [_restored([path.name], file, each) for path, file, each in zip(paths, files, restored, strict=True)]
+
+
+def _as_stack(files: list[PictureFile]) -> PictureFile:
+    import numpy as np
+
+    return files[0]._replace(pixels=np.stack([file.pixels for file in files]), is_stack=True)
+
+
+def _mask_of(path: Path, mask: Path) -> Path:
+    """The mask of one picture: the same for all, or the one of its name, whatever its ending, in a folder."""
+    if not mask.is_dir():
+        return mask
+    found = sorted(each for each in mask.iterdir() if each.stem == path.stem)
+    if not found:
+        raise BadInputError(f"{mask} has no mask for {path.name}; give it the same name.")
+    return found[0]
+
+
+def _restore(words: Words, file: PictureFile, damage: Any, seed: int) -> Restoration:
+    import numpy as np
+
+    from ..images import restore_frames, restore_picture
+
+    pixels = file.pixels
+    if damage is None and file.has_alpha and (pixels[..., -1] == 0).any():
+        damage = "alpha"
+    elif isinstance(damage, tuple) and file.has_alpha and len(damage) == pixels.shape[-1] - 1:
+        damage = (pixels[..., :-1] == np.array(damage)).all(axis=-1)
+    restore = restore_frames if file.is_stack else restore_picture
+    try:
+        restored = restore(pixels, damage, random_state=seed, verbose=int(not words.quiet))
+    except ValueError as problem:
+        raise BadInputError(str(problem)) from None
+    if not restored.n_filled:
+        raise BadInputError(
+            "No pixel is marked as damaged; name a mask with --mask, or the colour of damaged pixels with --value."
+        )
+    return restored
+
+
+def _n_frames(file: PictureFile) -> int:
+    return len(file.pixels) if file.is_stack else 1
+
+
+def _write_std(path: Path, std: NDArray[Any]) -> None:
+    import io
+
+    import numpy as np
+
+    content = io.BytesIO()
+    np.save(content, std)
+    write(path, content.getvalue())
+
+
+def _say(words: Words, restored: Restoration, output: Path, n_pictures: int) -> None:
+    """What was done, in words and for programs."""
+    facts = restored._asdict()
+    words.fact(
+        output=str(output), pictures=n_pictures, **{name: facts[name] for name in ("method", "errors", "n_filled")}
+    )
+    tried = ", ".join(f"{name} {error:.3g}" for name, error in restored.errors.items())
+    if tried:
+        words.note(f"Root mean squared errors on hidden pixels: {tried}.")
+    filled, of = counted(restored.n_filled, "pixel"), counted(n_pictures, "picture")
+    words.note(f"Filled {filled} of {of} by {restored.method}; wrote {output}.")
+
+
+def _restored(names: list[str], file: PictureFile, done: Restoration) -> Restored:
+    """What a report says of pictures that were restored together."""
+    from ..report.picture_report import Restored
+
+    arrays = (file.pixels, done.pixels, done.std, done.damaged)
+    before, after, std, damaged = (each if file.is_stack else each[None] for each in arrays)
+    return Restored(names, before, after, std, damaged, done.method, done.errors, done.n_filled)
+
+
+>>>>>>> fiximg
 def _code(source: Path, mask: Path | None, value: tuple[float, ...] | None, seed: int) -> str:
     """The lines of Python that do it again; none where files or their transparency have to be joined first."""
     from ..images.files import read_pictures

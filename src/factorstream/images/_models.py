@@ -15,10 +15,11 @@ from ..estimators.bayesian_factorization import BayesianFactorization
 from ..estimators.dictionary_filter import DictionaryFilter
 from ._patches import PatchGrid, patch_grid
 
-__all__ = ["Filled", "PatchSettings", "fill_by_frames", "fill_by_patches"]
+__all__ = ["Filled", "PatchSettings", "Tell", "fill_by_frames", "fill_by_patches"]
 
 Pixels = NDArray[np.floating[Any]]
-Step = Callable[[float], None]
+Tell = Callable[[float], None]
+"""Is told the share of the work that is done."""
 
 LARGEST_STEP_SHARE = 2
 """Patches lie at most half their side apart, so that every pixel but those at the edges is in four. Derived."""
@@ -98,7 +99,7 @@ def fill_by_frames(stack: Pixels, seed: int) -> Filled:
     return Filled(values.reshape(stack.shape), std.reshape(stack.shape))
 
 
-def fill_by_patches(stack: Pixels, settings: PatchSettings, seed: int, tell: Step) -> Filled:
+def fill_by_patches(stack: Pixels, settings: PatchSettings, seed: int, tell: Tell) -> Filled:
     """Patches that look alike share a model, and a pixel is the mean of the patches that it lies in.
 
     What they look like is seen in a first filling by one model of all patches. In the mean a patch counts by 1/std.
@@ -125,7 +126,7 @@ def _fill_groups(
     groups: list[NDArray[np.intp]],
     settings: PatchSettings,
     rng: np.random.Generator,
-    tell: Step,
+    tell: Tell,
 ) -> Filled:
     """A model for every group of patches, and their answers put together."""
     total, weight, variance = (np.zeros(stack.shape) for _ in range(3))

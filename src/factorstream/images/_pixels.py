@@ -54,6 +54,8 @@ def read_stack(pictures: ArrayLike, damage: Damage, limits: tuple[float, float] 
         raise ValueError(f"Expected {'a picture' if single else 'pictures'} of shape {wanted}, not {original.shape}.")
     if original.dtype.kind not in "uif":
         raise ValueError(f"Pixels are numbers, and these are {original.dtype}; convert them, for example to uint8.")
+    if limits is not None and not limits[0] < limits[1]:
+        raise ValueError(f"Limits are two numbers, the first below the second, and not {limits}.")
     whole = original[None] if single else original
     whole = whole if whole.ndim == 4 else whole[..., None]
     alpha = isinstance(damage, str)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..progress import progress
 from ._interpolation import between_frames, within_frames
-from ._models import Filled, PatchSettings, fill_by_frames, fill_by_patches
+from ._models import Filled, PatchSettings, Tell, fill_by_frames, fill_by_patches
 from ._pixels import Damage, Stack, read_stack
 from ._trials import Trial, Way, try_ways
 
@@ -41,7 +41,10 @@ class Restoration(NamedTuple):
     pixels: NDArray[Any]
     """The picture or the stack with its damage filled, in the shape and type that were given."""
     std: NDArray[np.floating[Any]]
-    """Standard deviation of every filled pixel, from the errors on hidden pixels; 0 where nothing was damaged."""
+    """Standard deviation of every filled pixel, from the errors on hidden pixels; 0 where nothing was damaged. NaN at
+    filled pixels if none could be hidden, as in a picture of a few pixels: nobody knows how far they are off."""
+    damaged: NDArray[np.bool_]
+    """What was filled, in the shape of the pixels."""
     method: str
     """The way that filled hidden pixels best, and was taken."""
     errors: dict[str, float]
@@ -84,7 +87,7 @@ def restore_picture(
     Returns
     -------
     restoration : Restoration
-        ``pixels``, ``std``, ``method``, ``errors`` and ``n_filled``.
+        ``pixels``, ``std``, ``damaged``, ``method``, ``errors`` and ``n_filled``.
 
     Examples
     --------
@@ -135,7 +138,7 @@ def restore_frames(
     Returns
     -------
     restoration : Restoration
-        ``pixels``, ``std``, ``method``, ``errors`` and ``n_filled``.
+        ``pixels``, ``std``, ``damaged``, ``method``, ``errors`` and ``n_filled``.
 
     Examples
     --------
@@ -160,7 +163,7 @@ def restore_frames(
 
 def _picture_ways(values: Pixels, seed: int) -> list[Way]:
     """Ways that look at each picture on its own."""
-    ways = [Way("straight lines in the picture", _unsure(within_frames), False)]
+    ways = [Way("straight lines in the picture", _unsure(within_frames), False, knows_std=False)]
     ways += [_patch_way(f"patches of {side} × {side}", 1, side, seed) for side in _sides(values)]
     return ways
 
@@ -168,10 +171,11 @@ def _picture_ways(values: Pixels, seed: int) -> list[Way]:
 def _frame_ways(values: Pixels, seed: int) -> list[Way]:
     """Ways that look from one picture to the others."""
 
-    def by_frames(stack: Pixels, tell: Callable[[float], None]) -> Filled:
+    def by_frames(stack: Pixels, tell: Tell) -> Filled:
         return fill_by_frames(stack, seed)
 
-    ways = [Way("straight lines in time", _unsure(between_frames), True), Way("frames as rows", by_frames, True)]
+    ways = [Way("straight lines in time", _unsure(between_frames), True, knows_std=False)]
+    ways.append(Way("frames as rows", by_frames, True))
     if len(values) >= DEPTH:
         sides = _sides(values)[:1]  # more frames are what helps
         ways += [_patch_way(f"patches of {DEPTH} frames of {side} × {side}", DEPTH, side, seed) for side in sides]
@@ -186,16 +190,16 @@ def _sides(values: Pixels) -> list[int]:
 def _patch_way(name: str, depth: int, side: int, seed: int) -> Way:
     settings = PatchSettings(depth, side, COMPONENTS)
 
-    def fill(stack: Pixels, tell: Callable[[float], None]) -> Filled:
+    def fill(stack: Pixels, tell: Tell) -> Filled:
         return fill_by_patches(stack, settings, seed, tell)
 
     return Way(name, fill, False)
 
 
-def _unsure(fill: Callable[[Pixels], Pixels]) -> Callable[[Pixels, Callable[[float], None]], Filled]:
+def _unsure(fill: Callable[[Pixels], Pixels]) -> Callable[[Pixels, Tell], Filled]:
     """Straight lines do not say how far they are off: 1 everywhere, which the trial multiplies by what it found."""
 
-    def filled(stack: Pixels, tell: Callable[[float], None]) -> Filled:
+    def filled(stack: Pixels, tell: Tell) -> Filled:
         return Filled(fill(stack), np.isnan(stack).astype(stack.dtype))
 
     return filled
@@ -204,17 +208,24 @@ def _unsure(fill: Callable[[Pixels], Pixels]) -> Callable[[Pixels, Callable[[flo
 def _restored(stack: Stack, ways: list[Way], seed: int, verbose: int) -> Restoration:
     damaged = np.isnan(stack.values)
     if not damaged.any():
-        return Restoration(stack.original.copy(), stack.shaped(np.zeros_like(stack.values)), "no way", {}, 0)
+        std = stack.shaped(np.zeros_like(stack.values))
+        return Restoration(stack.original.copy(), std, stack.shaped(damaged), "no way", {}, 0)
     with progress("restoring", 1.0, show=bool(verbose)) as step:
         rng = np.random.default_rng(seed)
         trials = try_ways(stack.values, ways, rng, lambda share: step(TRIALS * share, "trying ways to fill"))
-        best = trials[0] if trials else Trial(ways[0], np.nan, np.nan)
+        lines = next((trial for trial in trials if trial.way is ways[0]), Trial(ways[0], np.nan, np.nan))
+        best = trials[0] if trials else lines
         filled = best.way.fill(stack.values, lambda share: step(TRIALS + (1 - TRIALS) * share, best.way.name))
+<<<<<<< HEAD
     values, std = filled.values, np.where(damaged, best.factor * filled.std, 0.0)  # without a trial the factor is NaN
+=======
+    values, std = filled.values, np.where(damaged, best.factor * filled.std, 0)
+>>>>>>> fiximg
     left = damaged & ~(np.isfinite(values) & np.isfinite(std))
     if left.any():  # a pixel that no frame shows, or a hole larger than a patch
         values = np.where(left, within_frames(np.where(left, np.nan, values).astype(values.dtype)), values)
-        std = np.where(left, np.nan, std)
+        std = np.where(left, lines.factor, std)
     errors = {trial.way.name: trial.rmse for trial in trials}
     n_filled = int(damaged.any(axis=-1).sum())
-    return Restoration(stack.rebuilt(values), stack.shaped(std), best.way.name, errors, n_filled)
+    std, filled_here = stack.shaped(std.astype(stack.values.dtype)), stack.shaped(damaged)
+    return Restoration(stack.rebuilt(values), std, filled_here, best.way.name, errors, n_filled)

@@ -45,7 +45,7 @@ class PictureFile(NamedTuple):
     pixels: NDArray[Any]
     is_stack: bool
     about: dict[str, Any]
-    """What is written again with the pictures: colour profile, resolution, how long frames are shown."""
+    """What is written again with the pictures: colour profile, resolution, how long each frame is shown."""
 
     @property
     def has_alpha(self) -> bool:
@@ -73,10 +73,16 @@ def read_pictures(path: Path) -> PictureFile:
 
 
 def read_mask(path: Path) -> NDArray[np.bool_]:
-    """A picture that is bright where pixels are damaged: above half of what its type can hold, in any colour."""
+    """A picture that is bright where pixels are damaged: above half of what its type can hold, in any colour.
+
+    White is 65535 in pixels of 32 bits too: older versions of Pillow read PNG of 16 bits as such. In an array, damaged
+    is what is above 0.
+    """
     file = read_pictures(path)
     pixels = file.pixels[..., :-1] if file.has_alpha else file.pixels
-    half = np.iinfo(pixels.dtype).max / 2 if pixels.dtype.kind in "iu" and path.suffix.lower() != ".npy" else 0
+    half = 0.0
+    if pixels.dtype.kind in "iu" and path.suffix.lower() != ".npy":
+        half = min(np.iinfo(pixels.dtype).max, np.iinfo(np.uint16).max) / 2
     bright: NDArray[np.bool_] = pixels > half
     return np.any(bright, axis=-1, keepdims=False) if pixels.ndim == 3 + file.is_stack else bright
 
@@ -99,6 +105,8 @@ def encode(pixels: NDArray[Any], target: Path, is_stack: bool, about: dict[str, 
     options = {**about, "quality": JPEG_QUALITY} if kind == "JPEG" else dict(about)
     try:
         first, *others = [Image.fromarray(each) for each in (plain if is_stack else plain[None])]
+        if "duration" in options:  # Pillow takes one for every frame, and a number for a picture alone
+            options["duration"] = options["duration"][: 1 + len(others)] if others else options["duration"][0]
         if others:
             options |= {"save_all": True, "append_images": others}
         first.save(content, format=kind, **options)
@@ -139,15 +147,29 @@ def _read_picture(path: Path) -> PictureFile:
     require("PIL", extra="images")
     from PIL import Image, ImageSequence
 
+    frames, durations = [], []
     with Image.open(path) as image:
-        about: dict[str, Any] = {
-            name: image.info[name] for name in ("icc_profile", "dpi", "duration", "loop") if name in image.info
-        }
-        frames = [_as_array(frame) for frame in ImageSequence.Iterator(image)]
+        kept = ("icc_profile", "dpi", "loop")
+        about: dict[str, Any] = {name: image.info[name] for name in kept if name in image.info}
+        for frame in ImageSequence.Iterator(image):
+            frames.append(_as_array(_turned(frame)))
+            durations.append(frame.info.get("duration", 0))
+    if any(durations):
+        about["duration"] = durations
     shapes = {frame.shape for frame in frames}
     if len(shapes) > 1:
         raise PictureError(f"{path} has pictures of several sizes; write each to a file of its own in a folder.")
     return PictureFile(np.stack(frames) if len(frames) > 1 else frames[0], len(frames) > 1, about)
+
+
+def _turned(image: Any) -> Any:
+    """The picture as it is seen: EXIF says how a camera was held."""
+    from PIL import ImageOps
+
+    try:
+        return ImageOps.exif_transpose(image)
+    except SyntaxError:  # Pillow's, where what should be EXIF is something else
+        return image
 
 
 def _as_array(image: Any) -> NDArray[Any]:

@@ -38,7 +38,9 @@ class Restored(NamedTuple):
     """(k, height, width) or (k, height, width, channels)."""
     after: Array
     std: Array
-    """Standard deviations of filled pixels, else 0."""
+    """Standard deviations of filled pixels, else 0; NaN at filled pixels where nobody knows."""
+    damaged: Array
+    """What was filled."""
     method: str
     errors: Mapping[str, float]
     """Of every way that was tried on hidden pixels, the best first."""
@@ -93,7 +95,8 @@ def _errors(restored: Sequence[Restored]) -> list[Block]:
         names = listed(one.names, 3)
         rows += [{"pictures": names, "way": way, "error": float(error)} for way, error in one.errors.items()]
     if not rows:
-        return [Words(["There were too few known pixels to hide some of them, and so nothing was measured."])]
+        words = "There were too few known pixels to hide some of them, and so nothing was measured: how far the filled "
+        return [Words([f"{words}pixels are off is not known."])]
     words = (
         "Known pixels were hidden in the shape of the damage, and every way filled them. The best was taken; as it was "
         "chosen by these pixels, it may be a little further off on others."
@@ -109,13 +112,14 @@ def _pictures(restored: Sequence[Restored]) -> list[Block]:
     chosen = [every[int(place)] for place in np.linspace(0, len(every) - 1, min(SHOWN, len(every)))]
     blocks: list[Block] = [Words([f"{len(chosen)} of {len(every)} pictures."])] if len(chosen) < len(every) else []
     for one, k in chosen:
-        name, before, after, std = one.names[k], one.before[k], one.after[k], one.std[k]
-        filled = _flat(std) > 0
+        name, before, after, std = one.names[k], one.before[k], one.after[k], _flat(one.std[k])
+        filled = _flat(one.damaged[k])
+        least_sure = float(np.max(std, initial=0.0, where=np.isfinite(std))) or 1.0
         low, high = (0.0, 255.0) if after.dtype == np.uint8 else (float(np.min(after)), float(np.max(after)))
         views = [
             ("before", "red: damaged", np.where(filled[..., None], RED, _colours(before, low, high))),
             ("after", "", _colours(after, low, high)),
-            ("how sure", "the brighter, the less", _colours(_flat(std), 0.0, float(std.max()) or 1.0)),
+            ("how sure", "the brighter, the less", _colours(np.nan_to_num(std, nan=least_sure), 0.0, least_sure)),
         ]
         pictures = [
             Picture(f"{k}-{what}", _png(pixels), f"{name}: {what}", f"{name}, {what}{f' ({hint})' if hint else ''}")
@@ -125,9 +129,9 @@ def _pictures(restored: Sequence[Restored]) -> list[Block]:
     return blocks
 
 
-def _flat(std: Array) -> Array:
-    """One number for every pixel: the largest of its channels."""
-    return std if std.ndim == 2 else np.asarray(std.max(axis=-1))
+def _flat(numbers: Array) -> Array:
+    """One number for every pixel: the largest of its channels, and NaN if one is."""
+    return numbers if numbers.ndim == 2 else np.asarray(numbers.max(axis=-1))
 
 
 def _colours(pixels: Array, low: float, high: float) -> Array:
