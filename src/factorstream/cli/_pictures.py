@@ -263,5 +263,6 @@ def _restored(names: list[str], file: PictureFile, done: Restoration) -> Restore
     """What a report says of pictures that were restored together."""
     from ..report.picture_report import Restored
 
-    before, after, std = (part if file.is_stack else part[None] for part in (file.pixels, done.pixels, done.std))
-    return Restored(names, before, after, std, done.method, done.errors, done.n_filled)
+    arrays = (file.pixels, done.pixels, done.std, done.damaged)
+    before, after, std, damaged = (each if file.is_stack else each[None] for each in arrays)
+    return Restored(names, before, after, std, damaged, done.method, done.errors, done.n_filled)

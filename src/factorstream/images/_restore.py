@@ -216,11 +216,7 @@ def _restored(stack: Stack, ways: list[Way], seed: int, verbose: int) -> Restora
         lines = next((trial for trial in trials if trial.way is ways[0]), Trial(ways[0], np.nan, np.nan))
         best = trials[0] if trials else lines
         filled = best.way.fill(stack.values, lambda share: step(TRIALS + (1 - TRIALS) * share, best.way.name))
-<<<<<<< HEAD
     values, std = filled.values, np.where(damaged, best.factor * filled.std, 0.0)  # without a trial the factor is NaN
-=======
-    values, std = filled.values, np.where(damaged, best.factor * filled.std, 0)
->>>>>>> fiximg
     left = damaged & ~(np.isfinite(values) & np.isfinite(std))
     if left.any():  # a pixel that no frame shows, or a hole larger than a patch
         values = np.where(left, within_frames(np.where(left, np.nan, values).astype(values.dtype)), values)
