@@ -152,6 +152,13 @@ def test_whether_a_table_is_the_one_that_was_fitted(model, dtype, fit, gappy):
     assert not given(model, np.vstack([X[1:], X[1:2]]) + 0.01).is_fitted_to_it
 
 
+@pytest.mark.filterwarnings("ignore:Bounds are infinite")
+def test_an_empty_column_says_nothing_about_how_long_gaps_last():
+    Y = panel(T=200)
+    Y[20:28, 1] = Y[100:108, 3] = Y[:, 4] = np.nan
+    assert measure(given(quick(2).fit(Y), Y), 0.95, 0.1, None, 0).length == 8
+
+
 def test_columns_that_an_imputer_has_dropped_are_not_measured(gappy):
     X = gappy.copy()
     X[:60, 2] = np.nan

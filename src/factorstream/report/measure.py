@@ -73,7 +73,7 @@ def measure(found: Given, level: float, fraction: float, length: int | None, rng
     same settings, fitted to what is left.
     """
     used = np.asarray(~found.gap.all(axis=0))
-    length = typical_run(found.gap, fraction) if length is None and found.in_time else length or 1
+    length = typical_run(found.gap[:, used], fraction) if length is None and found.in_time else length or 1
     values, hidden = found.panel.values, np.zeros_like(found.gap)
     refitted = found.is_fitted_to_it
     levels = sorted({*LEVELS, level})
