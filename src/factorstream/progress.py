@@ -16,8 +16,8 @@ from typing import Any, Protocol
 __all__ = ["Step", "progress", "say_nothing"]
 
 DELAY = 2.0
-"""Seconds before anything is shown: whoever waits for less does not ask how far it is. Given by the command line's
-promise, which is the same."""
+"""Seconds before anything is shown. Not tuned: whoever waits for less does not ask how far it is. What the estimators
+say of ``verbose`` names the same two seconds."""
 
 LINES_EVERY = 10.0
 """Seconds between two lines of a log. Not tuned: 360 lines an hour can still be read."""
@@ -25,8 +25,8 @@ LINES_EVERY = 10.0
 DRAWN_EVERY = 0.2
 """Seconds between two drawings of a bar. Not tuned: fast enough to be seen moving."""
 
-_ON_SCREEN = threading.Lock()
-"""Held by whoever shows a bar in the terminal, which has room for one."""
+_SHOWN = threading.Lock()
+"""Held while some work is shown: a terminal has room for one bar, and of work inside other work nobody wants lines."""
 
 
 class Step(Protocol):
@@ -42,8 +42,8 @@ def progress(what: str, total: float | None = None, show: bool = True) -> Iterat
 
     Nothing in the first two seconds. Then a bar with rate and remaining time: in a notebook, or in a terminal where
     rich is installed. Elsewhere, as in a log, a line every ten seconds, and one at the end. A thread of its own does
-    this, so that a step costs next to nothing and long work without steps is not silent. A second bar inside a first
-    one is not shown.
+    this, so that a step costs next to nothing and long work without steps is not silent. While some work is shown, no
+    other is: work inside it never, and that of other threads once it is over.
 
     Parameters
     ----------
@@ -181,14 +181,23 @@ def _watch(work: _Work, over: threading.Event) -> None:
     """Show the work until it is over; nothing of work that is over soon."""
     if over.wait(DELAY) and work.seconds < DELAY:
         return
-    with suppress(OSError, ValueError):  # standard error was closed meanwhile: nobody reads it
-        view = _view()
-        try:
+    while not _SHOWN.acquire(blocking=False):
+        if over.wait(DRAWN_EVERY):
+            return
+    try:
+        with suppress(OSError, ValueError):  # standard error was closed meanwhile: nobody reads it
+            _show(work, over, _view())
+    finally:
+        _SHOWN.release()
+
+
+def _show(work: _Work, over: threading.Event, view: _View) -> None:
+    try:
+        view.draw(work)
+        while not over.wait(view.every):
             view.draw(work)
-            while not over.wait(view.every):
-                view.draw(work)
-        finally:
-            view.close(work)
+    finally:
+        view.close(work)
 
 
 def _view() -> _View:
@@ -196,7 +205,7 @@ def _view() -> _View:
     if _in_notebook():
         return _Notebook()
     if _on_terminal() and importlib.util.find_spec("rich") is not None:
-        return _Bar() if _ON_SCREEN.acquire(blocking=False) else _Nothing()
+        return _Bar()
     return _Lines()
 
 
@@ -228,18 +237,6 @@ class _Lines:
             print(line, file=sys.stderr, flush=True)
 
 
-class _Nothing:
-    """For work inside work that has the terminal already."""
-
-    every = LINES_EVERY  # nothing happens then
-
-    def draw(self, work: _Work) -> None:
-        """Nothing to show."""
-
-    def close(self, work: _Work) -> None:
-        """Nothing to end."""
-
-
 class _Bar:
     """A line of the terminal that is written again and again, and gone at the end."""
 
@@ -264,10 +261,7 @@ class _Bar:
         )
 
     def close(self, work: _Work) -> None:
-        try:
-            self._progress.stop()
-        finally:
-            _ON_SCREEN.release()
+        self._progress.stop()
 
 
 class _Notebook:

@@ -21,6 +21,7 @@ from benchmarks import (
     rare_columns,
     sequence_defaults,
     sequence_runs,
+    strange_rows,
     sweeps,
     threads,
     variational_defaults,
@@ -194,3 +195,25 @@ def test_pictures_are_restored_every_way(rng, monkeypatch, capsys):
     for part in ("half at random", "scratches", "holes", "no weights", "restore_frames", "a square"):
         assert any(part in line for line in lines), part
     assert all(np.isfinite(float(line.split()[-1])) for line in lines)
+
+
+def test_strange_rows_are_found_with_any_number_of_components(monkeypatch, capsys):
+    monkeypatch.setattr(strange_rows, "COMPONENTS", (1, 5))
+    monkeypatch.setattr(strange_rows, "SEEDS", 2)
+    strange_rows.main()
+    _, *lines = capsys.readouterr().out.splitlines()
+    assert [int(line.split()[0]) for line in lines] == [1, 5]
+    for line in lines:
+        mean, least, greatest = map(float, line.split()[1:])
+        assert 0.7 < least <= mean <= greatest < 1.0
+
+
+def test_a_feature_that_comes_late_is_learned(capsys):
+    pytest.importorskip("river")
+    from benchmarks import late_features
+
+    late_features.main(["--late", "60", "--learned", "120", "--seeds", "1"])
+    *lines, varies = capsys.readouterr().out.splitlines()
+    errors = [float(line.partition("error")[2].split()[0]) for line in lines]
+    assert len(errors) == len(late_features.KINDS)
+    assert max(errors) < float(varies.split()[-1]) / 2

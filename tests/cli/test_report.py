@@ -55,6 +55,21 @@ def test_time_steps_to_come_and_strange_ones(capsys, tmp_path, monkeypatch):
     assert not np.isnan(known["filled"]).any()
 
 
+def test_a_model_that_is_given_is_the_one_that_is_measured(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = np.where(table(n=90)[3], np.nan, table(n=90)[2])
+    np.save("old.npy", X[:60])
+    np.save("new.npy", X[60:])
+    arguments = ["-o", "y.npy", "--report", "r.html"]
+    for source, more, words in (
+        ("old.npy", ["--save", "m"], "these are the errors of the new model"),
+        ("old.npy", ["--model", "m"], "these are the errors of the new model"),
+        ("new.npy", ["--model", "m"], "these are its own errors"),
+    ):
+        assert say(capsys, "impute", source, *arguments, *more)[0] == 0
+        assert words in (tmp_path / "r.html").read_text()
+
+
 def test_components(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "x.csv", *table()[:2])

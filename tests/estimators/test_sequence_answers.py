@@ -159,3 +159,13 @@ def test_a_value_out_of_all_proportion_is_infinitely_far_and_changes_no_other(rn
     assert away[40, 1] == -np.inf
     expected[40, 1] = -np.inf
     np.testing.assert_array_equal(away, expected)
+
+
+@pytest.mark.parametrize(
+    ("level", "value", "expected"), [(-1e6, -2.0, np.inf), (1e6, 2.0, -np.inf), (-1e6, 0.0, np.inf)]
+)
+def test_a_value_out_of_all_proportion_lies_above_or_below_the_forecast(level, value, expected, rng):
+    Y = level + np.sin(np.arange(80)[:, None] / 7 + np.arange(3)) + 0.1 * rng.normal(size=(80, 3))
+    model = SequenceFilter(2, drift="none", calibrate=False).fit(Y)
+    Y[40, 1] = value
+    assert model.deviations(Y)[40, 1] == expected

@@ -44,3 +44,11 @@ def test_arrays_are_named_and_not_written(gappy):
     exec("\n".join(line for line in lines.splitlines() if "report(" not in line), names)
     np.testing.assert_array_equal(names["filled"], model.impute(gappy))
     assert "# init: as it was given to the model" in lines
+
+
+def test_a_model_of_other_rows_is_not_fitted_again(gappy, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = DictionaryFilter(2, random_state=0).fit(gappy[:80])
+    names = {"X": gappy[80:], "model": model}
+    exec(python_lines(model, {"level": 0.8}, gappy[80:].shape, fitted_to_X=False), names)
+    np.testing.assert_array_equal(names["filled"], model.impute(gappy[80:]))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from factorstream import DictionaryFilter, LowRankImputer
+from conftest import low_rank
+from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer
 from factorstream.masks import segment_mask
 from factorstream.report.given import given
 from factorstream.report.measure import NotMeasuredError, measure, straight_lines, typical_run
@@ -103,3 +105,63 @@ def test_rows_of_a_sequence_are_hidden_in_runs_as_long_as_its_gaps():
     measured = measure(given(quick(2).fit(Y), Y), 0.95, 0.1, None, 0)
     assert measured.length == 8
     assert measured.errors.line is not None
+
+
+@pytest.mark.parametrize(
+    "model",
+    [DictionaryFilter(2, random_state=0), BayesianFactorization(2, random_state=0), LowRankImputer(2), quick(2)],
+    ids=lambda m: type(m).__name__,
+)
+def test_new_rows_are_asked_of_the_model_itself(model, rng):
+    """By hand: it is much better than one that is fitted to the 25 new rows."""
+    X = low_rank(rng, 1025, 12, 2, noise=0.1, offset=5.0)
+    model.fit(X[:1000])
+    new = np.where(rng.random((25, 12)) < 0.3, np.nan, X[1000:])
+    measured = measure(given(model, new), 0.8, 0.2, 1, 5)
+    hidden = segment_mask(new.shape, 0.2, 1, rng=5, missing=np.isnan(new))
+    left = np.where(hidden, np.nan, new)
+    filled = model.transform(left) if isinstance(model, LowRankImputer) else model.impute(left)
+    lower, upper = model.predict_interval(left, 0.8)
+    np.testing.assert_array_equal(measured.errors.model, (filled - new)[hidden])
+    np.testing.assert_array_equal(measured.inside[0.8], ((lower <= new) & (new <= upper))[hidden])
+    assert not measured.refitted
+    truly_missing = np.isnan(new)
+    complete = model.transform(new) if isinstance(model, LowRankImputer) else model.impute(new)
+    truth = np.sqrt(np.mean((complete - X[1000:])[truly_missing] ** 2))
+    assert np.sqrt(np.mean(measured.errors.model**2)) == pytest.approx(truth, rel=0.35)
+
+
+@pytest.mark.parametrize("fit", ["fit", "partial_fit"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "model",
+    [DictionaryFilter(2, n_passes=2), BayesianFactorization(2, max_iter=3), LowRankImputer(2), quick(2)],
+    ids=lambda m: type(m).__name__,
+)
+@pytest.mark.filterwarnings("ignore:X has an absurd value")
+def test_whether_a_table_is_the_one_that_was_fitted(model, dtype, fit, gappy):
+    X = gappy.copy()
+    X[7] = np.nan
+    X[20, 3] = 1e20  # taken as missing
+    model = clone(model)
+    if not hasattr(model, fit):
+        return
+    getattr(model, fit)(X.astype(dtype))
+    assert given(model, X).is_fitted_to_it
+    assert not given(model, X[1:]).is_fitted_to_it
+    assert not given(model, np.vstack([X[1:], X[1:2]]) + 0.01).is_fitted_to_it
+
+
+@pytest.mark.filterwarnings("ignore:Bounds are infinite")
+def test_an_empty_column_says_nothing_about_how_long_gaps_last():
+    Y = panel(T=200)
+    Y[20:28, 1] = Y[100:108, 3] = Y[:, 4] = np.nan
+    assert measure(given(quick(2).fit(Y), Y), 0.95, 0.1, None, 0).length == 8
+
+
+def test_columns_that_an_imputer_has_dropped_are_not_measured(gappy):
+    X = gappy.copy()
+    X[:60, 2] = np.nan
+    with pytest.warns(UserWarning, match="Dropping"):
+        model = LowRankImputer(2, random_state=0).fit(X[:60])
+    assert set(measure(given(model, X[60:]), 0.95, 0.1, None, 0).column) == {0, 1, 3, 4, 5}

@@ -207,3 +207,14 @@ def test_whether_gaps_depend_on_what_is_observed_is_said(tmp_path):
     model = DictionaryFilter(2, random_state=0).fit(X)
     text = write_report(tmp_path / "report.html", model, X, told=told).read_text(encoding="utf-8")
     assert "in 1 of 1 tested column: salt (where heat is high" in part(text, "Where values are missing")
+
+
+def test_whose_errors_are_measured_is_said(gappy, tmp_path):
+    model = DictionaryFilter(2, random_state=0).fit(gappy[:90])
+    known = model.report(tmp_path / "known.html", gappy[:90]).read_text(encoding="utf-8")
+    new = model.report(tmp_path / "new.html", gappy[90:]).read_text(encoding="utf-8")
+    assert "these are the errors of the new model" in part(known, "How good the fills are")
+    assert "these are its own errors" in part(new, "How good the fills are")
+    assert ".fit(X)" in part(known, "Do it again")
+    assert ".fit(X)" not in part(new, "Do it again")
+    assert "DictionaryFilter(n_components=2, random_state=0), fitted to other rows than X" in part(new, "Do it again")

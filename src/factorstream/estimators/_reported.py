@@ -29,10 +29,11 @@ class Reported:
         """Write a report on X as one HTML file, which needs nothing else and no network.
 
         It says what was done, shows what is missing and what fills it, with intervals, and measures how good fills and
-        intervals are: some observed entries are hidden, a copy of the model with the same settings is fitted without
-        them, and its fills are compared with them, beside the column's mean and, where rows are in the order of time,
-        straight lines. It lists what was left out and why, settings, versions, and the Python lines that do it again.
-        The model stays as it is. Needs ``pip install "factorstream[report]"``.
+        intervals are: some observed entries are hidden, and fills are compared with them, beside the column's mean and,
+        where rows are in the order of time, straight lines. A model that was fitted to other rows than X is asked
+        itself; for one that was fitted to X, a copy with the same settings is fitted without the hidden entries and
+        asked. It lists what was left out and why, settings, versions, and the Python lines that do it again. The model
+        stays as it is. Needs ``pip install "factorstream[report]"``.
 
         Parameters
         ----------

@@ -225,7 +225,8 @@ class SequenceAnswers(SequenceAttributes):
         innovations = self._innovations(plain)
         mean, var = (np.array([getattr(one, part) for one in innovations]) for part in ("mean", "var"))
         away = np.where(np.isnan(plain), 0.0, (plain - mean) / np.sqrt(var))
-        away[absurd.row, absurd.column] = np.copysign(np.inf, absurd.value)
+        above = absurd.value - mean[absurd.row, absurd.column]
+        away[absurd.row, absurd.column] = np.copysign(np.inf, above)
         return rebuild_table(away, table)
 
     # ---------------------------------------------------------------- between X and the core

@@ -28,7 +28,7 @@ def filled_by(model: Any, X: Any) -> Array:
     """X with its gaps filled; NaN in columns that an imputer drops."""
     if isinstance(model, LowRankImputer):
         kept = _kept(model)
-        return _in_all_columns(np.asarray(model.transform(X), dtype=np.float64)[:, : kept.sum()], kept)
+        return in_all_columns(np.asarray(model.transform(X), dtype=np.float64)[:, : kept.sum()], kept)
     return read_table(model.impute(X)).values
 
 
@@ -38,7 +38,7 @@ def bounds_by(model: Any, X: Any, level: float) -> tuple[Array, Array]:
         raise TypeError(f"{type(model).__name__} gives no intervals; fill X with it, and pass (filled,) instead of it.")
     lower, upper = (read_table(bound).values for bound in model.predict_interval(X, level=level))
     if isinstance(model, LowRankImputer):
-        return _in_all_columns(lower, _kept(model)), _in_all_columns(upper, _kept(model))
+        return in_all_columns(lower, _kept(model)), in_all_columns(upper, _kept(model))
     return lower, upper
 
 
@@ -48,7 +48,8 @@ def _kept(model: LowRankImputer) -> Array:
     return ~np.isnan(model.statistics_)
 
 
-def _in_all_columns(values: Array, kept: Array) -> Array:
+def in_all_columns(values: Array, kept: Array) -> Array:
+    """Values of the columns ``kept`` (m) in a table of all m; NaN in the others."""
     out = np.full((len(values), len(kept)), np.nan)
     out[:, kept] = values
     return out

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.absurd import NO_ENTRIES, Entries, without
+from ..core.absurd import NO_ENTRIES, Entries, extremes, without
 from ..core.absurd_rows import absurd_beside
 from ..core.linalg import is_sparse
 from ..core.variational.conformal import CalibrationError
@@ -56,7 +56,21 @@ class Given(NamedTuple):
     @property
     def asked(self) -> Any:
         """The table as the model is asked about it."""
-        return rebuild_table(self.panel.values, self.table)
+        return self.asked_without(None)
+
+    def asked_without(self, hidden: Array | None) -> Any:
+        """The same with these entries (n, m) missing, too."""
+        values = self.panel.values
+        return rebuild_table(values if hidden is None else np.where(hidden, np.nan, values), self.table)
+
+    @property
+    def is_fitted_to_it(self) -> bool:
+        """Whether the model was fitted to this very table.
+
+        A model keeps no rows. It keeps how many there were (an imputer: how many values each column had) and the least
+        and the greatest value of each column: if all of these are the table's, it is taken to be the same.
+        """
+        return _same_counts(self.model, self.gap) and _same_extremes(self.model, self.panel.values)
 
 
 class Answers(NamedTuple):
@@ -148,6 +162,23 @@ def _held(column: Any) -> str:
     except (TypeError, ValueError):
         return "no numbers"
     return "numbers that the model was not fitted to"
+
+
+def _same_counts(model: Any, gap: Array) -> bool:
+    if isinstance(model, LowRankImputer):
+        return np.array_equal(model.state_.n_observed, (~gap).sum(axis=0))
+    counts_empty_rows = isinstance(model, SequenceFilter)
+    return bool(model.n_samples_seen_ == (len(gap) if counts_empty_rows else np.count_nonzero(~gap.all(axis=1))))
+
+
+def _same_extremes(model: Any, values: Array) -> bool:
+    """In single precision, which a model may have been fitted in."""
+    seen = known_to(model.state_)
+    with np.errstate(over="ignore"):
+        return seen is not None and all(
+            np.array_equal(ours.astype(np.float32), theirs.astype(np.float32))
+            for ours, theirs in zip(extremes(values), (seen.low, seen.high), strict=True)
+        )
 
 
 def _taking_nan(model: LowRankImputer) -> LowRankImputer:

@@ -33,17 +33,22 @@ def written(value: object) -> str | None:
     return None
 
 
-def python_lines(model: Any, asked_for: Mapping[str, object], shape: tuple[int, int]) -> str:
-    """Lines that fit, fill and report again, given X; ``asked_for`` are the report's parameters besides path and X."""
+def python_lines(model: Any, asked_for: Mapping[str, object], shape: tuple[int, int], fitted_to_X: bool = True) -> str:
+    """Lines that fit, fill and report again, given X; ``asked_for`` are the report's parameters besides path and X.
+
+    A model that was fitted to other rows has to be given, too.
+    """
     own = [name for name, value in settings_of(model).items() if written(value) is None]
     fill = "transform" if hasattr(model, "add_indicator") else "impute"
     options = "".join(f", {part}" for part in _changed(asked_for, inspect.signature(type(model).report).parameters))
+    made = [f"# model: {constructed(model)}, fitted to other rows than X"]
+    if fitted_to_X:
+        made = [f"# {name}: as it was given to the model; it is too long to be written here" for name in own]
+        made.append(f"model = {constructed(model)}.fit(X)")
     lines = [
-        f"from factorstream import {type(model).__name__}",
-        "",
+        *([f"from factorstream import {type(model).__name__}", ""] if fitted_to_X else []),
         f"# X: the table of this report, {shape[0]} rows and {shape[1]} columns, NaN where a value is missing",
-        *(f"# {name}: as it was given to the model; it is too long to be written here" for name in own),
-        f"model = {constructed(model)}.fit(X)",
+        *made,
         f"filled = model.{fill}(X)",
         f"lower, upper = model.predict_interval(X, level={asked_for['level']!r})",
         f'model.report("report.html", X{options})',

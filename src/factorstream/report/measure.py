@@ -1,4 +1,4 @@
-"""How good fills and intervals are: some observed entries are hidden, a copy of the model is fitted without them."""
+"""How good fills and intervals are: some observed entries are hidden, and a model that never saw them is asked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.base import clone
 from ..core.variational.conformal import CalibrationError
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..masks import Seed
-from ..plot._answers import bounds_by, filled_by
+from ..plot._answers import bounds_by, filled_by, in_all_columns
 from ..plot._calibration import hidden_entries
 from .given import Given, told
 
@@ -45,6 +45,8 @@ class Measured(NamedTuple):
     length: int
     """Rows hidden in a run."""
     fraction: float
+    refitted: bool
+    """Whether a copy of the model was asked, fitted without the hidden entries, because the model has seen them."""
 
     @property
     def n(self) -> int:
@@ -56,31 +58,63 @@ class NotMeasuredError(ValueError):
     """The data are too few to hide some of them; the message says so."""
 
 
+class _Said(NamedTuple):
+    """What a model says of a table with hidden entries."""
+
+    filled: Array
+    bounds: dict[float, tuple[Array, Array]]
+    """By level."""
+
+
 def measure(found: Given, level: float, fraction: float, length: int | None, rng: Seed) -> Measured:
-    """Hide entries, fit a copy with the same settings to what is left, and ask it for what was hidden."""
-    length = typical_run(found.gap, fraction) if length is None and found.in_time else length or 1
+    """Hide entries, and ask for them a model that has not seen them.
+
+    That is the model itself where it was fitted to other rows. Where it was fitted to this table, it is a copy with the
+    same settings, fitted to what is left.
+    """
     used = np.asarray(~found.gap.all(axis=0))
-    values = found.panel.values[:, used]
+    length = typical_run(found.gap[:, used], fraction) if length is None and found.in_time else length or 1
+    values, hidden = found.panel.values, np.zeros_like(found.gap)
+    refitted = found.is_fitted_to_it
+    levels = sorted({*LEVELS, level})
     try:
-        hidden = hidden_entries(values, fraction, length, rng)
-        left = np.where(hidden, np.nan, values)
+        hidden[:, used] = hidden_entries(values[:, used], fraction, length, rng)
         with told():
-            judge = same_settings(found.model).fit(left)
-            filled = filled_by(judge, left)
-            bounds = _bounds(judge, left, sorted({*LEVELS, level}))
+            said = _by_a_copy(found, hidden, used, levels) if refitted else _by_itself(found, hidden, levels)
     except (ValueError, np.linalg.LinAlgError) as problem:
         raise NotMeasuredError(str(problem)) from problem
-    place = np.nonzero(hidden)[1]
-    truth = values[hidden]
+    hidden &= ~np.isnan(said.filled)  # an imputer drops columns that were empty when it was fitted
+    if not hidden.any():
+        raise NotMeasuredError("The model was fitted to none of the columns with values.")
+    left = np.where(hidden, np.nan, values)
+    place, truth = np.nonzero(hidden)[1], values[hidden]
+    mean, scale = np.full((2, len(used)), np.nan)
+    mean[used], scale[used] = np.nanmean(left[:, used], axis=0), np.nanstd(left[:, used], axis=0)
     errors = Errors(
-        filled[hidden] - truth,
-        np.nanmean(left, axis=0)[place] - truth,
+        said.filled[hidden] - truth,
+        mean[place] - truth,
         straight_lines(left, _positions(found))[hidden] - truth if found.in_time or length > 1 else None,
     )
-    scale = np.full(len(used), np.nan)
-    scale[used] = np.nanstd(left, axis=0)
-    inside = {one: np.asarray((low[hidden] <= truth) & (truth <= high[hidden])) for one, (low, high) in bounds.items()}
-    return Measured(np.flatnonzero(used)[place], errors, scale, inside, length, fraction)
+    inside = {
+        one: np.asarray((low[hidden] <= truth) & (truth <= high[hidden])) for one, (low, high) in said.bounds.items()
+    }
+    return Measured(place, errors, scale, inside, length, fraction, refitted)
+
+
+def _by_itself(found: Given, hidden: Array, levels: Sequence[float]) -> _Said:
+    asked = found.asked_without(hidden)
+    return _Said(filled_by(found.model, asked), _bounds(found.model, asked, levels))
+
+
+def _by_a_copy(found: Given, hidden: Array, used: Array, levels: Sequence[float]) -> _Said:
+    """By a copy that is fitted to the columns with values; NaN in the others."""
+    left = np.where(hidden, np.nan, found.panel.values)[:, used]
+    judge = same_settings(found.model).fit(left)
+    bounds = _bounds(judge, left, levels)
+    return _Said(
+        in_all_columns(filled_by(judge, left), used),
+        {one: (in_all_columns(low, used), in_all_columns(high, used)) for one, (low, high) in bounds.items()},
+    )
 
 
 def same_settings(model: Any) -> Any:
@@ -90,7 +124,7 @@ def same_settings(model: Any) -> Any:
     return other.set_params(missing_values=np.nan) if isinstance(other, LowRankImputer) else other
 
 
-def _bounds(judge: Any, left: Array, levels: Sequence[float]) -> dict[float, tuple[Array, Array]]:
+def _bounds(judge: Any, left: Any, levels: Sequence[float]) -> dict[float, tuple[Array, Array]]:
     """The bounds at each level; levels at which a small table cannot be calibrated are left out."""
     found = {}
     for level in levels:

@@ -51,7 +51,7 @@ class Told(NamedTuple):
 NOTHING_MORE = Told()
 
 STEPS = 4
-"""Of the work that `write_report` tells its progress of; fitting the copy is two of them."""
+"""Of the work that `write_report` tells its progress of; measuring is two of them."""
 
 
 def write_report(
@@ -78,7 +78,7 @@ def write_report(
     step(0, "asking the model")
     found = given(model, X, told.columns)
     said = answers(found, level)
-    step(1, "fitting a copy without hidden values")
+    step(1, "measuring on hidden values")
     measured: Measured | str
     try:
         measured = measure(found, level, fraction, length, rng)
@@ -86,7 +86,9 @@ def write_report(
         measured = str(problem)
     step(3, "drawing")
     asked_for = {"level": level, "fraction": fraction, "length": length, "max_fills": max_fills, "rng": rng}
-    code = python_lines(model, asked_for, found.panel.values.shape) if told.code is None else told.code
+    code = told.code
+    if code is None:
+        code = python_lines(model, asked_for, found.panel.values.shape, found.is_fitted_to_it)
     parts = [
         Part("What was done", [Words([*told.done, *words.what_was_done(found, level, said.lower is not None)])]),
         *told.parts,

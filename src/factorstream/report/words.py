@@ -35,6 +35,15 @@ METHODS: dict[type, str] = {
     "row to row. What fills a gap is what these say, given the other columns and the rows {around}.",
 }
 
+WHO_WAS_ASKED = {
+    True: "This model was fitted to this table and so has seen them. Therefore a new model with the same settings was "
+    "fitted without them, and its fills were compared with what was hidden: these are the errors of the new model.",
+    False: "This model was fitted to other rows than these. So it was asked itself, and its fills were compared with "
+    "what was hidden: these are its own errors. (Should it have seen some of these rows before, then it would do worse "
+    "on new ones.)",
+}
+"""By whether a copy was fitted, whose errors a report has."""
+
 
 def many(count: int, thing: str) -> str:
     """A number of things, with commas between thousands.
@@ -130,9 +139,7 @@ def how_measured(found: Given, measured: Measured) -> list[str]:
         beside += f", a straight line in time by {line:.2f}"
     texts = [
         f"{many(measured.n, 'observed value')} were hidden at random, {100 * measured.fraction:g}% of every "
-        f"column{runs}. "
-        "A new model with the same settings was fitted without them, and its fills were compared with what was "
-        "hidden. Nothing was chosen by the outcome.",
+        f"column{runs}. {WHO_WAS_ASKED[measured.refitted]} Nothing was chosen by the outcome.",
         f"Fills are off by **{ours:.2f}** standard deviations of their column (root mean square); {beside}.",
     ]
     best = min(error for error in (mean, line) if error is not None)
