@@ -100,3 +100,13 @@ def test_what_was_transparent_is_opaque(rng):
 def test_what_cannot_be_read(picture, damage, sentence):
     with pytest.raises(ValueError, match=sentence):
         read_stack(picture, damage, None, single=True)
+
+
+def test_masked_entries_are_damaged():
+    picture = np.arange(48, dtype=np.uint8).reshape(4, 4, 3)
+    mask = np.zeros(picture.shape, dtype=bool)
+    mask[1, 2] = True
+    found = read_stack(np.ma.array(picture, mask=mask), None, None, single=True)
+    np.testing.assert_array_equal(np.isnan(found.values[0]), mask)
+    assert found.original.dtype == np.uint8
+    assert found.limits == (0.0, 255.0)

@@ -84,7 +84,7 @@ def restore_folder(words: Words, job: Job) -> list[Restored]:
     if of_one_size:
         whole = files[0]._replace(pixels=_stacked([file.pixels for file in files]), is_stack=True)
         done = [_restore(words, whole, damages[0] if job.mask is None else _stacked(damages), job.seed)]
-        singles = _singles(whole, done[0])
+        singles = _singles(done[0])
     else:
         each = zip(paths, files, damages, strict=True)
         done = singles = [_restore(words, file, damage, job.seed, f"{path.name}: ") for path, file, damage in each]
@@ -200,12 +200,17 @@ def _restore(words: Words, file: PictureFile, damage: Any, seed: int, prefix: st
         raise BadInputError(f"{prefix}{problem}") from None
 
 
-def _singles(whole: PictureFile, done: Restoration) -> list[Restoration]:
+def _singles(done: Restoration) -> list[Restoration]:
     """The pictures of a stack one by one, each with the number of its own filled pixels."""
-    filled = (done.std != 0) | (done.pixels != whole.pixels)  # one may be sure, or filled with what it was
-    filled = filled.any(axis=-1) if filled.ndim == 4 else filled
-    each = zip(done.pixels, done.std, filled, strict=True)
-    return [done._replace(pixels=pixels, std=std, n_filled=int(of_it.sum())) for pixels, std, of_it in each]
+    return [
+        done._replace(pixels=pixels, std=std, damaged=damaged, n_filled=_n_pixels(damaged))
+        for pixels, std, damaged in zip(done.pixels, done.std, done.damaged, strict=True)
+    ]
+
+
+def _n_pixels(damaged: NDArray[Any]) -> int:
+    """Pixels of one picture that are damaged, in one of their channels or in all."""
+    return int((damaged.any(axis=-1) if damaged.ndim == 3 else damaged).sum())
 
 
 def _write_std(path: Path, std: NDArray[Any]) -> None:

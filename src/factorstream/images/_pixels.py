@@ -68,6 +68,9 @@ def read_stack(pictures: ArrayLike, damage: Damage, limits: tuple[float, float] 
         values[whole[..., -1] == 0] = np.nan
     elif damage is not None:
         values[_mask(np.asarray(damage), colours, single)] = np.nan
+    if isinstance(pictures, np.ma.MaskedArray):
+        masked = _with_channels(np.ma.getmaskarray(pictures), values.shape)
+        values[masked[..., : values.shape[-1]]] = np.nan
     if np.isnan(values).all():
         raise ValueError("Every pixel is damaged, so that there is nothing to learn from; check what marks damage.")
     return Stack(values, original, limits or _limits(original.dtype, values), alpha)

@@ -57,7 +57,7 @@ def write_picture_report(
     ways = listed(dict.fromkeys(one.method for one in restored))
     done = [
         f"{many(n_filled, 'damaged pixel')} of {many(n_pictures, 'picture')} in {source} were filled by {ways}. All "
-        "other pixels are as they were."
+        "other pixels are as they were read; a JPEG file changes them a little when it is written."
     ]
     rows: list[dict[str, Cell]] = [{"name": name, "value": value} for name, value in settings.items()]
     pairs = [Column("name", "", numeric=False), Column("value", "", numeric=False)]
