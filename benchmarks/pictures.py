@@ -5,9 +5,9 @@ Four tables, as docs/jobs/images.md has them:
 * pictures: two photographs, grey and in colour, with half of their pixels removed at random, with scratches, and with
   square holes: the mean of the picture, straight lines, biharmonic functions (scikit-image, where it is installed),
   patches of each side, and what `restore_picture` chose;
-* settings: other parts of the photographs by patches with another value of one constant;
+* settings: other parts of the photographs, of at most 160 × 160 pixels, by patches with another value of one constant;
 * video: a camera that moves over a photograph at three speeds, with noise and scratches: every way of `restore_frames`,
-  `DictionaryFilter()` on frames as rows, and what was chosen;
+  patches of 5 frames, `DictionaryFilter()` on frames as rows, and what was chosen;
 * faces: 400 faces with a quarter of their pixels removed, at random or as a square.
 
 The photographs come with scikit-learn. What was removed is never looked at by what is measured.
@@ -33,6 +33,7 @@ from sklearn.datasets import load_sample_image
 from factorstream import DictionaryFilter
 from factorstream.datasets import load_olivetti
 from factorstream.images import _models, _restore, restore_frames, restore_picture
+from factorstream.images._patches import PatchGrid, patch_grid
 from factorstream.masks import block_mask, random_mask
 
 Array = NDArray[Any]
@@ -86,7 +87,9 @@ CORNERS = {
     "china.jpg": ((-160, 0), (-160, -160), (60, -160), (100, 10)),
     "flower.jpg": ((140, 400), (140, 20), (-160, 220)),
 }
-"""Upper left corners of parts of the photographs, 160 pixels wide and high, that no other table has."""
+"""Upper left corners of parts of the photographs. With up to 160 pixels a side, which is all that the table of settings
+takes, they have no pixel in common with the table of pictures of the same size. With 256 pixels a side, the flower of
+that table overlaps with two of them; and the camera of the videos moves over some of those of china.jpg."""
 
 
 def other_parts(size: int) -> dict[str, Array]:
@@ -152,19 +155,31 @@ def pictures(size: int, frames: int) -> Iterator[Line]:
             yield Line(data, f"restore_picture: {chosen.method}", psnr(truth, chosen.pixels, everywhere))
 
 
+def _groups(n: int) -> dict[str, Any]:
+    """Constants that make n groups, however many patches there are."""
+    return {"PER_GROUP": 1, "MOST_GROUPS": n}
+
+
+AS_IT_IS = 23
+"""Groups of a part of 160 × 160 pixels: 77 × 77 patches that lie 2 pixels apart, divided by ``PER_GROUP``."""
+
 SETTINGS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "every patch alike in the mean": {"power": 0},
     "patches weighted by 1/std²": {"power": 2},
-    "one group": {"MOST_GROUPS": 1},
-    "20 groups": {"MOST_GROUPS": 20},
-    "80 groups": {"MOST_GROUPS": 80, "PER_GROUP": 125},
-    "half as many patches": {"PATCHES": 10_000},
-    "a quarter of the patches": {"PATCHES": 4_000},
+    "one group, learned from 2,000 patches": {"MOST_GROUPS": 1},
+    "20 groups": _groups(20),
+    "40 groups": _groups(40),
+    "80 groups": _groups(80),
+    "patches 3 pixels apart, 23 groups": {"step": 3, **_groups(AS_IT_IS)},
+    "patches 4 pixels apart, 23 groups": {"step": 4, **_groups(AS_IT_IS)},
     "8 components": {"n_components": 8},
     "24 components": {"n_components": 24},
-    "learned from 500 patches": {"TO_LEARN": 500},
+    "models of at most 500 patches": {"TO_LEARN": 500},
 }
+"""Constants of ``_models`` by other values, or what they decide: the power of 1/std that patches count by, the step
+between patches, the components of a model. One group has all damaged patches and as many others as make 2,000, and its
+model learns from that many."""
 
 
 def _power(power: int, std: Array, smallest: float) -> Array:
@@ -172,8 +187,12 @@ def _power(power: int, std: Array, smallest: float) -> Array:
     return weights
 
 
+def _stepped(step: int, shape: tuple[int, ...], given: _models.PatchSettings) -> PatchGrid:
+    return patch_grid((shape[0], shape[1], shape[2], shape[3]), (given.depth, given.side, given.side), (1, step, step))
+
+
 def settings(size: int, frames: int) -> Iterator[Line]:
-    """Patches of 8 × 8 with other constants."""
+    """Patches of 8 × 8 with other constants; of 160 × 160 pixels at most, see ``CORNERS``."""
     size = min(size, 160)
     for (part, picture), kind in product(other_parts(size).items(), DAMAGES):
         truth = picture.reshape(1, size, size, 1)
@@ -183,10 +202,12 @@ def settings(size: int, frames: int) -> Iterator[Line]:
             constants = dict(changed)
             given = _models.PatchSettings(1, 8, constants.pop("n_components", _restore.COMPONENTS))
             with ExitStack() as patches:
-                power = constants.pop("power", None)
-                if power is not None:
-                    weights = partial(_power, power)
+                if "power" in constants:
+                    weights = partial(_power, constants.pop("power"))
                     patches.enter_context(patch.object(_models, "_weights", weights))
+                if "step" in constants:
+                    grid = partial(_stepped, constants.pop("step"))
+                    patches.enter_context(patch.object(_models, "_grid", grid))
                 for constant, value in constants.items():
                     patches.enter_context(patch.object(_models, constant, value))
                 values = _models.fill_by_patches(stack, given, 0, _no_step).values
@@ -221,6 +242,7 @@ def video(size: int, frames: int) -> Iterator[Line]:
         yield Line(name, "DictionaryFilter() on frames", psnr(truth, filled.clip(0, 255), damaged))
         stack = truth[..., None]
         ways = [*_restore._picture_ways(stack, 0)[:2], *_restore._frame_ways(stack, 0)]
+        ways.append(_restore._patch_way("patches of 5 frames of 8 × 8", 5, 8, 0))
         for way, decibels in each_way(stack, damaged[..., None], ways):
             yield Line(name, way, decibels)
         chosen = restore_frames(broken)

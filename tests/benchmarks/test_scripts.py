@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
+import re
 import sys
 from pathlib import Path
 
@@ -181,6 +182,32 @@ def test_every_constant_of_counted_covariances_is_varied():
             for path, value in change.items():
                 module, _, constant = path.rpartition(".")
                 assert vars(sys.modules[module])[constant] == value
+
+
+def test_settings_of_pictures_are_what_their_names_say(monkeypatch):
+    """Numbers of groups and steps between patches, of a part of 160 × 160 pixels; nothing is learned."""
+    models, seen = pictures._models, {}
+
+    def watch(grid, stack, groups, settings, rng, tell):
+        step = int(np.diff(np.unique(grid.corners[:, 1]))[0])
+        seen["now"] = (step, len(groups), settings.n_components, models.TO_LEARN, models._weights(4.0, 1.0))
+        return models.Filled(np.nan_to_num(stack), np.ones_like(stack))
+
+    monkeypatch.setattr(models, "_fill_groups", watch)
+    monkeypatch.setattr(pictures, "CORNERS", {"china.jpg": ((100, 10),)})
+    monkeypatch.setattr(pictures, "DAMAGES", {"holes": pictures.holes})
+    rows = {line.method: seen["now"] for line in pictures.settings(256, 0)}
+    usual = (2, 23, 16, 2000, 0.25)
+    assert rows.pop("as it is") == usual
+    assert usual not in rows.values()
+    assert len(set(rows.values())) == len(rows)
+    for name, (step, n_groups, n_components, to_learn, weight) in rows.items():
+        said = {what: int(n) for n, what in re.findall(r"(\d+) (groups|pixels|components|patches)", name)}
+        assert step == said.get("pixels", 2), name
+        assert n_groups == (1 if "one group" in name else said.get("groups", 23)), name
+        assert n_components == said.get("components", 16), name
+        assert to_learn == (500 if "at most 500" in name else 2000), name
+        assert weight == (1.0 if "alike" in name else 0.0625 if "1/std²" in name else 0.25), name
 
 
 def test_pictures_are_restored_every_way(rng, monkeypatch, capsys):

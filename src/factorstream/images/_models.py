@@ -25,20 +25,24 @@ LARGEST_STEP_SHARE = 2
 """Patches lie at most half their side apart, so that every pixel but those at the edges is in four. Derived."""
 
 PATCHES = 40_000
-"""Patches of a picture above which they lie further apart, up to half a side. Time and memory; a sixth of the patches
-changes the result by -1.1 to 0.7 dB on two parts of photographs (``benchmarks/pictures.py --only settings``)."""
+"""Patches of a picture above which they lie further apart, up to half a side. Not tuned; for speed and memory, and it
+costs: 4 pixels apart instead of 2, with as many groups, are worse by 0.2 to 3.4 dB on three parts of photographs of 160
+× 160 pixels (flower.jpg at 140, 400, china.jpg at 267, 480 and at 100, 10; ``benchmarks/pictures.py --only
+settings``)."""
 
 TO_LEARN = 2000
-"""Patches that the model of a group learns from, at most. All of 15,625 in 20 groups took twice the time for 0.1 to 0.5
-dB; with 40 groups, as here, few groups have more."""
+"""Patches that the model of a group learns from, at most. Not tuned; for speed and memory: 40,000 patches in 40 groups
+are 1,000 for each in the mean, so that only large groups leave some out. The first model, of all patches, does too."""
 
 PER_GROUP = 250
-"""Patches for every group, at least, in the mean. Measured on seven parts of photographs (``benchmarks/pictures.py
---only settings``): 20 groups are within 0.1 dB of 40 in the mean; one group is 0.3 dB worse where pixels are missing at
-random or in scratches, and 0.3 better in holes."""
+"""Patches for every group, at least, in the mean. Seven parts of photographs of 160 × 160 pixels have 23 groups by it.
+In their mean, 20 groups are better by 0.01, 0.12 and 0.08 dB where pixels are missing at random, in scratches and in
+holes; one group, learned from 2,000 patches, is 0.37 and 0.29 worse and 0.34 better (``benchmarks/pictures.py --only
+settings``)."""
 
 MOST_GROUPS = 40
-"""See ``PER_GROUP``."""
+"""Not tuned; for speed: from 10,000 patches on, groups grow and do not become more. 40 groups instead of 23 change the
+result by -0.3 to 0.7 dB on the three parts of photographs that ``PATCHES`` names."""
 
 FEWEST_PER_COMPONENT = 4
 """Patches of a group for every component of its model, at least. Not tuned: it stops small groups from being learned

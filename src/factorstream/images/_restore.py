@@ -23,13 +23,13 @@ SIDES = (8, 12, 16)
 patches for single pixels, large ones for holes (``benchmarks/pictures.py``)."""
 
 COMPONENTS = 16
-"""Of the model of a group of patches. 24 are better by 0.06, 0.2 and 0.02 dB where pixels are missing at random, in
+"""Of the model of a group of patches. 24 are better by 0.06, 0.20 and 0.02 dB where pixels are missing at random, in
 scratches and in holes, in the mean of seven parts of photographs (``benchmarks/pictures.py --only settings``), and take
 longer."""
 
 DEPTH = 3
-"""Frames of a patch of a video. 5 instead of 3 are worth 0.1 dB where the camera moves fast, and more where other ways
-are better: measured on the moving camera of ``benchmarks/pictures.py``."""
+"""Frames of a patch of a video. 5 are 0.8 dB worse where the camera moves fast, the same where it is slow, and 0.6 dB
+better where it is nearly still (``benchmarks/pictures.py --only video --frames 12``)."""
 
 TRIALS = 0.5
 """Share of the progress that trials are shown as. Only shown."""
