@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import csv
+import html
 import json
+import re
 import subprocess
 import sys
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 
@@ -88,3 +92,16 @@ def process(*arguments, **options):
     """A command in a process of its own, to its end."""
     command = [sys.executable, "-m", "factorstream", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, check=False, **options)
+
+
+def code_of(page):
+    """The lines of Python in a report. What they import of this package is in the reference."""
+    (code,) = re.findall(r"<pre[^>]*><code[^>]*>(.*?)</code></pre>", page, flags=re.DOTALL)
+    code = html.unescape(re.sub(r"<[^>]+>", "", code))
+    reference = (Path(__file__).parents[1] / "docs" / "reference.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^   ([\w.]+)$", reference, flags=re.MULTILINE)
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and node.module.partition(".")[0] == "factorstream":
+            for one in node.names:
+                assert f"{node.module}.{one.name}".removeprefix("factorstream.") in listed
+    return code

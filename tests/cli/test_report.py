@@ -9,16 +9,10 @@ import sys
 import numpy as np
 import pytest
 
-from cli_problems import say, series, summary, table, write
+from cli_problems import code_of, say, series, summary, table, write
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
-
-
-def code_of(page):
-    """The lines of Python in a report."""
-    (code,) = re.findall(r"<pre[^>]*><code[^>]*>(.*?)</code></pre>", page, flags=re.DOTALL)
-    return html.unescape(re.sub(r"<[^>]+>", "", code))
 
 
 def test_a_filled_table(capsys, tmp_path, monkeypatch):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import io
 import json
 import re
@@ -18,6 +17,7 @@ pytest.importorskip("PIL")
 
 from PIL import Image
 
+from cli_problems import code_of
 from factorstream import cli
 
 MARK = [255, 0, 255]
@@ -335,5 +335,5 @@ def test_a_report_shows_before_and_after(tmp_path, capsys, photograph, scratch):
     assert (before[scratch] == [200, 85, 61]).all()
     np.testing.assert_array_equal(sure.max(axis=-1) > 0, scratch)
     names = {}
-    exec(html.unescape(re.search(r"<pre[^>]*><code>(.*?)</code>", text, re.DOTALL)[1]), names)
+    exec(code_of(text), names)
     np.testing.assert_array_equal(names["restored"].pixels, restored)

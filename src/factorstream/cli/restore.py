@@ -95,7 +95,7 @@ def _code(source: Path, mask: Path | None, value: tuple[float, ...] | None, seed
     lines = [
         "from pathlib import Path",
         f"from factorstream.images import {function}",
-        "from factorstream.images.files import read_mask, read_pictures",
+        f"from factorstream.images.files import {'' if mask is None else 'read_mask, '}read_pictures",
         "",
         f"pixels = read_pictures(Path({source.as_posix()!r})).pixels",
         f"restored = {function}(pixels, {damage}, random_state={seed})",

@@ -59,7 +59,28 @@ def is_picture(path: Path) -> bool:
 
 
 def read_pictures(path: Path) -> PictureFile:
-    """The picture or pictures in a file."""
+    """Read the picture or pictures in a file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        What Pillow reads (PNG, JPEG, TIFF, GIF, BMP, WebP), or NumPy's ``.npy``: (height, width) or (frames, height,
+        width), channels last.
+
+    Returns
+    -------
+    PictureFile
+        ``file.pixels`` is the array.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "grey.npy"
+    >>> np.save(path, np.zeros((20, 30), dtype=np.uint8))
+    >>> file = read_pictures(path)
+    >>> file.pixels.shape, file.is_stack
+    ((20, 30), False)
+    """
     _check_ending(path)
     try:
         if path.suffix.lower() == ".npy":
@@ -73,10 +94,27 @@ def read_pictures(path: Path) -> PictureFile:
 
 
 def read_mask(path: Path) -> NDArray[np.bool_]:
-    """A picture that is bright where pixels are damaged: above half of what its type can hold, in any colour.
+    """Read a picture that is bright where pixels are damaged: above half of what its type can hold, in any colour.
 
-    White is 65535 in pixels of 32 bits too: older versions of Pillow read PNG of 16 bits as such. In an array, damaged
-    is what is above 0.
+    White is 65535 in pixels of 32 bits too: older versions of Pillow read PNG of 16 bits as such.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file; in a ``.npy`` file everything above 0 is bright.
+
+    Returns
+    -------
+    array of bool (height, width) or (frames, height, width)
+        True where a pixel is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "mask.npy"
+    >>> np.save(path, np.eye(3))
+    >>> read_mask(path).sum(axis=1).tolist()
+    [1, 1, 1]
     """
     file = read_pictures(path)
     pixels = file.pixels[..., :-1] if file.has_alpha else file.pixels

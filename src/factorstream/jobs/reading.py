@@ -44,6 +44,7 @@ class Given(NamedTuple):
     names: list[str]
     """Of the measured columns."""
     when: Timeline | None
+    """When the rows are; ``when.spread(X)`` puts a row of NaN where a time step is left out. None: nothing says it."""
     counting: list[str]
     """Columns of numbers that count rows or years; they were left out."""
     unknown: list[str]
@@ -58,9 +59,37 @@ def named(path: Path) -> str:
 
 
 def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
-    """Read a table; with a model take the columns that it knows, and else all that measure something.
+    """Read from a file the columns that measure something: those a model knows, or all but those that count rows.
 
-    The names of the model's features are taken off it: what it is asked afterwards is an array.
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    reading : Reading
+        How to read it.
+    model : fitted estimator, default=None
+        What will be asked about the table. The names of its features are taken off it: it is asked about an array.
+
+    Returns
+    -------
+    Given
+        ``given.X`` is the array.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read, or lacks columns of the model; one sentence says why.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "days.csv"
+    >>> _ = path.write_text("day,heat\\n2024-05-01,21.5\\n2024-05-02,\\n2024-05-04,19\\n")
+    >>> given = read_given(path, Reading())
+    >>> given.names, given.X.ravel().tolist()
+    (['heat'], [21.5, nan, 19.0])
+    >>> given.when.spread(given.X).ravel().tolist()  # with a row for the day that is left out
+    [21.5, nan, nan, 19.0]
     """
     table = read_table(path, reading.delimiter, reading.header, reading.missing)
     when, counting, unknown = timeline(table), counting_columns(table), []

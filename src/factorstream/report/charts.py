@@ -102,8 +102,13 @@ def excerpts(found: Given, said: Answers, columns: Sequence[int]) -> list[Chart]
 
 
 def excerpt(gap: Array) -> slice:
-    """The rows with most gaps, of which no more than half are gaps where that can be had; of several the first ones,
-    with the gaps in the middle."""
+    """Which EXCERPT rows of a column to draw: those that show most of how gaps and values lie beside each other.
+
+    Every window of that many rows counts its gaps or its values, whichever are fewer: a window of nothing but gaps
+    shows as little as one without any. The window where this count is largest is drawn. Where windows next to each
+    other share the largest count, it is the middle one of them, which has the gap in its middle; of windows elsewhere
+    with the same count, the first.
+    """
     n = min(EXCERPT, len(gap))
     sums = np.concatenate([[0], np.cumsum(gap)])
     counts = sums[n:] - sums[:-n]

@@ -57,12 +57,41 @@ def format_of(path: Path) -> Format:
 
 
 def read_table(path: Path, delimiter: str | None = None, header: bool = True, missing: tuple[str, ...] = ()) -> Table:
-    """Read a file; a `TableError` says in one sentence why it cannot be read.
+    """Read a table from a file: text (CSV and the like), Parquet or NumPy's ``.npy``, each packed by gzip or not.
 
-    ``delimiter`` and ``header`` are for text. Without a delimiter it is a tab in ``.tsv`` and ``.tab``, and
-    found from the first lines elsewhere. A file that ends in ``.gz`` is unpacked. ``missing``: texts and numbers that
-    mark a gap besides those that always do.
-    The path ``-`` is standard input, which is text.
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file; ``Path("-")`` is standard input, which is text. Its ending says what it holds.
+    delimiter : str, default=None
+        Between the cells of a text. By default a tab in ``.tsv`` and ``.tab``, else found from the first lines.
+    header : bool, default=True
+        Whether the first line of a text holds the names of the columns.
+    missing : tuple of str, default=()
+        Texts and numbers that mark a gap besides those that always do.
+
+    Returns
+    -------
+    table
+        ``table.numbers`` is an array of the columns of finite numbers, NaN in the gaps; ``table.numeric`` are the
+        positions of these columns, and ``table.names`` the names of all.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read; one sentence says why.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "towns.csv"
+    >>> _ = path.write_text("town,heat,rain\\nUlm,21.5,\\nBonn,,3\\n")
+    >>> table = read_table(path)
+    >>> [table.names[j] for j in table.numeric]
+    ['heat', 'rain']
+    >>> table.numbers
+    array([[21.5,  nan],
+           [ nan,  3. ]])
     """
     where = "Standard input" if path == STANDARD else str(path)
     with _named_problems(path):
