@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -125,6 +126,63 @@ def test_a_failed_call_changes_nothing():
         model.learn_one({"a": 1.0, "new": math.inf})
     assert model.features == ["a", "b"]
     assert model.impute_one({"a": 3.0}) == before
+
+
+def test_new_features_of_one_sample_are_sorted_behind_the_others():
+    model = StreamFactorization(1)
+    model.learn_one({"c": 1.0})
+    model.learn_one({"b": 1.0, "a": 2.0})
+    assert model.features == ["c", "a", "b"]
+
+
+def test_looking_for_a_feature_takes_no_longer_the_more_there_are():
+    class Name(str):
+        compared = 0
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            Name.compared += 1
+            return str.__eq__(self, other)
+
+    model = StreamFactorization(1)
+    model.learn_one({Name(k): 1.0 + k for k in range(200)})
+    sample, table = {Name(k): 2.0 + k for k in range(200)}, pd.DataFrame({Name(k): [2.0 + k] for k in range(200)})
+    for learn in (lambda: model.learn_one(sample), lambda: model.learn_many(table)):
+        Name.compared = 0
+        learn()
+        assert Name.compared < 200 * 20  # a list: 200 * 100
+
+
+def test_an_empty_batch_changes_nothing_before_and_after_the_first_sample():
+    model = StreamFactorization(2)
+    empty = pd.DataFrame({"a": [], "b": []}, dtype=float)
+    for _ in range(2):
+        before = model.features, model.impute_one({"a": 3.0})
+        for table in (empty, pd.DataFrame(index=[0, 1]), pd.DataFrame({"z": [math.nan]})):
+            model.learn_many(table)
+            coefficients = model.transform_many(table)
+            assert coefficients.shape == (len(table), 2)
+            assert list(coefficients.columns) == [0, 1]
+        assert (model.features, model.impute_one({"a": 3.0})) == before
+        model.learn_many(pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [2.0, 4.0, 6.0]}))
+
+
+def test_numbers_of_other_kinds():
+    ours, plain = StreamFactorization(1), StreamFactorization(1)
+    for k in range(20):
+        ours.learn_one({"a": np.bool_(k % 2), "b": np.float32(k), "c": np.int8(k), "d": Fraction(k, 2)})
+        plain.learn_one({"a": float(k % 2), "b": float(k), "c": float(k), "d": k / 2})
+    assert ours.impute_one({"b": 3.0}) == plain.impute_one({"b": 3.0})
+    with pytest.raises(ValueError, match="'b' is too large a number"):
+        ours.learn_one({"b": 10**400})
+
+
+def test_two_columns_of_one_name_are_refused():
+    model = StreamFactorization(1)
+    table = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "b", "a"])
+    for ask in (model.learn_many, model.transform_many):
+        with pytest.raises(ValueError, match="Two columns are called 'a'; give every column a name of its own"):
+            ask(table)
 
 
 def test_without_river_one_sentence_says_what_to_do():

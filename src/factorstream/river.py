@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Real
@@ -45,7 +46,7 @@ class StreamFactorization(base.MiniBatchTransformer):
     Attributes
     ----------
     features
-        The features seen so far, in the order in which they came.
+        The features seen so far, in the order in which they came; those that came in one sample are sorted.
     model
         The `DictionaryFilter` behind it, whose columns are ``features``; None before the first sample.
 
@@ -71,8 +72,13 @@ class StreamFactorization(base.MiniBatchTransformer):
         self.n_components = n_components
         self.drift = drift
         self.seed = seed
-        self.features: list[Hashable] = []
+        self._columns: dict[Hashable, int] = {}  # of the model, by the names of the features
         self.model: DictionaryFilter | None = None
+
+    @property
+    def features(self) -> list[Hashable]:
+        """The features seen so far, which are the columns of ``model``."""
+        return list(self._columns)
 
     # ---------------------------------------------------------------- learning
 
@@ -81,12 +87,15 @@ class StreamFactorization(base.MiniBatchTransformer):
         numbers = _numbers(x)
         if numbers:
             with self._unchanged_on_error():
-                self._make_room(sorted((name for name in numbers if name not in self.features), key=str))
+                self._make_room(sorted((name for name in numbers if name not in self._columns), key=str))
                 self._learn(self._row(numbers))
 
     def learn_many(self, X: Any) -> None:
         """Take in the rows of a pandas DataFrame, as `learn_one` would one after another."""
         values = _table(X)
+        values = values[~np.isnan(values).all(axis=1)]
+        if not len(values):
+            return
         names = list(X.columns)
         with self._unchanged_on_error():
             for first, last, new in self._appearances(values, names):
@@ -95,11 +104,11 @@ class StreamFactorization(base.MiniBatchTransformer):
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
-        features, model = self.features, copy.copy(self.model)
+        columns, model = self._columns, copy.copy(self.model)
         try:
             yield
         except BaseException:
-            self.features, self.model = features, model
+            self._columns, self.model = columns, model
             raise
 
     def _appearances(self, values: NDArray[Any], names: list[Hashable]) -> Iterator[tuple[int, int, list[Hashable]]]:
@@ -107,7 +116,7 @@ class StreamFactorization(base.MiniBatchTransformer):
         known = ~np.isnan(values)
         firsts: dict[int, list[Hashable]] = {0: []}
         for column, name in enumerate(names):
-            if name not in self.features and known[:, column].any():
+            if name not in self._columns and known[:, column].any():
                 firsts.setdefault(int(known[:, column].argmax()), []).append(name)
         starts = sorted(firsts)
         for first, last in zip(starts, [*starts[1:], len(values)], strict=True):
@@ -120,13 +129,11 @@ class StreamFactorization(base.MiniBatchTransformer):
         if self.model is not None:
             wider = copy.copy(self.model)
             wider.state_ = widened(self.model.state_, len(new))
-            wider.n_features_in_ = len(self.features) + len(new)
+            wider.n_features_in_ = len(self._columns) + len(new)
             self.model = wider
-        self.features = [*self.features, *new]
+        self._columns = {**self._columns, **{name: column for column, name in enumerate(new, len(self._columns))}}
 
     def _learn(self, rows: NDArray[Any]) -> None:
-        if not self.features:
-            return
         if self.model is None:
             self.model = DictionaryFilter(self.n_components, drift=self.drift, random_state=self.seed)
         self.model.partial_fit(rows)
@@ -145,7 +152,7 @@ class StreamFactorization(base.MiniBatchTransformer):
         import pandas as pd
 
         values = _table(X)
-        if self.model is None:
+        if self.model is None or not len(values):
             return pd.DataFrame(np.zeros((len(values), self.n_components)), index=X.index)
         return pd.DataFrame(self.model.transform(self._rows(values, list(X.columns))), index=X.index)
 
@@ -166,19 +173,22 @@ class StreamFactorization(base.MiniBatchTransformer):
             return dict(x)
         known = _numbers(x)
         filled = self.model.impute(self._row(known))[0].tolist()
-        return {**x, **{name: value for name, value in zip(self.features, filled, strict=True) if name not in known}}
+        return {**x, **{name: value for name, value in zip(self._columns, filled, strict=True) if name not in known}}
 
     # ---------------------------------------------------------------- dicts and tables as rows
 
     def _row(self, numbers: dict[Hashable, float]) -> NDArray[Any]:
-        return np.array([[numbers.get(name, np.nan) for name in self.features]])
+        row = np.full((1, len(self._columns)), np.nan)
+        for name, value in numbers.items():
+            if (column := self._columns.get(name)) is not None:
+                row[0, column] = value
+        return row
 
     def _rows(self, values: NDArray[Any], names: list[Hashable]) -> NDArray[Any]:
-        column_of = {name: column for column, name in enumerate(names)}
-        rows = np.full((len(values), len(self.features)), np.nan)
-        for place, name in enumerate(self.features):
-            if name in column_of:
-                rows[:, place] = values[:, column_of[name]]
+        rows = np.full((len(values), len(self._columns)), np.nan)
+        for place, name in enumerate(names):
+            if (column := self._columns.get(name)) is not None:
+                rows[:, column] = values[:, place]
         return rows
 
 
@@ -188,17 +198,24 @@ def _numbers(x: Mapping[Hashable, Any]) -> dict[Hashable, float]:
     for name, value in x.items():
         if value is None:
             continue
-        if not isinstance(value, Real):
+        if not isinstance(value, Real | np.bool_):
             raise ValueError(
                 f"The feature {name!r} is no number; put river.compose.SelectType(int, float) before the model."
             )
-        if not np.isnan(float(value)):
-            numbers[name] = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # an integer beyond 1.8e308
+            raise ValueError(f"The feature {name!r} is too large a number; give its logarithm, or None.") from None
+        if not math.isnan(number):
+            numbers[name] = number
     return numbers
 
 
 def _table(X: Any) -> NDArray[Any]:
     """The numbers of a DataFrame."""
+    if not X.columns.is_unique:
+        twice = X.columns[X.columns.duplicated()][0]
+        raise ValueError(f"Two columns are called {twice!r}; give every column a name of its own.")
     wrong = [name for name in X.columns if X[name].dtype.kind not in "iufb"]
     if wrong:
         raise ValueError(f"The column {wrong[0]!r} has no numbers; leave it out before the model.")

@@ -84,9 +84,26 @@ def test_outputs_that_are_full_or_closed(tmp_path):
         assert (done.returncode, done.stderr) == (code, words)
 
 
+@pytest.mark.parametrize("module", ["factorstream.cli", "click"])
+def test_an_interrupt_while_python_imports_is_one_sentence(module):
+    code = f"""
+import runpy, sys
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == "{module}":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+runpy.run_module("factorstream", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "factorstream: interrupted.\n")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
-@pytest.mark.parametrize("online", [False, True])
-def test_an_interrupt_leaves_nothing_half_written(tmp_path, online):
+@pytest.mark.parametrize(
+    ("online", "sent"), [(False, signal.SIGINT), (True, signal.SIGINT), (True, signal.SIGTERM)], ids=str
+)
+def test_an_interrupt_leaves_nothing_half_written(tmp_path, online, sent):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 3)) @ rng.normal(size=(3, 40)) + 0.1 * rng.normal(size=(4000, 40))
     X[rng.random(X.shape) < 0.2] = np.nan
@@ -103,10 +120,10 @@ def test_an_interrupt_leaves_nothing_half_written(tmp_path, online):
         else:
             time.sleep(1.5)
         assert running.poll() is None, "it was over before it could be interrupted"
-        running.send_signal(signal.SIGINT)
+        running.send_signal(sent)
         said = running.stderr.read()
     assert said == "factorstream: interrupted.\n"
-    assert running.returncode in (130, -signal.SIGINT)  # which a shell calls 130 as well
+    assert running.returncode in (128 + sent, -sent)  # which a shell calls 128 + sent as well
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.csv", "y.csv"]
     assert (tmp_path / "y.csv").read_text() == "old"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -76,6 +77,18 @@ def test_texts_in_a_column_of_numbers_stay_and_absurd_values_are_counted():
     assert row[4:7] == ["1e30"] * 3
     assert np.isfinite(float(row[13]))
     assert (filling.counts.texts, filling.counts.absurd) == (1, 1)
+
+
+def test_other_warnings_are_no_absurd_values():
+    class Warns(DictionaryFilter):
+        def partial_fit(self, X, y=None):
+            warnings.warn("something else", UserWarning, stacklevel=2)
+            return super().partial_fit(X, y)
+
+    model = Warns(3, random_state=0).fit(rows_of()[:, :5])
+    with pytest.warns(UserWarning, match="something else"):
+        filling, _ = filled(rows_of(), model)
+    assert (filling.counts.rows, filling.counts.absurd) == (60, 0)
 
 
 def test_other_columns_are_refused():

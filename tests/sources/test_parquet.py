@@ -54,7 +54,9 @@ def test_parquet_that_is_none(tmp_path, monkeypatch):
         read_table(path)
     for name in ("pyarrow", "pyarrow.parquet"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(TableError, match=r"needs pyarrow; run `pip install .factorstream\[frames\].`"):
+    with pytest.raises(
+        TableError, match=r"cannot be used: this needs pyarrow; run `pip install .factorstream\[frames\].`\.$"
+    ):
         read_table(path)
 
 

@@ -15,6 +15,10 @@ from ..tall.starting import check_range
 from ._validation import check_size_of, warn_caller
 
 
+class AbsurdValueWarning(UserWarning):
+    """Values out of all proportion are taken as missing."""
+
+
 def without_absurd(X: Rows) -> Rows:
     """Rows that are fitted together with their absurd values missing; X itself where there are none."""
     entries = absurd_entries(X)
@@ -131,15 +135,17 @@ def warn_of(entries: Entries, n_rows: int, earlier: int = 0) -> None:
         others = f", like {n - 1} more" if n > 1 else ""
         start = f"X has an absurd value {where} {entries.column[0]}, which is taken as missing{others}: {value:.6g}"
         if is_huge_fill(value):
-            warn_caller(f"{start} is {known}; put NaN there.")
+            warn_caller(f"{start} is {known}; put NaN there.", AbsurdValueWarning)
             return
         warn_caller(
             f"{start}{hint} is more than {FAR:.0f} times as far away as the other values of its "
             "feature are from each other; put NaN there or, if it is real, scale the data to one unit, or take "
-            "logarithms."
+            "logarithms.",
+            AbsurdValueWarning,
         )
     elif earlier > 0:
         warn_caller(
             "An earlier row of this stream has an absurd value, as the rows since then show, and it is taken as "
-            "missing from now on; put NaN in the place of such values."
+            "missing from now on; put NaN in the place of such values.",
+            AbsurdValueWarning,
         )

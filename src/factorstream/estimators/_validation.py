@@ -73,12 +73,12 @@ def question(method: Callable[Asked, Answered]) -> Callable[Asked, Answered]:
     return asked
 
 
-def warn_caller(message: str) -> None:
-    """A UserWarning at the line that called this package, past scikit-learn's wrappers around its methods."""
+def warn_caller(message: str, kind: type[UserWarning] = UserWarning) -> None:
+    """A warning at the line that called this package, past scikit-learn's wrappers around its methods."""
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("factorstream", "sklearn"):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, stacklevel=level)
+    warnings.warn(message, kind, stacklevel=level)
 
 
 def refuse_one_dimension(X: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..estimators._absurd import AbsurdValueWarning
 from ..estimators.dictionary_filter import DictionaryFilter
 from ..sources.columns import take_names
 from ..sources.stream import Row, TextStream
@@ -30,7 +31,7 @@ class Counts(NamedTuple):
     texts: int = 0
     """Cells that are no numbers in columns of numbers; they stay as they are."""
     absurd: int = 0
-    """Values out of all proportion, which the model took as missing."""
+    """Rows with values out of all proportion, which the model took as missing."""
 
 
 class OnlineFilling:
@@ -76,20 +77,22 @@ class OnlineFilling:
     def _filled(self, row: Row) -> list[str]:
         values, gaps = self._stream.numbers(row, self._columns)
         texts = int(np.count_nonzero(np.isnan(values[0]) & ~np.array(gaps)))
-        with warnings.catch_warnings(record=True) as absurd:  # one sentence for each would not end
+        with warnings.catch_warnings(record=True) as warned:  # one sentence for each absurd value would not end
             warnings.simplefilter("always", UserWarning)
             self.model.partial_fit(values)
             self._known |= ~np.isnan(values[0])
             open_gaps = np.array(gaps) & self._known
             answer, lower, upper = self._answer(values, open_gaps)
+        absurd = any(issubclass(one.category, AbsurdValueWarning) for one in warned)
+        for one in warned:
+            if not issubclass(one.category, AbsurdValueWarning):
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
         cells = list(row.cells)
         for at in np.flatnonzero(open_gaps).tolist():
             cells[self._columns[at]] = self._stream.cells.written(answer[at])
         filled, left = int(open_gaps.sum()), int(np.count_nonzero(gaps)) - int(open_gaps.sum())
         old = self.counts
-        self.counts = Counts(
-            old.rows + 1, old.filled + filled, old.left + left, old.texts + texts, old.absurd + bool(absurd)
-        )
+        self.counts = Counts(old.rows + 1, old.filled + filled, old.left + left, old.texts + texts, old.absurd + absurd)
         if self._level is None:
             return cells
         places = {j: at for at, j in enumerate(self._columns)}

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..extras import MissingExtraError, require
 from .table import (
     Array,
     Format,
@@ -37,10 +38,12 @@ class _ParquetTable:
     def __init__(self, raw: bytes, missing: Sequence[str]) -> None:
         self.raw, self._missing = raw, missing
         try:
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-        except ImportError:
-            raise TableError('reading Parquet needs pyarrow; run `pip install "factorstream[frames]"`') from None
+            require("pyarrow", extra="frames")
+        except MissingExtraError as problem:  # the sentence goes on from "FILE cannot be used:"
+            raise TableError(f"{str(problem)[0].lower()}{str(problem)[1:].rstrip('.')}") from None
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         try:
             self._table = pq.read_table(pa.BufferReader(raw))
         except (pa.ArrowException, OSError):
