@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.fuzz_rows import Rng, contained, one_of, random_values
+from factorstream.estimators._absurd import AbsurdValueWarning
 from factorstream import (
     BayesianFactorization,
     BroydenFactorization,
@@ -197,7 +198,7 @@ def run_case(number: int, seed: int) -> list[Finding]:
             what = [one for one in what if one != HOLDS_NAN]
         if failed and fingerprint(model) != before:
             what.append("the call failed and changed the estimator")
-        what += [_told(w) for w in caught if w.category is not UserWarning]
+        what += [_told(w) for w in caught if w.category not in (UserWarning, AbsurdValueWarning)]
         text = " ".join(repr(model).split())
         found += [Finding(number, text, name, " ".join(one.split())) for one in what]
     return found

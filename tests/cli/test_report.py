@@ -31,6 +31,18 @@ def test_a_filled_table(capsys, tmp_path, monkeypatch):
     np.testing.assert_allclose(known["filled"][:, :3], filled, rtol=1e-8)
 
 
+def test_names_are_not_marked_up(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    header, rows, _, _ = table(n=40)
+    header[1], header[-1] = "x**2", "y**2"
+    write(tmp_path / "a`b`.csv", header, rows)
+    assert say(capsys, "impute", "a`b`.csv", "-o", "y.csv", "--report", "r.html", "-q")[0] == 0
+    page = (tmp_path / "r.html").read_text()
+    assert re.search(r"had no part in it: [^<]*x\*\*2, y\*\*2", page)
+    assert re.search(r"<title>[^<]* in a`b`\.csv", page)
+    assert re.search(r"<h1>[^<]* in a`b`\.csv", page)
+
+
 def test_time_steps_to_come_and_strange_ones(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     series(tmp_path / "x.csv", n=48, left_out=(9,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from factorstream.report.page import Chart, Charts, Code, Number, Page, Part, Picture, Words, render, write_page
+from factorstream.report.page import Chart, Charts, Code, Number, Page, Part, Picture, Words, plain, render, write_page
 from factorstream.report.tables import Column, Estimate, Shown, Table
 
 EVIL = "<script>alert(1)</script> & \"'{{ 7 * 7 }}"
@@ -31,6 +31,12 @@ def test_lists_in_words():
     assert text.count("<ul>") == 1
     assert re.findall(r"<li>(.*?)</li>", text) == ["b", "c"]
     assert "<p>d <strong>e</strong> <code>f</code></p>" in text
+
+
+def test_names_are_not_marked_up():
+    name = r"x**2, y**2 `z` \\server\*"
+    text = render(page(Words([f"**Column {plain(name)}** is `{plain(name)}`."])))
+    assert f"<p><strong>Column {name}</strong> is <code>{name}</code>.</p>" in text
 
 
 def test_no_text_becomes_markup_wherever_it_stands():

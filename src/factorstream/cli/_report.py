@@ -62,6 +62,7 @@ def write_report_page(
     if path is None:
         return
     from ..report.model_report import Told, write_report
+    from ..report.page import plain
     from ..sources.columns import take_names, use_names
 
     if not hasattr(subject.model, "predict_interval"):
@@ -70,8 +71,8 @@ def write_report_page(
     told = Told(
         columns=subject.names if _is_plain(X) else (),
         source="standard input" if str(subject.source) == "-" else subject.source.name,
-        done=words.notes[:1],
-        left_out=[*_no_numbers(subject.others), *words.caveats],
+        done=[plain(note) for note in words.notes[:1]],
+        left_out=[plain(text) for text in (*_no_numbers(subject.others), *words.caveats)],
         parts=parts,
         settings={"command": command_line()},
         code=_code(subject, level or 0.95),

@@ -21,7 +21,7 @@ from .document import PACKAGES, versions
 from .given import Answers, Given, answers, given
 from .lines import python_lines, settings_of, written
 from .measure import Measured, NotMeasuredError, measure
-from .page import Charts, Code, Number, Page, Part, Words, write_page
+from .page import Charts, Code, Number, Page, Part, Words, plain, write_page
 from .parts import before_and_after, fills, quality
 from .tables import Cell, Column, Table
 from .words import many, percent, pooled
@@ -131,7 +131,7 @@ def _page(
         if level in measured.inside:
             share = float(measured.inside[level].mean())
             numbers.append(Number(f"{100 * share:.1f}%", f"of hidden values lie in their {100 * level:g}% intervals"))
-    where = f" in {source}" if source else ""
+    where = f" in {plain(source)}" if source else ""
     return Page(
         title=f"{many(filled, 'gap')} filled{where}" if filled else f"No gap{where}",
         lead="What was missing, what stands there now, how sure that is, and how good such fills are on values that "

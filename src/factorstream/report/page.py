@@ -35,6 +35,7 @@ __all__ = [
     "Part",
     "Picture",
     "Words",
+    "plain",
     "render",
     "write_page",
 ]
@@ -45,7 +46,10 @@ TALL = 15
 
 @dataclass(frozen=True)
 class Words:
-    """Paragraphs; texts that begin with ``- `` are items of a list. ``**bold**`` and `` `code` `` are marked up."""
+    """Paragraphs; texts that begin with ``- `` are items of a list. ``**bold**`` and `` `code` `` are marked up.
+
+    Names that others have given go through `plain` first.
+    """
 
     texts: Sequence[str]
     kind: ClassVar[str] = "words"
@@ -182,12 +186,26 @@ def _environment() -> Environment:
     return environment
 
 
+def plain(text: str) -> str:
+    """Text of which nothing is marked up: a backslash before what would be, as in Markdown.
+
+    >>> print(plain("x**2"))
+    x\\*\\*2
+    """
+    return re.sub(r"([\\*`])", r"\\\1", text)
+
+
 def _inline(text: str) -> str:
-    """Escaped text, with the Markdown marks ``**bold**`` and ```code``` as HTML."""
+    """Escaped text, with the Markdown marks ``**bold**`` and ```code``` as HTML, and what `plain` has kept as it is."""
     from markupsafe import Markup, escape
 
-    escaped = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", str(escape(text)))
-    return Markup(re.sub(r"`(.+?)`", r"<code>\1</code>", escaped))
+    kept = {"\\": "\ue000", "*": "\ue001", "`": "\ue002"}  # code points that are nobody's, until the marks are gone
+    marked = re.sub(r"\\([\\*`])", lambda found: kept[found[1]], str(escape(text)))
+    marked = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", marked)
+    marked = re.sub(r"`(.+?)`", r"<code>\1</code>", marked)
+    for character, stand_in in kept.items():
+        marked = marked.replace(stand_in, character)
+    return Markup(marked)
 
 
 class _Cell(NamedTuple):

@@ -15,7 +15,7 @@ from ..extras import require
 from ..files import check_writable
 from ..text import listed
 from .document import versions
-from .page import Block, Code, Gallery, Number, Page, Part, Picture, Words, write_page
+from .page import Block, Code, Gallery, Number, Page, Part, Picture, Words, plain, write_page
 from .tables import Cell, Column, Table
 from .words import many
 
@@ -56,8 +56,8 @@ def write_picture_report(
     n_pictures, n_filled = sum(len(one.names) for one in restored), sum(one.n_filled for one in restored)
     ways = listed(dict.fromkeys(one.method for one in restored))
     done = [
-        f"{many(n_filled, 'damaged pixel')} of {many(n_pictures, 'picture')} in {source} were filled by {ways}. All "
-        "other pixels are as they were read; a JPEG file changes them a little when it is written."
+        f"{many(n_filled, 'damaged pixel')} of {many(n_pictures, 'picture')} in {plain(source)} were filled by {ways}. "
+        "All other pixels are as they were read; a JPEG file changes them a little when it is written."
     ]
     rows: list[dict[str, Cell]] = [{"name": name, "value": value} for name, value in settings.items()]
     pairs = [Column("name", "", numeric=False), Column("value", "", numeric=False)]
@@ -72,7 +72,7 @@ def write_picture_report(
     return write_page(
         path,
         Page(
-            title=f"{many(n_filled, 'pixel')} filled in {source}",
+            title=f"{many(n_filled, 'pixel')} filled in {plain(source)}",
             lead="What was damaged, what stands there now, and how good such fills are on pixels that were hidden on "
             "purpose.",
             parts=parts,
@@ -117,12 +117,12 @@ def _pictures(restored: Sequence[Restored]) -> list[Block]:
         least_sure = float(np.max(std, initial=0.0, where=np.isfinite(std))) or 1.0
         low, high = (0.0, 255.0) if after.dtype == np.uint8 else (float(np.min(after)), float(np.max(after)))
         views = [
-            ("before", "red: damaged", np.where(filled[..., None], RED, _colours(before, low, high))),
+            ("before", " (red: damaged)", np.where(filled[..., None], RED, _colours(before, low, high))),
             ("after", "", _colours(after, low, high)),
-            ("how sure", "the brighter, the less", _colours(np.nan_to_num(std, nan=least_sure), 0.0, least_sure)),
+            ("how sure", " (the brighter, the less)", _colours(np.nan_to_num(std, nan=least_sure), 0.0, least_sure)),
         ]
         pictures = [
-            Picture(f"{k}-{what}", _png(pixels), f"{name}: {what}", f"{name}, {what}{f' ({hint})' if hint else ''}")
+            Picture(f"{k}-{what}", _png(pixels), f"{name}: {what}", f"{plain(name)}, {what}{hint}")
             for what, hint, pixels in views
         ]
         blocks.append(Gallery(pictures))

@@ -18,6 +18,7 @@ from ..estimators.sequence import SequenceFilter
 from ..text import counted, listed
 from .given import Answers, Given
 from .measure import Measured
+from .page import plain
 
 Array = NDArray[Any]
 
@@ -127,7 +128,7 @@ def why_gaps(found: Given) -> list[str]:
     said = missingness(found.panel.values)
     names: dict[object, str] = dict(enumerate(found.names))
     related = tuple(names.get(one) for one in said.related)
-    return [str(said._replace(columns=found.names, related=related))]
+    return [plain(str(said._replace(columns=found.names, related=related)))]
 
 
 def how_measured(found: Given, measured: Measured) -> list[str]:
@@ -148,7 +149,7 @@ def how_measured(found: Given, measured: Measured) -> list[str]:
     worse = [found.names[j] for j in beaten(measured)]
     if worse:
         simple = "the mean" if line is None else "the mean or a straight line"
-        texts.append(f"In {many(len(worse), 'column')} {simple} was better: {listed(worse, 8)}.")
+        texts.append(f"In {many(len(worse), 'column')} {simple} was better: {plain(listed(worse, 8))}.")
     texts.append(
         "Hidden values tell about the gaps only as far as gaps come about by chance. Where values are missing because "
         "of what they are, as above the end of a scale, fills may be further off."
@@ -201,14 +202,14 @@ def how_calibrated(measured: Measured, level: float) -> list[str]:
 def left_out(found: Given, said: Answers, known: Sequence[str]) -> list[str]:
     """What had no part in the fills, and why; ``known`` are sentences of the caller."""
     texts = [text.removeprefix("- ") for text in known]
-    texts += [f"Column “{name}” holds {what}." for name, what in found.unused]
+    texts += [f"Column “{plain(name)}” holds {what}." for name, what in found.unused]
     empty = found.gap.all(axis=0)
     dropped = empty & np.isnan(said.filled).all(axis=0)
     unknown = "nothing is known that could fill them; their intervals are infinite"
     for which, fate in ((dropped, "they are not in the filled table"), (empty & ~dropped, unknown)):
         if which.any():
             names = listed([found.names[j] for j in np.flatnonzero(which)], 20)
-            texts.append(f"Columns without any value ({names}): {fate}.")
+            texts.append(f"Columns without any value ({plain(names)}): {fate}.")
     texts += _absurd(found)
     said_above = ("X has an absurd value", "Dropping features")
     texts += [text for text in said.warned if not text.startswith(said_above)]

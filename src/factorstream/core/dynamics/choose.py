@@ -51,7 +51,7 @@ up to 2.3% more error at 2 and 1.3% at 5, and the width of intervals moves by up
 It matters where a stream chooses its kind of model: gaps have 15% more error at 2 and 23% more at 5, forecasts 6%, and
 intervals hold 2 and 3 points less (``benchmarks/sequence_defaults.py``)."""
 TRIAL_SWEEPS = 8
-"""Sweeps of a fit on whose errors something is judged, at most. Not tuned: see `choose`."""
+"""Sweeps of a fit on whose errors something is judged, at most: see ``sweeps`` of `choose`."""
 PRIOR_COUNT = 100.0
 """Pseudo-count that shrinks the factor on intervals to 1, so that few entries do not decide. Not tuned: between 30 and
 300 the width moves by +0.6% to -0.9%, the coverage by at most 0.3 points (``benchmarks/sequence_defaults.py``)."""
