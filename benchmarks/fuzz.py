@@ -30,7 +30,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.fuzz_rows import Rng, contained, one_of, random_values
-from factorstream.estimators._absurd import AbsurdValueWarning
 from factorstream import (
     BayesianFactorization,
     BroydenFactorization,
@@ -41,6 +40,7 @@ from factorstream import (
     SGDFactorization,
     load,
 )
+from factorstream.estimators._absurd import AbsurdValueWarning
 
 
 class Finding(NamedTuple):
