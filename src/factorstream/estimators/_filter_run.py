@@ -282,7 +282,9 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
 def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell, step: Step, note: str) -> tuple[FilterRun, float]:
     """One pass over X in the given order; returns the dictionary's mean share of the variance (∞: no posterior)."""
     model, size, state, columns = run.settings.model, run.settings.block_size, run.filter, run.columns
-    at_once = GATHERED if is_sparse(X) else max(4, GATHERED_VALUES // (size * X.shape[1])) * size
+    at_once = GATHERED if is_sparse(X) else 4 * size
+    if size >= SMALLEST_BLOCK and not is_sparse(X):  # whoever gives a smaller size wants little at a time
+        at_once = max(4, GATHERED_VALUES // (size * X.shape[1])) * size
     infos = []
     for first in range(0, X.shape[0], at_once):
         rows = X[order[first : first + at_once]]
