@@ -103,7 +103,7 @@ class _Work:
 
     @property
     def share(self) -> float | None:
-        """Of the work that is done; None if nobody knows how much there is."""
+        """Which share of the work is done, from 0 to 1; None where the total is not known."""
         return None if not self.total else min(max(self.now[0] / self.total, 0.0), 1.0)
 
     @property

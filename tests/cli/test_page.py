@@ -1,4 +1,4 @@
-"""docs/command-line.md is true: its commands run from top to bottom and say what the page says."""
+"""Runs every command of docs/command-line.md, from top to bottom, and compares what it prints with the page."""
 
 from __future__ import annotations
 

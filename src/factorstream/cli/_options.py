@@ -14,9 +14,11 @@ __all__ = [
     "Parsed",
     "fraction",
     "model_option",
+    "most_components_option",
     "plot_option",
     "reading_options",
     "refuse_settings",
+    "robust_option",
     "save_option",
     "seed_option",
     "whole_number",
@@ -124,6 +126,15 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+robust_option = click.option("--robust", is_flag=True, help="let gross outliers lose their weight")
+most_components_option = click.option(
+    "--components",
+    type=COMPONENTS,
+    default="auto",
+    show_default=True,
+    metavar="N",
+    help="most components to use, or auto",
+)
 seed_option = click.option(
     "--seed", type=Parsed("seed", _seed), default=0, show_default=True, metavar="S", help="of the fit"
 )

@@ -62,8 +62,9 @@ def COMMAND(words: Words, output: Path, seed: int) -> None:
     words.fact(files=list(map(str, files)), gaps_filled=done.n_gaps, components=done.n_components, **found._asdict())
     words.show(
         f"Removed {counted(done.n_gaps, 'value')} of 178 wines, and filled them with {done.n_components} components.\n"
-        f"Error {found.error:.2f} deviations of a column, column means {found.error_of_means:.2f}; "
-        f"{found.held:.0%} of the bounds of {LEVEL:.0%} hold the value that was removed.\n\n"
+        f"Error of the filled values, in standard deviations of their column: {found.error:.2f}; "
+        f"column means as fills: {found.error_of_means:.2f}.\n"
+        f"Of the {LEVEL:.0%} intervals, {found.held:.0%} hold the removed value.\n\n"
         f"Open {files[0]}. Also written: {', '.join(map(str, files[1:]))}.\n\n"
         "Then try:\n"
         f"  factorstream info {filled}\n"

@@ -13,12 +13,13 @@ from ._caveats import say_caveats
 from ._command import STANDARD, Words, command
 from ._files import check_output, check_picture, read_model, save_model, write, write_picture
 from ._options import (
-    COMPONENTS,
     FILE,
     model_option,
+    most_components_option,
     plot_option,
     reading_options,
     refuse_settings,
+    robust_option,
     save_option,
     seed_option,
 )
@@ -35,15 +36,8 @@ __all__ = ["COMMAND"]
 @click.option(
     "-o", "--output", type=FILE, default=Path("factors"), show_default=True, metavar="DIR", help="folder for the files"
 )
-@click.option(
-    "--components",
-    type=COMPONENTS,
-    default="auto",
-    show_default=True,
-    metavar="N",
-    help="most components to use, or auto",
-)
-@click.option("--robust", is_flag=True, help="let gross outliers lose their weight")
+@most_components_option
+@robust_option
 @plot_option
 @reading_options
 @seed_option

@@ -19,6 +19,7 @@ from ._options import (
     plot_option,
     reading_options,
     refuse_settings,
+    robust_option,
     save_option,
     whole_number,
 )
@@ -45,7 +46,7 @@ __all__ = ["COMMAND"]
     help="probability with which the columns NAME_lower and NAME_upper hold the value to come",
 )
 @click.option("--components", type=COMPONENTS, metavar="N", help="most components that the series share (default: 10)")
-@click.option("--robust", is_flag=True, help="let gross outliers lose their weight")
+@robust_option
 @plot_option
 @reading_options
 @model_option

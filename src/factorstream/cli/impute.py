@@ -13,12 +13,13 @@ from ._command import STANDARD, BadInputError, Words, command
 from ._files import check_output, read_model, save_model, write, written_to
 from ._impute_notes import impute_caveats, impute_summary
 from ._options import (
-    COMPONENTS,
     FILE,
     fraction,
     model_option,
+    most_components_option,
     reading_options,
     refuse_settings,
+    robust_option,
     save_option,
     seed_option,
 )
@@ -54,15 +55,8 @@ __all__ = ["COMMAND"]
 @click.option(
     "--sequence", is_flag=True, help="rows are time steps in order: fill them by what comes before and after them too"
 )
-@click.option(
-    "--components",
-    type=COMPONENTS,
-    default="auto",
-    show_default=True,
-    metavar="N",
-    help="most components to use, or auto",
-)
-@click.option("--robust", is_flag=True, help="let gross outliers lose their weight")
+@most_components_option
+@robust_option
 @reading_options
 @seed_option
 @model_option

@@ -92,8 +92,11 @@ def _come_again(value: Array, fill: Array, n: int) -> Array:
 
 
 def _doubtful(X: Rows) -> Array:
-    """Columns whose range is more than FAR times the usual distance of a few values from their median, or that reach as
-    far as huge fill values (m, boolean)."""
+    """Which columns have to be searched for absurd values (m, boolean).
+
+    Those whose range is more than FAR times the median distance of some sampled values from their own median, and
+    those whose extremes are as large as huge fill values.
+    """
     if is_sparse(X):
         stored = X.tocsc()
         return _far_apart(*_of_stored(stored.data, stored.indptr))

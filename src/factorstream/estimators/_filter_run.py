@@ -282,9 +282,7 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
 def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell, step: Step, note: str) -> tuple[FilterRun, float]:
     """One pass over X in the given order; returns the dictionary's mean share of the variance (∞: no posterior)."""
     model, size, state, columns = run.settings.model, run.settings.block_size, run.filter, run.columns
-    at_once = GATHERED if is_sparse(X) else 4 * size
-    if size >= SMALLEST_BLOCK and not is_sparse(X):  # whoever gives a smaller size wants little at a time
-        at_once = max(4, GATHERED_VALUES // (size * X.shape[1])) * size
+    at_once = _rows_at_once(X, size)
     infos = []
     for first in range(0, X.shape[0], at_once):
         rows = X[order[first : first + at_once]]
@@ -294,6 +292,14 @@ def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell, step: Step, note: s
         step(run.n_passes * X.shape[0] + min(first + at_once, X.shape[0]), note)
     run = _recorded(run._replace(columns=columns), state, FilterRecord.join(infos), tell)
     return run, run.records[-1][-1].get("dictionary_share", np.inf)
+
+
+def _rows_at_once(X: Rows, size: int) -> int:
+    """Rows to bring into order together. Whoever gives a block size below ours wants little at a time."""
+    if is_sparse(X):
+        return GATHERED
+    blocks = 4 if size < SMALLEST_BLOCK else max(4, GATHERED_VALUES // (size * X.shape[1]))
+    return blocks * size
 
 
 def _recorded(run: FilterRun, state: FilterState, info: FilterRecord, tell: Tell, n_new: int = 0) -> FilterRun:

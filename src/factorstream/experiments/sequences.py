@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..estimators.sequence import SequenceFilter
 from ..masks import segment_mask
 from ..metrics import coverage, rmse
+from ..report.measure import straight_lines
 
 __all__ = ["FRACTIONS", "METHODS", "PUBLISHED", "Excerpt", "Method", "Score", "Sequences", "interpolate", "run"]
 
@@ -95,13 +96,7 @@ def interpolate(X: Array) -> Array:
     >>> interpolate(np.array([[np.nan], [1.0], [np.nan], [3.0]])).T
     array([[1., 1., 2., 3.]])
     """
-    filled = X.copy()
-    rows = np.arange(len(X))
-    for column in filled.T:
-        seen = ~np.isnan(column)
-        if seen.any():
-            column[~seen] = np.interp(rows[~seen], rows[seen], column[seen])
-    return filled
+    return straight_lines(X, np.arange(len(X)))
 
 
 def smoothed(X: Array) -> tuple[Restored, ...]:

@@ -12,7 +12,7 @@ from ..estimators.sequence import SequenceFilter
 from ..sources.table import Array, NewColumn, TableError
 from ..sources.timeline import refuse_newest_first
 from .filling import quietly
-from .reading import FITTING, Given, Reading, Steps, named, read_given
+from .reading import FITTING, MOST_STATES, Given, Reading, Steps, named, read_given
 
 __all__ = ["Detection", "DetectionSettings", "Strange", "detect_file", "table_of"]
 
@@ -20,8 +20,6 @@ COMPONENTS = 5
 """Most components of a model of rows, unless given, and never more than half the columns. Not tuned, and not the best
 for every table: ``benchmarks/strange_rows.py`` finds malignant rows among benign ones of the breast cancer data with an
 area under the curve of 0.894 (1 component), 0.909 (5) and 0.932 (10), where single draws differ by 0.08."""
-STEPS_COMPONENTS = 10
-"""Most shared states of a model of time steps, unless given: the default of `SequenceFilter`."""
 BLAMED = 3
 """Columns named for each row. Not tuned: what fits in a line."""
 LEAST_AWAY = 2.0
@@ -152,7 +150,7 @@ class _Found(NamedTuple):
 def _new(X: Array, settings: DetectionSettings) -> Any:
     if settings.sequence:
         return SequenceFilter(
-            settings.components or min(STEPS_COMPONENTS, len(X)), robust=settings.robust, verbose=settings.verbose
+            settings.components or min(MOST_STATES, len(X)), robust=settings.robust, verbose=settings.verbose
         )
     half = max(1, min(COMPONENTS, X.shape[1] // 2))
     return DictionaryFilter(settings.components or half, random_state=settings.seed, verbose=settings.verbose)

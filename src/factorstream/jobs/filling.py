@@ -12,14 +12,12 @@ import numpy as np
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..estimators.sequence import SequenceFilter
 from ..sources.table import Array, Bounds
+from .reading import MOST_STATES
 
 __all__ = ["fill", "fitted", "interval", "n_known", "quietly"]
 
 CELLS_AT_ONCE = 1_000_000
 """Entries filled between two reports of progress: 8 MB of float64. Not tuned; the numbers do not depend on it."""
-
-COMPONENTS = 10
-"""Most shared states of a sequence where they are "auto": the default of `SequenceFilter`."""
 
 SAID_BETTER = ("X has an absurd value", "Bounds are infinite")
 """How warnings begin that are not shown: commands say the same with the names of columns."""
@@ -40,7 +38,7 @@ def fitted(
     """A model of the rows of X, or of X as a sequence of time steps."""
     model: Any
     if sequence:
-        most = min(COMPONENTS, len(X)) if isinstance(components, str) else components
+        most = min(MOST_STATES, len(X)) if isinstance(components, str) else components
         model = SequenceFilter(most, robust=robust, calibrate=calibrate, verbose=verbose)
     else:
         model = LowRankImputer(components, robust=robust, calibrate=calibrate, random_state=seed, verbose=verbose)

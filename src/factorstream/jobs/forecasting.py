@@ -14,12 +14,9 @@ from ..sources.delimited import write_delimited
 from ..sources.table import Array, NewColumn, TableError
 from ..sources.timeline import counted_on, refuse_newest_first
 from .filling import quietly
-from .reading import FITTING, Given, Reading, Steps, named, read_given
+from .reading import FITTING, MOST_STATES, Given, Reading, Steps, named, read_given
 
 __all__ = ["Forecast", "ForecastSettings", "forecast_file", "forecast_model"]
-
-COMPONENTS = 10
-"""Most shared states, unless given: the default of `SequenceFilter`, which has no more than rows."""
 
 
 class ForecastSettings(NamedTuple):
@@ -76,7 +73,7 @@ def forecast_file(
         with quietly():
             if model is None:
                 model = SequenceFilter(
-                    settings.components or min(COMPONENTS, len(X)), robust=settings.robust, verbose=settings.verbose
+                    settings.components or min(MOST_STATES, len(X)), robust=settings.robust, verbose=settings.verbose
                 ).fit(X)
                 model.verbose = 0
             else:

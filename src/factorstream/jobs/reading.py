@@ -14,13 +14,17 @@ from ..sources.table import Array, Table, TableError
 from ..sources.tables import read_table
 from ..sources.timeline import Timeline, counting_columns, timeline
 
-__all__ = ["FITTING", "Given", "Reading", "Steps", "named", "read_given"]
+__all__ = ["FITTING", "MOST_STATES", "Given", "Reading", "Steps", "named", "read_given"]
 
 Steps = Callable[[str], None]
 """Called with the name of every step of the work when it begins. Fits say themselves how far they are (``verbose``)."""
 
 FITTING = "fitting"
 """The name of the step in which a model is fitted."""
+
+
+MOST_STATES = 10
+"""States that a `SequenceFilter` has where their number is not given, if there are as many rows: its own default."""
 
 
 class Reading(NamedTuple):

@@ -94,7 +94,10 @@ def calibration(
 
 
 def draw_calibration(ax: Axes, promised: Sequence[float], held: Sequence[float], n: int, name: str) -> Axes:
-    """Add the curve of shares that intervals hold of n entries; the first one comes with the diagonal and its band."""
+    """Add one model's curve: which share of n entries its intervals held, against the share that they promised.
+
+    The first curve on the Axes also draws the diagonal, where both are equal, and how far chance may lead from it.
+    """
     drawn = _curves_on(ax)
     if not drawn:
         _promise(ax, n)

@@ -155,7 +155,9 @@ def typical_run(gap: Array, fraction: float) -> int:
 
 
 def straight_lines(values: Array, x: Array) -> Array:
-    """Gaps filled by the straight line between the values on either side; beyond the ends by the nearest value.
+    """Every column with its gaps filled by linear interpolation.
+
+    Before its first known value and after the last one, that value is repeated.
 
     >>> straight_lines(np.array([[0.0], [np.nan], [2.0], [np.nan]]), np.arange(4.0)).ravel()
     array([0., 1., 2., 2.])

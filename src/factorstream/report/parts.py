@@ -1,4 +1,4 @@
-"""The parts of a model's report that have drawings and tables."""
+"""The sections of a model's report that are drawings or tables, one function for each."""
 
 from __future__ import annotations
 
