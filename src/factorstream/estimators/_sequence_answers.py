@@ -20,7 +20,7 @@ from ..core.dynamics.scale import student_factor
 from ..core.dynamics.stream import in_units
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
-from ..tall.threads import limited
+from ..cores import limited
 from ._absurd import asked
 from ._gaps import warn_of_gaps
 from ._sequence_attributes import SequenceAttributes

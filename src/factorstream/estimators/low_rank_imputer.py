@@ -18,8 +18,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from ..core.absurd import seen_in
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
+from ..cores import limited
 from ..tall.rows import with_data
-from ..tall.threads import limited
 from . import _bayesian_run
 from ._absurd import asked, without_absurd
 from ._bayesian_run import BayesianRun

@@ -16,7 +16,7 @@ from ..core.dynamics.fit import fit
 from ..core.dynamics.scale import LEAST_KNOWN, standards
 from ..core.dynamics.stream import followed, new_stream, resumed
 from ..core.linalg import Array
-from ..tall.threads import limited
+from ..cores import limited
 from ._absurd import check_size, without_absurd
 from ._columns import marked
 from ._reported import Reported

@@ -13,9 +13,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from conftest import low_rank
 from factorstream import DictionaryFilter
+from factorstream.cores import limited
 from factorstream.estimators import _validation
 from factorstream.tall import rows
-from factorstream.tall.threads import limited
 
 
 def gappy(rng, n=40, m=10, missing=0.2):
@@ -66,7 +66,7 @@ THREADS = """
 from threading import Barrier, Thread
 import numpy, scipy.linalg
 from threadpoolctl import threadpool_info, threadpool_limits
-from factorstream.tall.threads import limited
+from factorstream.cores import limited
 
 def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
