@@ -1,7 +1,7 @@
 """Work in pieces, which the threads take one after another.
 
 The pieces follow from the sizes of the arrays alone, and sums are taken in their order: the same bits come out whatever
-the number of threads.
+the number of threads. Only a large matrix product has others on one thread (:func:`product`).
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ rounding only."""
 MOST = 64
 """Pieces of one dimension at most. Not tuned: as many as large machines have cores; speed and rounding only."""
 
-TILE = 64
-"""Rows of a matrix product, and half the columns, that are made at once, at least: BLAS copies its factors into another
-order first, which such a tile pays for. Not tuned; speed and rounding only."""
+WIDEST, LOWEST, STRIPS = 1024, 64, 32
+"""Tiles of a matrix product: columns at most, rows at least, and how many of them one below the other at most. BLAS
+copies its factors into another order first, which wide and high tiles pay for: 64 × 861 has three quarters of the speed
+of the whole, 128 × 861 nine tenths, 64 × 144 half (846 × 4096 × 861, one core). Speed and rounding only."""
 
 FEW, SHORT = 16, 2**16
 """Where there are fewer tiles than FEW, and the result has at most SHORT entries, the sums are divided instead. Not
@@ -78,40 +79,39 @@ def each_of(function: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
 def product(A: Array, B: Array, out: Array | None = None, add: bool = False) -> Array:
     """The matrix product AB; into ``out``, or added to what is there.
 
-    In tiles of the result, and where these are few, in pieces of the sum, whose results are added up.
+    One thread leaves it to BLAS as it is, several make a part of the result each: the bits may differ by rounding.
     """
     n, k, m = len(A), B.shape[0], B.shape[1]
     cost = MULTIPLICATION * n * k * m
-    if cost < 2 * PIECE:
-        if out is None:
-            return A @ B
+    if cost < 2 * PIECE or n_threads() == 1:
         if add:
-            out += A @ B
+            assert out is not None  # for the type checker
+            step = max(n // STRIPS, 2 * LOWEST)  # a product of all rows would be another array as large as the result
+            for start in range(0, n, step):
+                out[start : start + step] += A[start : start + step] @ B
             return out
-        return np.matmul(A, B, out=out)
-    if out is None:
-        out, add = np.empty((n, m), np.result_type(A, B)), False
+        return A @ B if out is None else np.matmul(A, B, out=out)
+    result = np.empty((n, m), np.result_type(A, B)) if out is None else out
     tiles = _tiles(n, m, MULTIPLICATION * k)
     if len(tiles) < FEW and n * m <= SHORT:
-        total = sum_of_pieces(lambda s: A[:, s] @ B[s], k, cost)
-        np.add(out, total, out=out) if add else np.copyto(out, total)
-        return out
+        total = sum_of_pieces(lambda some: A[:, some] @ B[some], k, cost)
+        return np.add(result, total, out=result) if add else total
 
     def make(tile: tuple[slice, slice]) -> None:
         rows, columns = tile
         if add:
-            out[rows, columns] += A[rows] @ B[:, columns]
+            result[rows, columns] += A[rows] @ B[:, columns]
         else:
-            np.matmul(A[rows], B[:, columns], out=out[rows, columns])
+            np.matmul(A[rows], B[:, columns], out=result[rows, columns])
 
     each_of(make, tiles)
-    return out
+    return result
 
 
 def _tiles(n: int, m: int, cost: float) -> list[tuple[slice, slice]]:
     """The rows and columns of tiles of an n × m result, each entry of which costs so much."""
-    width = ceil(m / max(1, m // (2 * TILE)))
-    height = max(TILE, ceil(n / MOST), ceil(PIECE / (width * cost)))
+    width = ceil(m / ceil(m / WIDEST))
+    height = max(LOWEST, ceil(n / STRIPS), ceil(PIECE / (width * cost)))
     return [
         (slice(a, min(a + height, n)), slice(b, min(b + width, m)))
         for a in range(0, n, height)

@@ -83,7 +83,9 @@ class CoefficientPosterior(NamedTuple):
 
 def blocks(stop: int, width: int, budget: int = BUDGET, start: int = 0) -> Iterator[slice]:
     """Slices of range(start, stop) whose ``rows x width`` temporaries stay within the budget."""
-    step = max(1, budget // max(1, width))
+    n = max(stop - start, 1)
+    most = max(1, budget // max(1, width))
+    step = -(-n // -(-n // most))  # equal ones
     return (slice(s, min(stop, s + step)) for s in range(start, stop, step))
 
 
@@ -140,7 +142,7 @@ def coefficients(
     Sigma, logdet = np.empty((n, size(r))), np.empty(n)
     Cs = place.each(_over_noise, post.C, s2, r)
     K, Kmu = pack(prior.K), prior.K @ prior.mu
-    for b in blocks(n, size(q) + data.m):
+    for b in blocks(n, 2 * size(q)):
         A, h = place.total(_normal_equations, data.Y, data.W, b, M, Cs)
         h = h + Kmu
         if q > r:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...cores import PASS, sum_of_pieces
 from ..place import HERE, Place, Tall
 from .factors import Factors
 from .noise.variance import VarianceRule
@@ -56,15 +57,19 @@ def _collect(
     M = place.each(second_moment, post, s2)
     stats = place.each(_empty, s2, q)
     sums, tails = CoefficientSums(0.0, np.zeros(r), np.zeros((r, r)), 0.0), noise.no_sums()
-    for b in blocks(data.n, 2 * size(q) + 3 * data.m):
+    for b in blocks(data.n, 3 * size(q) + noise.width * data.m):
         rows = take_rows(data._replace(W=weights), b, place)
         coef = coefficients(rows, post, s2, prior, M, place)
         Z = moments(coef, r)
         weights, more = noise.reweigh(weights, data, b, coef, Z, M, post, s2, place)
         tails = tails + more
         stats = place.each(add_block, stats, data.Y, weights, b, coef, Z)
-        sums = _add_coefficients(sums, coef, unpack(Z.sum(axis=0), q)[:r, :r])
+        sums = _add_coefficients(sums, coef, unpack(sum_of_rows(Z), q)[:r, :r])
     return stats, sums, tails, weights
+
+
+def sum_of_rows(Z: Array) -> Array:
+    return np.asarray(sum_of_pieces(lambda some: Z[some].sum(axis=0), len(Z), PASS * Z.size))
 
 
 def _empty(s2: Array, q: int) -> Statistics:
