@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 from scipy.sparse import issparse
 
-from ..cores import MULTIPLICATION, PASS, each_piece, sum_of_pieces
+from ..cores import MULTIPLICATION, PASS, each_piece, pieces, sum_of
 
 Array = NDArray[Any]
 SparseRows = Any
@@ -69,12 +69,16 @@ def over_rows(function: np.ufunc, X: Array, initial: float) -> Array:
     return np.asarray(function.reduce(X, axis=0, initial=initial))
 
 
+def _gram_of(C: Array) -> Array:
+    C = C.astype(np.float64, copy=False)
+    return C.T @ C
+
+
 def gram(C: Array) -> Array:
     """CᵀC in float64, whatever C is stored in."""
-    return np.asarray(sum_of_pieces(lambda some: _gram(C[some]), len(C), MULTIPLICATION * C.size * C.shape[1]))
-
-
-def _gram(C: Array) -> Array:
+    parts = pieces(len(C), MULTIPLICATION * C.size * C.shape[1])
+    if len(parts) > 1:
+        return np.asarray(sum_of(_gram_of, [C[some] for some in parts]))
     C = C.astype(np.float64, copy=False)
     n, q = C.shape
     if n * q < FEW_ENTRIES or not TILE < q <= MOST_COLUMNS:

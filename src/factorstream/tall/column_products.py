@@ -90,7 +90,7 @@ def added_residuals(
     def add(features: slice) -> None:
         for some in pieces(features, B * r):
             CF = (C[some, :r] @ F_side_by_side).reshape(-1, B, r)
-            h = np.minimum(weights[groups[some]] * np.einsum("mbi,mbi->bm", CF, CF), 1.0)
+            h = np.minimum(weights[groups[some]] * np.sum(CF * CF, axis=2).T, 1.0)
             left = np.where(missing[:, some], 0.0, np.maximum(1.0 - taken[:, groups[some]], 0.0))
             new.squares[some] += np.sum(E[:, some] ** 2, axis=0)
             new.own[some] += np.sum((1.0 - h) ** 2 * left, axis=0)
@@ -107,7 +107,7 @@ def quadratic_forms(C: Array, T: Array) -> Array:
     def fill(features: slice) -> None:
         for some in pieces(features, r):
             part = C[some, :r].astype(np.float64, copy=False)
-            out[some] = np.einsum("ij,ij->i", part @ T, part)
+            out[some] = np.sum((part @ T) * part, axis=1)
 
     each_piece(fill, len(C), len(C) * r * (PASS + MULTIPLICATION * r))
     return out

@@ -31,8 +31,8 @@ from .packed import Array, Index, add_product, invert, layout, outer, pack, size
 BUDGET = 2**22
 """Floats in one temporary block: 32 MiB. Memory and speed only; no result depends on it."""
 
-CACHE = 2**18
-"""Floats in a temporary that should stay in a processor's cache: 2 MiB, which NumPy works on for a while without
+CACHE = 2**17
+"""Floats in a temporary that should stay in a processor's cache: 1 MiB, which NumPy works on for a while without
 Python's lock. Speed only."""
 
 ROUNDING = 1e-10
@@ -210,7 +210,8 @@ def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior
         w, y = W[:, features], Y[:, features]
         wy = w * y
         total.H[features] += wy.T @ coef.X
-        total.yy[features] += np.einsum("km,km->m", wy, y)
+        wy *= y
+        total.yy[features] += wy.sum(axis=0)
         total.N[features] += column_count(w)
 
     each_piece(add, W.shape[1], W.size * (3 * PASS + MULTIPLICATION * coef.X.shape[1]))

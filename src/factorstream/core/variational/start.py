@@ -200,8 +200,8 @@ def _square_and_count(R: Array, seen: Mask) -> tuple[float, float]:
     """Sum of squares and number of the entries that are seen."""
 
     def some(rows: slice) -> tuple[float, float]:
-        values = np.where(seen[rows], R[rows], 0.0)
-        return float(np.einsum("km,km->", values, values)), float(np.count_nonzero(seen[rows]))
+        values = np.where(seen[rows], R[rows], 0.0).ravel()
+        return float(values.dot(values)), float(np.count_nonzero(seen[rows]))
 
     total, count = sum_of_pieces(some, len(R), 2 * PASS * R.size)
     return total, count
