@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["UnusableOutputError", "check_writable", "make_folder", "write_atomic"]
+__all__ = ["UnusableOutputError", "check_folder", "check_writable", "make_folder", "write_atomic"]
 
 
 class UnusableOutputError(OSError):
@@ -78,6 +78,14 @@ def make_folder(folder: Path) -> None:
         raise UnusableOutputError(
             f"The folder {folder} cannot be written ({problem.strerror or problem}); choose another with --output."
         ) from None
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder of ``--output`` that could not be made or written, without making it."""
+    there = folder.absolute()
+    while not there.exists():
+        there = there.parent
+    make_folder(there)  # it is there: this only checks
 
 
 def _follow_links(path: Path) -> Path:

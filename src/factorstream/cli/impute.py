@@ -121,7 +121,7 @@ def COMMAND(
         completion = complete_file(source, settings, lambda what, share: begin(what), model)
         begin("writing")
         write(output, completion.content)
-        save_model(save_path, completion.model, completion.names)
+        save_model(save_path, completion.model, completion.names, None if model_path else completion.when)
     words.fact(
         gaps_filled=completion.n_gaps,
         columns_filled=completion.n_columns,

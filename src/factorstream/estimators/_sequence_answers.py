@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.absurd import without
 from ..core.absurd_rows import absurd_beside
-from ..core.dynamics.alarm import CUT, Alarm, watch
+from ..core.dynamics.alarm import Alarm, watch
 from ..core.dynamics.filter import entry, forecast
 from ..core.dynamics.fit import filtered, smoothed, steps
 from ..core.dynamics.levels import smooth_recent
@@ -48,7 +48,8 @@ class Alarms(NamedTuple):
     fired: Array
     """Whether the rule raised an alarm at this row."""
     score: Array
-    """Normal score of the size of the row's innovations; under the model about N(0, 1)."""
+    """Normal score of the size of the row's innovations; under the model about N(0, 1). Infinite where a value is
+    out of all proportion."""
     up: Array
     """CUSUM of scores above zero: it grows while rows are further off than the model expects; zero after an alarm."""
     down: Array
@@ -186,15 +187,16 @@ class SequenceAnswers(SequenceAttributes):
         """Where the rows stop behaving as the model says: change points, drift, failing sensors.
 
         A row's innovations e (observed minus predicted) have covariance S under the model, so eᵀS⁻¹e is
-        chi-squared. Its normal score (Wilson and Hilferty), standardised by its own slow mean and variance and cut
-        at ±4, is summed by a two-sided CUSUM: ``up = max(0, up + score - 1/2)``, ``down = max(0, down - score - 1/2)``.
+        chi-squared. Its normal score (Wilson and Hilferty), standardised by its own slow mean and variance, is
+        ``score``. Cut at ±4 it is summed by a two-sided CUSUM: ``up = max(0, up + score - 1/2)``, ``down = max(0, down
+        - score - 1/2)``.
         An alarm is raised, and both sums start again, when either exceeds the threshold at which independent
         N(0, 1) scores would raise ``alarm_rate`` alarms per row (Siegmund's approximation; 1e-4 gives 8.0).
         A lasting shift of the score by one standard deviation is found after about 17 rows, by two after 6. With
         ``robust=True`` outliers do not count. Without, a row far off raises no alarm itself (its ``score`` tells), but
         what it does to the state stays, and the rows after it may fire. A row with a value out of all proportion,
-        which all other questions take as missing, is an alarm of its own, with a ``score`` of 4; sums and later rows
-        are as if the value were missing. ``partial_fit`` raises no alarms during the first 256 rows of a stream
+        which all other questions take as missing, is an alarm of its own with an infinite ``score``; sums and later
+        rows are as if the value were missing. ``partial_fit`` raises no alarms during the first 256 rows of a stream
         (warm-up).
         Where the model does not hold even without a change, scores are correlated and false alarms more frequent.
 
@@ -210,7 +212,7 @@ class SequenceAnswers(SequenceAttributes):
             alarm, *facts = watch(alarm, innovation, h)
             rows.append((*facts, alarm.up, alarm.down))
         fired, score, up, down = (np.array(part) for part in zip(*rows, strict=True))
-        fired[absurd.row], score[absurd.row] = True, CUT
+        fired[absurd.row], score[absurd.row] = True, np.inf
         return Alarms(fired, score, up, down, when=marked_times(table, fired))
 
     def deviations(self, X: TableLike) -> TableLike:

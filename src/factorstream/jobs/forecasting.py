@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -12,8 +12,10 @@ from ..estimators.sequence import SequenceFilter
 from ..sources.columns import take_names
 from ..sources.delimited import write_delimited
 from ..sources.table import Array, NewColumn, TableError
-from ..sources.timeline import counted_on, refuse_newest_first
+from ..sources.timeline import Timeline, counted_on, refuse_newest_first
+from .clock import rows_between, take_times
 from .filling import quietly
+from .places import time_text
 from .reading import FITTING, MOST_STATES, Given, Reading, Steps, named, read_given
 
 __all__ = ["Forecast", "ForecastSettings", "forecast_file", "forecast_model"]
@@ -50,6 +52,10 @@ class Forecast(NamedTuple):
     """The rows that were read, with rows of NaN where a time step is left out."""
     columns: list[NewColumn]
     """What ``content`` has, before it is encoded."""
+    when: Timeline | None
+    """When the rows of the file are or, where a model went on alone, its last rows; None where nothing says it."""
+    between: int | None = 0
+    """Time steps without a row between the rows of the model and those of the file; None where nothing says it."""
 
 
 def forecast_file(
@@ -57,7 +63,8 @@ def forecast_file(
 ) -> Forecast:
     """Fit the rows of a file, which are time steps in order, and go on after the last one.
 
-    A model that was fitted before takes the rows of the file as those that come after its own.
+    A model that was fitted before takes the rows of the file as those that come after its own. If it knows when its
+    own were, steps between them count as rows without data; rows that it has seen are refused.
 
     Raises
     ------
@@ -68,6 +75,7 @@ def forecast_file(
     given = read_given(path, settings.reading, model)
     refuse_newest_first(given.table, named(path))
     X = given.X if given.when is None else given.when.spread(given.X)
+    between: int | None = 0
     tell(FITTING)
     try:
         with quietly():
@@ -77,25 +85,27 @@ def forecast_file(
                 ).fit(X)
                 model.verbose = 0
             else:
-                model = model.partial_fit(X)
+                between = rows_between(model, X, take_times(model), given.when)
+                model = model.partial_fit(np.vstack([np.full((between or 0, X.shape[1]), np.nan), X]))
             tell("forecasting")
             mean, std = model.forecast(settings.steps, return_std=True)
     except ValueError as problem:
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
     columns = list(_columns(given, settings, mean, std))
-    return Forecast(given.table.encode_new(columns), given.names, mean, std, model, given, X, columns)
+    return Forecast(
+        given.table.encode_new(columns), given.names, mean, std, model, given, X, columns, given.when, between
+    )
 
 
 def forecast_model(model: SequenceFilter, settings: ForecastSettings) -> Forecast:
     """Go on after the last row that a model has taken in; as comma-separated text."""
-    names = take_names(model)
-    found, deviations = model.forecast(settings.steps, return_std=True)
-    mean, std = (_numbers(part) for part in (found, deviations))
+    names, when = take_names(model), take_times(model)
+    mean, std = model.forecast(settings.steps, return_std=True)
     names = names or [f"column {j + 1}" for j in range(mean.shape[1])]
-    columns = [NewColumn("time", [str(time) for time in times])] if (times := _times(found)) is not None else []
+    columns = [] if when is None else [NewColumn("time", [time_text(one) for one in when.later(settings.steps)])]
     for j, name in enumerate(names):
         columns += _with_bounds(name, None, mean[:, j], std[:, j], settings.level)
-    return Forecast(write_delimited(columns), names, mean, std, model, None, None, columns)
+    return Forecast(write_delimited(columns), names, mean, std, model, None, None, columns, when)
 
 
 def _columns(given: Given, settings: ForecastSettings, mean: Array, std: Array) -> list[NewColumn]:
@@ -122,21 +132,3 @@ def _with_bounds(name: str, like: int | None, mean: Array, std: Array, level: fl
         NewColumn(f"{name}_lower", (mean - width).tolist()),
         NewColumn(f"{name}_upper", (mean + width).tolist()),
     ]
-
-
-def _numbers(answer: Any) -> Array:
-    """The numbers of an answer, which is a table where the model was fitted to tables."""
-    if isinstance(answer, np.ndarray):
-        return answer
-    from ..estimators._times import split_table
-
-    return np.asarray(split_table(answer)[0], dtype=np.float64)
-
-
-def _times(answer: Any) -> Any:
-    """The time stamps of an answer; None where it has none."""
-    if isinstance(answer, np.ndarray):
-        return None
-    from ..estimators._times import split_table
-
-    return split_table(answer)[1].times

@@ -79,6 +79,19 @@ def forecast(
     if not future.dated:
         future = future._replace(x=np.arange(steps, dtype=np.float64) + model.n_samples_seen_, row_word="row")
     before = None if X is None else _before(read_table(X), future, PAST * steps if past is None else past)
+    return draw_forecast(future, deviations, before, columns=columns, levels=levels, ax=ax)
+
+
+def draw_forecast(
+    future: Panel,
+    deviations: Array,
+    before: Panel | None,
+    *,
+    columns: Any = None,
+    levels: Sequence[float] = (0.5, 0.8, 0.95),
+    ax: Any = None,
+) -> AxesArray:
+    """What `forecast` draws, of rows to come and their deviations that are known already, and the rows before them."""
     places = chosen_columns(future, columns, range(min(SHOWN, len(future.columns))))
     axes = many_axes(ax, len(places), (9.0, 1.9))
     for one, place in zip(axes, places, strict=True):

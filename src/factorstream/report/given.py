@@ -65,12 +65,8 @@ class Given(NamedTuple):
 
     @property
     def is_fitted_to_it(self) -> bool:
-        """Whether the model was fitted to this very table.
-
-        A model keeps no rows. It keeps how many there were (an imputer: how many values each column had) and the least
-        and the greatest value of each column: if all of these are the table's, it is taken to be the same.
-        """
-        return _same_counts(self.model, self.gap) and _same_extremes(self.model, self.panel.values)
+        """Whether the model was fitted to this very table."""
+        return is_fitted_to(self.model, self.panel.values)
 
 
 class Answers(NamedTuple):
@@ -162,6 +158,15 @@ def _held(column: Any) -> str:
     except (TypeError, ValueError):
         return "no numbers"
     return "numbers that the model was not fitted to"
+
+
+def is_fitted_to(model: Any, values: Array) -> bool:
+    """Whether a model was fitted to these very rows.
+
+    A model keeps no rows. It keeps how many there were (an imputer: how many values each column had) and the least and
+    the greatest value of each column: if all of these are the table's, it is taken to be the same.
+    """
+    return _same_counts(model, np.isnan(values)) and _same_extremes(model, values)
 
 
 def _same_counts(model: Any, gap: Array) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -102,8 +104,13 @@ class _TextTable:
 
     def _line(self, row: int) -> int:
         """The number of the line of the file in which a row begins, counted from 1; cells may hold line ends."""
-        before = self._lines[: self._rows[row]]
-        return 1 + sum(1 + sum(cell.count("\n") for cell in cells) for cells in before)
+        return self._line_numbers[self._rows[row]]
+
+    @cached_property
+    def _line_numbers(self) -> list[int]:
+        """Where every line of cells begins, found once for all rows."""
+        heights = (1 + sum(cell.count("\n") for cell in cells) for cells in self._lines)
+        return list(accumulate(heights, initial=1))
 
     def _name_cell(self, column: OutputColumn) -> str:
         """The cell of the first line as it was written, or a new one for a new name."""

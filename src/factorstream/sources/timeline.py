@@ -11,7 +11,7 @@ import numpy as np
 
 from .table import Array, Table, TableError
 
-__all__ = ["Timeline", "counted_on", "counting_columns", "refuse_newest_first", "timeline"]
+__all__ = ["Timeline", "counted_on", "counting_columns", "refuse_newest_first", "regular_dates", "timeline"]
 
 LEAST_ROWS = 3
 """Rows that show a step: two can have any."""
@@ -108,10 +108,33 @@ class Timeline(NamedTuple):
         out[self.steps] = X
         return out
 
+    def later(self, steps: int) -> list[Any]:
+        """The values of the steps after the last row, as numbers or dates."""
+        return [self.step.moved(self.first, int(self.steps[-1]) + k) for k in range(1, steps + 1)]
+
     def after(self, steps: int) -> list[Any]:
         """What the column says in the steps after the last row, in the way of its own cells."""
-        later = [self.step.moved(self.first, int(self.steps[-1]) + k) for k in range(1, steps + 1)]
+        later = self.later(steps)
         return [_rendered(value, self.form) for value in later] if self.form else later
+
+    def steps_since(self, time: date, most: int) -> int | None:
+        """How many steps the first row lies after a time, 0 where it is not after it.
+
+        None where these are more than ``most`` or no whole number, or where one has a zone and the other has none.
+        """
+        first, then = _plain(self.first), _plain(time)
+        if (first.tzinfo is None) != (then.tzinfo is None):
+            return None
+        if first <= then:
+            return 0
+        earlier = (k for k in range(1, most + 1) if _plain(self.step.moved(self.first, -k)) <= then)
+        k = next(earlier, None)
+        return k if k is not None and _plain(self.step.moved(self.first, -k)) == then else None
+
+
+def regular_dates(values: Sequence[Any]) -> Timeline | None:
+    """The timeline of dates that go up by equal steps; None where they do not."""
+    return _dates(0, values)
 
 
 def timeline(table: Table) -> Timeline | None:
