@@ -195,6 +195,14 @@ def test_a_first_line_of_numbers(capsys, tmp_path):
     assert "--no-header" not in said
 
 
+def test_gaps_that_hold_the_mean_because_nothing_else_was_found(capsys, tmp_path):
+    X = np.where(np.arange(120).reshape(60, 2) == 4, np.nan, np.random.default_rng(1).normal(size=(60, 2)))
+    np.savetxt(tmp_path / "in.csv", X, delimiter=",", header="a,b", comments="")
+    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv")
+    assert (code, "every gap holds the mean of its column" in said) == (0, True), said
+    assert float(read(tmp_path / "out.csv")[1][2][0]) == pytest.approx(np.nanmean(X[:, 0]))
+
+
 def test_progress_bar_on_a_terminal(tmp_path, monkeypatch, capsys):
     pytest.importorskip("rich")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

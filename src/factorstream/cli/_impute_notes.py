@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..text import counted, listed
+from ..text import counted, listed, without_components
 from ._command import STANDARD
 from ._files import written_to
 
@@ -33,6 +33,9 @@ def impute_caveats(completion: Completion, source: Path) -> Iterator[str]:
     if completion.header_of_numbers:
         read = "standard input" if source == STANDARD else source
         yield f"The first line of {read} is all numbers; if it is data, pass --no-header."
+    if completion.n_gaps and not completion.n_components:
+        robust = bool(completion.model.get_params(deep=False).get("robust"))
+        yield without_components(type(completion.model).__name__, robust=robust)
     if completion.n_gaps and not completion.calibrated:
         yield "The table is too small to calibrate the bounds at this level; they are the model's own."
     if completion.one_value:
