@@ -44,6 +44,8 @@ TESTED_BY = {
     "baselines/sgd": "contracts/test_streams",
     "cli/_caveats": "cli/test_forecast",
     "cli/_command": "cli/test_main",
+    "cli/_job": "cli/test_detect",
+    "jobs/reporting": "cli/test_report",
     "cli/_files": "cli/test_impute_bad_input",
     "cli/_impute_notes": "cli/test_impute",
     "cli/_options": "cli/test_impute_bad_input",

@@ -12,6 +12,7 @@ from .core.absurd_rows import absurd_entries
 from .core.fill_values import is_fill
 from .core.variational.conformal import CalibrationError
 from .jobs.filling import fill, fitted, interval, n_known
+from .jobs.places import Places, places_of
 from .jobs.reading import named
 from .sources.columns import drop_columns, feature_names, take_columns, take_names
 from .sources.table import Array, Stray
@@ -114,6 +115,8 @@ class Completion(NamedTuple):
     """Of sequences: when the rows are."""
     others: Sequence[str] = ()
     """Columns that are not finite numbers; they are as they were."""
+    places: Places | None = None
+    """Where the rows of X are in the file; None where ``when`` tells."""
 
 
 class _Filled(NamedTuple):
@@ -176,6 +179,7 @@ def complete_file(
         names=feature_names(table),
         X=X if when is None else when.spread(X),
         when=when,
+        places=places_of(table) if when is None else None,
     )
 
 

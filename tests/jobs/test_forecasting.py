@@ -99,4 +99,4 @@ def test_a_model_of_dated_tables_says_when_by_itself(tmp_path):
     found = forecast_model(SequenceFilter(3, calibrate=False).fit(frame), ForecastSettings(2, level=None))
     header, rows = read(found.content)
     assert header == ["time", "a", "b", "c", "d"]
-    assert [row[0] for row in rows] == ["2024-05-03 12:00:00", "2024-05-03 13:00:00"]
+    assert [row[0] for row in rows] == ["2024-05-03 12:00", "2024-05-03 13:00"]

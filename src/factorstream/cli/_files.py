@@ -129,10 +129,12 @@ def write_picture(path: Path, axes: Any) -> None:
     """Write the picture that was drawn on these axes, completely or not at all."""
     import io
 
+    import matplotlib.pyplot as plt
     import numpy as np
 
     axes = np.asarray(axes)
     figure = axes.ravel()[0].figure
     content = io.BytesIO()
     figure.savefig(content, format=path.suffix.lower().removeprefix("."), dpi=150)  # sharp on a screen of today
+    plt.close(figure)
     write(path, content.getvalue())

@@ -28,7 +28,15 @@ SCORING = ("DictionaryFilter", "BayesianFactorization", "SequenceFilter")
 @command("detect", "find strange rows or time steps")
 @click.argument("source", type=FILE, metavar="IN")
 @click.option("--sequence", is_flag=True, help="rows are time steps in order: compare each with its forecast")
-@click.option("-n", "--top", type=whole_number(), default=10, show_default=True, metavar="N", help="how many to name, with the columns to blame")
+@click.option(
+    "-n",
+    "--top",
+    type=whole_number(),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="how many to name, with the columns to blame",
+)
 @click.option(
     "-o",
     "--output",
@@ -122,7 +130,9 @@ def _tell(words: Words, found: Detection, output: Path, model_path: Path | None)
     wrote = "" if output == STANDARD else f"; wrote {output}"
     words.note(f"Scored {counted(found.n_rows, 'row')} {by}{alarms}{wrote}.")
     named = {one.row for one in found.rows}
-    rest = [f"{word} {one.place}" + (f" ({one.when})" if one.when else "") for one in found.alarms if one.row not in named]
+    rest = [
+        f"{word} {one.place}" + (f" ({one.when})" if one.when else "") for one in found.alarms if one.row not in named
+    ]
     if rest and output == STANDARD:
         words.note(f"More alarms: {listed(rest)}; -o FILE.csv lists all rows.")
     if found.seen:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..files import check_folder, make_folder
-from ..text import counted, listed
+from ..text import counted, listed, without_components
 from ._caveats import say_caveats
 from ._command import STANDARD, Words, command
 from ._files import read_model, save_model, write
@@ -17,6 +17,35 @@ from ._options import FILE, most_components_option, refuse_settings, robust_opti
 from ._report import Subject, write_report_page
 
 if TYPE_CHECKING:
+    from ..jobs.factors import Factors
+
+__all__ = ["COMMAND"]
+
+
+@command("factorize", "write components and coefficients to files")
+@click.argument("source", type=FILE, metavar="IN")
+@click.option(
+    "-o", "--output", type=FILE, default=Path("factors"), show_default=True, metavar="DIR", help="folder for the files"
+)
+@most_components_option
+@robust_option
+@seed_option
+@job_options
+def COMMAND(
+    words: Words,
+    source: Path,
+    output: Path,
+    components: int | str,
+    robust: bool,
+    seed: int,
+    options: JobOptions,
+) -> None:
+    """Write DIR/components, DIR/coefficients and DIR/mean, in the format of IN.
+
+    coefficients @ components + mean is what the model says of every entry, known or not. Components are along their
+    principal axes, the one that explains most first, and the largest loading of each is positive, so that two runs can
+    be compared. Columns of text are copied beside the coefficients; NPY files have the numbers alone.
+    """
     from ..jobs.factors import FactorSettings, factorize_file
 
     model_path, save_path = options.model_path, options.save_path
@@ -59,4 +88,7 @@ def _tell(words: Words, found: Factors, files: list[Path]) -> None:
     shares = ", ".join(f"{share:.0%}" for share in found.explained[:5])
     explain = f" explain {shares}{' …' if len(found.explained) > 5 else ''} of the variance" if shares else ""
     words.note(f"{counted(len(found.components), 'component')}{explain}; wrote {listed(files)}.")
+    if not len(found.components):
+        robust = bool(found.model.get_params(deep=False).get("robust"))
+        words.caveat(without_components(type(found.model).__name__, "entry", robust=robust))
     say_caveats(words, found.given)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..text import counted, listed
+from ..text import counted, listed, without_components
 from ._caveats import say_caveats
 from ._command import STANDARD, Words, command
 from ._files import check_output, read_model, save_model, write, written_to
@@ -80,11 +80,13 @@ def COMMAND(
         save_model(save_path, found.model, found.names, found.when)
     _tell(words, found, output, steps)
     options.draw(words, lambda: _picture(found))
-    if report_path is not None and source is not None and found.X is not None:
+    if report_path is not None and source is not None and found.X is not None and found.given is not None:
         from ..jobs.reporting import forecast_told
 
         subject = Subject.of(source, options.reading, found.model, found.X, found.given, found.when, model_path)
-        write_report_page(words, report_path, subject, level=level, job=forecast_told(found, level))
+        write_report_page(
+            words, report_path, subject, level=level, job=forecast_told(found, level, loaded=model_path is not None)
+        )
 
 
 def _picture(found: Forecast) -> Any:
@@ -104,6 +106,8 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
         f"({counted(int(found.model.n_components_), 'component')}); wrote {written_to(output)}."
     )
     words.note("Levels and what the columns share were continued; trend and season are not modelled.")
+    if not found.model.n_components_:
+        words.caveat(without_components("SequenceFilter", "forecast"))
     unbounded = [name for name, std in zip(found.names, found.std.T, strict=True) if not np.isfinite(std).all()]
     if unbounded:
         words.caveat(f"Bounds are left empty where one value of a column is known, or none: {listed(unbounded)}.")

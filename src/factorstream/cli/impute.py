@@ -144,6 +144,7 @@ def COMMAND(
             model_path,
             every_column=model_path is None and not sequence,
             others=completion.others,
+            places=completion.places,
         )
         write_report_page(words, report_path, subject, level=level)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..text import counted, listed
+from ..text import counted, listed, without_components
 from ._command import STANDARD, BadInputError, Words, command
 from ._options import FILE, reading_options
 
@@ -54,6 +54,8 @@ def _model_text(path: Path, facts: dict[str, Any]) -> str:
         if key in facts:
             many = f"{facts[key]} passes" if thing == "pass" and facts[key] != 1 else counted(facts[key], thing)
             lines.append(many + (" taken in" if key == "rows_seen" else ""))
+    if facts.get("components") == 0:
+        lines.append(without_components(facts["class"], "entry", robust=bool(facts["settings"].get("robust"))))
     if "noise_deviation" in facts:
         lines.append(f"noise of an entry: ± {facts['noise_deviation']:.4g}")
     commands = ", ".join(f"factorstream {name}" for name in facts["good_for"])

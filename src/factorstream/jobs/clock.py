@@ -15,7 +15,7 @@ from ..estimators.sequence import SequenceFilter
 from ..report.given import is_fitted_to
 from ..sources.table import Array, TableError
 from ..sources.timeline import Timeline, regular_dates
-from .places import time_text
+from .places import time_texts
 
 __all__ = ["keep_times", "rows_between", "take_times"]
 
@@ -72,8 +72,9 @@ def rows_between(model: SequenceFilter, X: Array, known: Timeline | None, when: 
     last = known.step.moved(known.first, int(known.steps[-1]))
     k = when.steps_since(last, MOST_STEPS)
     if k == 0:
-        begin = f"it begins at {time_text(when.first)}, which is not after the last row that the model has seen"
-        raise TableError(f"{begin} ({time_text(last)}); pass the rows that come after it")
+        begin, end = time_texts([when.first, last])
+        seen = f"it begins at {begin}, which is not after the last row that the model has seen ({end})"
+        raise TableError(f"{seen}; pass the rows that come after it")
     return None if k is None else k - 1
 
 

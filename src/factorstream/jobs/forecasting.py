@@ -15,7 +15,7 @@ from ..sources.table import Array, NewColumn, TableError
 from ..sources.timeline import Timeline, counted_on, refuse_newest_first
 from .clock import rows_between, take_times
 from .filling import quietly
-from .places import time_text
+from .places import time_texts
 from .reading import FITTING, MOST_STATES, Given, Reading, Steps, named, read_given
 
 __all__ = ["Forecast", "ForecastSettings", "forecast_file", "forecast_model"]
@@ -102,7 +102,7 @@ def forecast_model(model: SequenceFilter, settings: ForecastSettings) -> Forecas
     names, when = take_names(model), take_times(model)
     mean, std = model.forecast(settings.steps, return_std=True)
     names = names or [f"column {j + 1}" for j in range(mean.shape[1])]
-    columns = [] if when is None else [NewColumn("time", [time_text(one) for one in when.later(settings.steps)])]
+    columns = [] if when is None else [NewColumn("time", time_texts(when.later(settings.steps)))]
     for j, name in enumerate(names):
         columns += _with_bounds(name, None, mean[:, j], std[:, j], settings.level)
     return Forecast(write_delimited(columns), names, mean, std, model, None, None, columns, when)

@@ -6,15 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from .. import plot
+from ..plot._canvas import many_axes, title
 from ..plot._forecast import PAST, draw_forecast
 from ..plot._innovations import draw_strange
 from ..plot._panel import Panel
+from ..sources.columns import take_names, use_names
 from ..sources.table import Array
 from .detection import Detection
+from .factors import Factors
 from .forecasting import Forecast
 from .places import Where, where_next_rows_are, where_rows_are
 
-__all__ = ["draw_detection", "draw_rows_to_come"]
+__all__ = ["draw_detection", "draw_factors", "draw_rows_to_come"]
 
 
 def draw_rows_to_come(found: Forecast, columns: Any = None, ax: Any = None) -> Any:
@@ -39,6 +43,19 @@ def draw_detection(found: Detection, ax: Any = None) -> Any:
     marked = found.at[[one.row for one in found.rows]]
     threshold = found.model.state_.threshold if spread else 0.0
     return draw_strange(_panel(found.X, found.given.names, where), score, marked, found.sums, threshold, ax)
+
+
+def draw_factors(found: Factors, ax: Any = None) -> Any:
+    """A map of the loadings, with the components of the table in its order."""
+    if found.axes is None:
+        axes = many_axes(ax, 1, (4.0, 1.5))
+        title(axes[0], "no components")
+        return axes
+    try:
+        model = use_names(found.model, found.given.names)
+        return plot.components(model, "loadings", principal=found.axes, ax=ax)
+    finally:
+        take_names(found.model)
 
 
 def _panel(values: Array, names: list[str], where: Where) -> Panel:

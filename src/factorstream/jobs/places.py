@@ -11,7 +11,7 @@ import numpy as np
 from ..sources.table import Array, Table
 from ..sources.timeline import Timeline
 
-__all__ = ["Places", "Where", "along_axis", "places_of", "time_text", "where_next_rows_are", "where_rows_are"]
+__all__ = ["Places", "Where", "along_axis", "places_of", "time_texts", "where_next_rows_are", "where_rows_are"]
 
 
 class Places(NamedTuple):
@@ -71,11 +71,14 @@ def where_next_rows_are(table: Table | None, when: Timeline | None, steps: int, 
     return along_axis([places.numbers[-1] + k for k in range(1, steps + 1)], places.word)
 
 
-def time_text(value: Any) -> str:
-    """A time as text, without parts of the day that are nothing.
+def time_texts(values: Sequence[Any]) -> list[str]:
+    """Times as texts, without seconds and hours if all of them are zero.
 
-    >>> time_text(datetime(2024, 5, 1)), time_text(datetime(2024, 5, 1, 7, 30))
-    ('2024-05-01', '2024-05-01 07:30')
+    >>> time_texts([datetime(2024, 5, 1), datetime(2024, 5, 2)]), time_texts([datetime(2024, 5, 1, 7, 30)])
+    (['2024-05-01', '2024-05-02'], ['2024-05-01 07:30'])
     """
-    text = value.isoformat(sep=" ") if isinstance(value, datetime) else str(value)
-    return text.removesuffix(":00").removesuffix(" 00:00") if getattr(value, "tzinfo", None) is None else text
+    texts = [one.isoformat(sep=" ") if isinstance(one, datetime) else str(one) for one in values]
+    for nothing in (" 00:00:00", ":00"):
+        if all(text.endswith(nothing) and "+" not in text for text in texts):
+            return [text.removesuffix(nothing) for text in texts]
+    return texts

@@ -54,6 +54,24 @@ class Given(NamedTuple):
         return self.panel.dated or isinstance(self.model, SequenceFilter)
 
     @property
+    def has_labels(self) -> bool:
+        """Whether rows have names: time stamps, or an index that does not just count them from 0."""
+        labels = self.table.labels
+        counts = getattr(labels, "start", None) == 0 and labels.step == 1
+        return self.table.times is not None or (labels is not None and not counts)
+
+    @property
+    def row_word(self) -> str:
+        """What rows are called by: the name of a table's index, if it has one."""
+        name = getattr(self.table.labels, "name", None)
+        return "row" if name is None else str(name)
+
+    def label(self, row: int) -> str:
+        """What a row is called: its time stamp, the label of a table's index, or its number."""
+        names = self.table.times if self.table.times is not None else self.table.labels
+        return str(names[row]) if self.has_labels else f"{row:,}"
+
+    @property
     def asked(self) -> Any:
         """The table as the model is asked about it."""
         return self.asked_without(None)
