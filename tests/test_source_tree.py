@@ -101,6 +101,7 @@ TESTED_BY = {
     "sources/cells": "sources/test_delimited",
     "sources/lines": "sources/test_stream",
     "sources/table": "sources/test_tables",
+    "tall/compiling": "tall/test_kernel",
     "tall/column_products": "tall/test_columns",
     "tall/compiled_counted": "tall/test_counted_compiled",
     "tall/compiled_counted_rows": "tall/test_counted_compiled",

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from html import escape
 from typing import Any, Protocol
 
-__all__ = ["Step", "progress", "say_nothing"]
+__all__ = ["Step", "progress", "remarks", "say_nothing"]
 
 DELAY = 2.0
 """Seconds before anything is shown. Not tuned: whoever waits for less does not ask how far it is. What the estimators
@@ -24,6 +24,9 @@ LINES_EVERY = 10.0
 
 DRAWN_EVERY = 0.2
 """Seconds between two drawings of a bar. Not tuned: fast enough to be seen moving."""
+
+remarks: list[str] = []
+"""What takes long besides the work itself, such as compiling; the last one is said after the work's name."""
 
 _SHOWN = threading.Lock()
 """Held while some work is shown: a terminal has room for one bar, and of work inside other work nobody wants lines."""
@@ -99,7 +102,7 @@ class _Work:
 
     @property
     def name(self) -> str:
-        return self.now[1] or self.what
+        return ", ".join([self.now[1] or self.what, *remarks[-1:]])
 
     @property
     def share(self) -> float | None:

@@ -97,7 +97,7 @@ class ImputerAnswers(TransformerMixin, Stateful):
         """What ``transform`` returns, without indicators: X with its missing values filled in. A table if X is one.
 
         With ``return_std`` also the predictive standard deviation of every filled entry, noise included; zero where X
-        was observed, infinite where bounds of 95% are. It is the model's own: ``calibrate`` changes intervals only. As in
+        was observed, infinite where bounds of 95% are. It is the model's own: ``calibrate`` acts on intervals. As in
         :meth:`BayesianFactorization.impute` it is the scale of a Student-t law.
         """
         values, state = self._ask(X)

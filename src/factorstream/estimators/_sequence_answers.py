@@ -25,7 +25,7 @@ from ._times import (
     marked_times,
     rebuild_table,
 )
-from ._validation import check_size_of, narrowed
+from ._validation import check_size_of, narrowed, refuse_one_dimension
 
 
 class Alarms(NamedTuple):
@@ -154,6 +154,7 @@ class SequenceAnswers(SequenceReading):
     def inverse_transform(self, X: TableLike) -> Array:
         """The rows that these states stand for (n_steps, n_features), without the features' own levels."""
         check_is_fitted(self)
+        refuse_one_dimension(X)
         with np.errstate(over="ignore", invalid="ignore"):  # of infinities, which are refused
             X = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
         stream, emission = self.state_.stream, self.state_.model.emission
