@@ -187,6 +187,7 @@ def _restore(words: Words, file: PictureFile, damage: Any, seed: int, prefix: st
     import numpy as np
 
     from ..images import restore_frames, restore_picture
+    from ..jobs.filling import quietly
 
     pixels = file.pixels
     if damage is None and file.has_alpha and (pixels[..., -1] == 0).any():
@@ -195,7 +196,8 @@ def _restore(words: Words, file: PictureFile, damage: Any, seed: int, prefix: st
         damage = (pixels[..., :-1] == np.array(damage)).all(axis=-1)
     restore = restore_frames if file.is_stack else restore_picture
     try:
-        return restore(pixels, damage, random_state=seed, verbose=int(not words.quiet))
+        with quietly():
+            return restore(pixels, damage, random_state=seed, verbose=int(not words.quiet))
     except ValueError as problem:
         raise BadInputError(f"{prefix}{problem}") from None
 
