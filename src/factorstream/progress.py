@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from html import escape
 from typing import Any, Protocol
 
-__all__ = ["Step", "progress", "say_nothing"]
+__all__ = ["Step", "progress", "remarks", "say_nothing"]
 
 DELAY = 2.0
 """Seconds before anything is shown. Not tuned: whoever waits for less does not ask how far it is. What the estimators
@@ -27,6 +27,9 @@ DRAWN_EVERY = 0.2
 
 SHORT_BAR, LONG_BAR, BESIDE = 8, 40, 5
 """Characters of a bar, at least (by eye) and at most (rich's own), and of spaces and the like beside it (counted)."""
+
+remarks: list[str] = []
+"""What takes long besides the work itself, such as compiling; the last one is said after the work's name."""
 
 _SHOWN = threading.Lock()
 """Held while some work is shown: a terminal has room for one bar, and of work inside other work nobody wants lines."""
@@ -102,7 +105,7 @@ class _Work:
 
     @property
     def name(self) -> str:
-        return self.now[1] or self.what
+        return ", ".join([self.now[1] or self.what, *remarks[-1:]])
 
     @property
     def share(self) -> float | None:

@@ -38,6 +38,8 @@ def test_alarms_of_a_sequence(sequence, gappy):
     for label, values in (("score", np.clip(alarms.score, -4, 4)), ("sum up", alarms.up), ("sum down", alarms.down)):
         np.testing.assert_array_equal(line(ax, label)[1], values)
     np.testing.assert_array_equal(line(ax, "alarm")[0], np.flatnonzero(alarms.fired))
+    drawn = np.maximum(line(ax, "sum up")[1], line(ax, "sum down")[1])
+    np.testing.assert_array_equal(drawn > line(ax, "threshold")[1][0], alarms.fired)  # what was compared with it
     np.testing.assert_array_equal(line(ax, "threshold")[1], sequence.state_.threshold)
     assert (line(ax, "alarm")[1] > 4).all()
 

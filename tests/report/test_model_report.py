@@ -187,7 +187,7 @@ def test_a_call_that_fails_writes_nothing_and_says_what_to_do(gappy, imputer, tm
         imputer.report(path, gappy, fraction=2.0)
     with pytest.raises(ValueError, match="max_fills must be a whole number of at least 1"):
         imputer.report(path, gappy, max_fills=0)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"There is no folder .*nowhere to write report.html to; make it first"):
         imputer.report(tmp_path / "nowhere" / "report.html", gappy)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match=r'This needs jinja2; run `pip install "factorstream\[report\]"`'):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..files import check_folder, make_folder
+from ..files import check_new_folder, make_folder
 from ..text import counted, listed
 from ._command import BadInputError, Words
 from ._files import check_output, write
@@ -70,7 +70,7 @@ def restore_folder(words: Words, job: Job) -> list[Restored]:
     paths = sorted(path for path in job.source.iterdir() if path.is_file() and is_picture(path))
     if not paths:
         raise BadInputError(f"{job.source} has no picture in it.")
-    check_folder(job.output)
+    check_new_folder(job.output)
     if job.std is not None:
         check_output(job.std, option="--std")
     files = [read_pictures(path) for path in paths]
@@ -179,6 +179,7 @@ def _restore(words: Words, file: PictureFile, damage: Any, seed: int, prefix: st
     import numpy as np
 
     from ..images import restore_frames, restore_picture
+    from ..jobs.filling import quietly
 
     pixels = file.pixels
     if damage is None and file.has_alpha and (pixels[..., -1] == 0).any():
@@ -187,7 +188,8 @@ def _restore(words: Words, file: PictureFile, damage: Any, seed: int, prefix: st
         damage = (pixels[..., :-1] == np.array(damage)).all(axis=-1)
     restore = restore_frames if file.is_stack else restore_picture
     try:
-        return restore(pixels, damage, random_state=seed, verbose=int(not words.quiet))
+        with quietly():
+            return restore(pixels, damage, random_state=seed, verbose=int(not words.quiet))
     except ValueError as problem:
         raise BadInputError(f"{prefix}{problem}") from None
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..files import check_folder, make_folder
+from ..files import check_new_folder, make_folder
 from ..text import counted, listed, without_components
 from ._caveats import say_caveats
 from ._command import STANDARD, Words, command
@@ -50,7 +50,7 @@ def COMMAND(
 
     model_path, save_path = options.model_path, options.save_path
     refuse_settings(model_path, components=components != "auto", robust=robust)
-    check_folder(output)
+    check_new_folder(output)
     options.check()
     settings = FactorSettings(components, robust, seed, save_path is not None, options.reading, words.verbose)
     with words.phases() as begin:

@@ -108,7 +108,7 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
     words.note("Levels and what the columns share were continued; trend and season are not modelled.")
     if not found.model.n_components_:
         words.caveat(without_components("SequenceFilter", "forecast"))
-    unbounded = [name for name, std in zip(found.names, found.std.T, strict=True) if not np.isfinite(std).all()]
+    unbounded = [name for name, bound in zip(found.names, found.lower.T, strict=True) if np.isnan(bound).any()]
     if unbounded:
         words.caveat(f"Bounds are left empty where one value of a column is known, or none: {listed(unbounded)}.")
     if given is None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from ..estimators.sequence import SequenceFilter
 from ..sources.columns import take_names
@@ -42,8 +41,9 @@ class Forecast(NamedTuple):
     names: list[str]
     """The columns that were forecast."""
     mean: Array
-    std: Array
-    """(steps, columns) in the data's units; infinite where nothing is known."""
+    lower: Array
+    upper: Array
+    """(steps, columns) in the data's units; NaN where nothing is known of a column. Without a level all are NaN."""
     model: SequenceFilter
     """With all rows taken in."""
     given: Given | None
@@ -88,27 +88,36 @@ def forecast_file(
                 between = rows_between(model, X, take_times(model), given.when)
                 model = model.partial_fit(np.vstack([np.full((between or 0, X.shape[1]), np.nan), X]))
             tell("forecasting")
-            mean, std = model.forecast(settings.steps, return_std=True)
+            answer = _answer(model, settings)
     except ValueError as problem:
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
-    columns = list(_columns(given, settings, mean, std))
+    columns = list(_columns(given, settings, *answer))
     return Forecast(
-        given.table.encode_new(columns), given.names, mean, std, model, given, X, columns, given.when, between
+        given.table.encode_new(columns), given.names, *answer, model, given, X, columns, given.when, between
     )
 
 
 def forecast_model(model: SequenceFilter, settings: ForecastSettings) -> Forecast:
     """Go on after the last row that a model has taken in; as comma-separated text."""
     names, when = take_names(model), take_times(model)
-    mean, std = model.forecast(settings.steps, return_std=True)
-    names = names or [f"column {j + 1}" for j in range(mean.shape[1])]
+    answer = _answer(model, settings)
+    names = names or [f"column {j + 1}" for j in range(model.n_features_in_)]
     columns = [] if when is None else [NewColumn("time", time_texts(when.later(settings.steps)))]
     for j, name in enumerate(names):
-        columns += _with_bounds(name, None, mean[:, j], std[:, j], settings.level)
-    return Forecast(write_delimited(columns), names, mean, std, model, None, None, columns, when)
+        columns += _with_bounds(name, None, settings, *(part[:, j] for part in answer))
+    return Forecast(write_delimited(columns), names, *answer, model, None, None, columns, when)
 
 
-def _columns(given: Given, settings: ForecastSettings, mean: Array, std: Array) -> list[NewColumn]:
+def _answer(model: SequenceFilter, settings: ForecastSettings) -> tuple[Array, Array, Array]:
+    """Means and bounds of the rows to come."""
+    mean = model.forecast(settings.steps)
+    if settings.level is None:
+        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
+    lower, upper = model.forecast_interval(settings.steps, settings.level)
+    return mean, *(np.where(np.isfinite(bound), bound, np.nan) for bound in (lower, upper))
+
+
+def _columns(given: Given, settings: ForecastSettings, mean: Array, lower: Array, upper: Array) -> list[NewColumn]:
     """The columns of the file, each continued; texts that say nothing about the future are left out."""
     table, out = given.table, []
     for j, name in enumerate(table.names):
@@ -116,19 +125,16 @@ def _columns(given: Given, settings: ForecastSettings, mean: Array, std: Array) 
             out.append(NewColumn(name, given.when.after(settings.steps), j))
         elif j in table.numeric:
             at = table.numeric.index(j)
-            out += _with_bounds(name, j, mean[:, at], std[:, at], settings.level)
+            out += _with_bounds(name, j, settings, mean[:, at], lower[:, at], upper[:, at])
         elif name in given.counting:
             out.append(NewColumn(name, counted_on(table.cells(j), settings.steps), j))
     return out
 
 
-def _with_bounds(name: str, like: int | None, mean: Array, std: Array, level: float | None) -> list[NewColumn]:
+def _with_bounds(
+    name: str, like: int | None, settings: ForecastSettings, mean: Array, lower: Array, upper: Array
+) -> list[NewColumn]:
     values = [NewColumn(name, mean.tolist(), like)]
-    if level is None:
+    if settings.level is None:
         return values
-    width = float(ndtri(0.5 + 0.5 * level)) * np.where(np.isfinite(std), std, np.nan)
-    return [
-        *values,
-        NewColumn(f"{name}_lower", (mean - width).tolist()),
-        NewColumn(f"{name}_upper", (mean + width).tolist()),
-    ]
+    return [*values, NewColumn(f"{name}_lower", lower.tolist()), NewColumn(f"{name}_upper", upper.tolist())]

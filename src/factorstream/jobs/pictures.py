@@ -31,7 +31,7 @@ def draw_rows_to_come(found: Forecast, columns: Any = None, ax: Any = None) -> A
         rows = _panel(found.X, found.names, where_rows_are(found.given.table, found.when, spread=True))
         last = slice(-PAST * steps, None)
         before = rows._replace(values=rows.values[last], x=rows.x[last])
-    return draw_forecast(_panel(found.mean, found.names, where), found.std, before, columns=columns, ax=ax)
+    return draw_forecast(found.model, _panel(found.mean, found.names, where), before, columns=columns, ax=ax)
 
 
 def draw_detection(found: Detection, ax: Any = None) -> Any:

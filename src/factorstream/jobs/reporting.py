@@ -42,7 +42,11 @@ def forecast_told(found: Forecast, level: float, *, loaded: bool) -> Job:
         note="Values inside the table were hidden to measure this. A forecast has rows on one side only: it is further "
         "off than a fill, and the more so the further ahead it is.",
         what="forecast",
-        lines=[*(_taken_in(found) if loaded else []), f"mean, std = model.forecast({steps}, return_std=True)"],
+        lines=[
+            *(_taken_in(found) if loaded else []),
+            f"mean = model.forecast({steps})",
+            f"lower, upper = model.forecast_interval({steps}, level={level!r})",
+        ],
         done=[
             f"The next {rows} were forecast, with bounds that should hold the value to come in {100 * level:g} of 100 "
             "cases. Levels and what the columns share were continued; trend and season are not modelled."
