@@ -18,9 +18,11 @@ __all__ = ["Restoration", "restore_frames", "restore_picture"]
 
 Pixels = NDArray[np.floating[Any]]
 
-SIDES = (8, 12, 16)
-"""Of patches, in pixels. Of two photographs each is the best for one or another kind of damage, by up to 2.4 dB: small
-patches for single pixels, large ones for holes (``benchmarks/pictures.py``)."""
+SIDES = (8, 16, 12)
+"""Of patches, in pixels, in the order in which they are tried. Of two photographs each is the best for one or another
+kind of damage, by up to 2.4 dB: small patches for single pixels, large ones for holes (``benchmarks/pictures.py``).
+Errors go up or down with the side: 12 is tried only where 16 is no worse than 8. On three parts of photographs with
+three kinds of damage it was never the best otherwise, and a third of the time is saved."""
 
 COMPONENTS = 16
 """Of the model of a group of patches. 24 are better by 0.06, 0.20 and 0.02 dB where pixels are missing at random, in
@@ -172,8 +174,10 @@ def restore_frames(
 def _picture_ways(values: Pixels, seed: int) -> list[Way]:
     """Ways that look at each picture on its own."""
     ways = [Way("straight lines in the picture", _unsure(within_frames), False, knows_std=False)]
-    ways += [_patch_way(f"patches of {side} × {side}", 1, side, seed) for side in _sides(values)]
-    return ways
+    patches = [_patch_way(f"patches of {side} × {side}", 1, side, seed) for side in _sides(values)]
+    if len(patches) == len(SIDES):
+        patches[-1] = patches[-1]._replace(unless=(patches[0].name, patches[1].name))
+    return ways + patches
 
 
 def _frame_ways(values: Pixels, seed: int) -> list[Way]:

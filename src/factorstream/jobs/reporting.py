@@ -49,7 +49,7 @@ def forecast_told(found: Forecast, level: float, *, loaded: bool) -> Job:
         ],
         done=[
             f"The next {rows} were forecast, with bounds that should hold the value to come in {100 * level:g} of 100 "
-            "cases. Levels and what the columns share were continued; trend and season are not modelled."
+            "cases. Levels and what the columns share were continued; trend and season are not modelled as such."
         ],
     )
 
