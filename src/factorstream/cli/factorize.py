@@ -86,7 +86,8 @@ def _tell(words: Words, found: Factors, files: list[Path]) -> None:
         explained=found.explained.tolist(),
     )
     shares = ", ".join(f"{share:.0%}" for share in found.explained[:5])
-    explain = f" explain {shares}{' …' if len(found.explained) > 5 else ''} of the variance" if shares else ""
+    verb = "explains" if len(found.components) == 1 else "explain"
+    explain = f" {verb} {shares}{' …' if len(found.explained) > 5 else ''} of the variance" if shares else ""
     words.note(f"{counted(len(found.components), 'component')}{explain}; wrote {listed(files)}.")
     if not len(found.components):
         robust = bool(found.model.get_params(deep=False).get("robust"))

@@ -105,7 +105,8 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
         f"Forecast {counted(steps, 'row')} of {counted(len(found.names), 'column')} "
         f"({counted(int(found.model.n_components_), 'component')}); wrote {written_to(output)}."
     )
-    words.note("Levels and what the columns share were continued; trend and season are not modelled as such.")
+    shared = " and what the columns share" if found.model.n_components_ else ""
+    words.note(f"Levels{shared} were continued; trend and season are not modelled as such.")
     if not found.model.n_components_:
         words.caveat(without_components("SequenceFilter", "forecast"))
     unbounded = [name for name, bound in zip(found.names, found.lower.T, strict=True) if np.isnan(bound).any()]
