@@ -65,7 +65,7 @@ def COMMAND(
     picture: Path | None,
     delimiter: str | None,
     missing: tuple[str, ...],
-    no_header: bool,
+    header: bool | None,
     seed: int,
     model_path: Path | None,
     save_path: Path | None,
@@ -94,7 +94,7 @@ def COMMAND(
     words.data_on_stdout = output == STANDARD and not words.as_json
     words.fact(input=str(source))
     number = components if isinstance(components, int) else None
-    reading = Reading(delimiter, not no_header, missing)
+    reading = Reading(delimiter, header, missing)
     settings = DetectionSettings(top, sequence, number, robust, seed, reading, words.verbose)
     with words.phases() as begin:
         model = None if model_path is None else read_model(model_path, *SCORING)
@@ -136,4 +136,4 @@ def _tell(words: Words, found: Detection, output: Path, picture: Path | None) ->
     files = [str(path) for path in (None if output == STANDARD else output, picture) if path is not None]
     wrote = f"; wrote {' and '.join(files)}" if files else ""
     words.note(f"Scored {counted(found.n_rows, 'row')} by a {kind}{alarms}{wrote}.")
-    say_caveats(words, given)
+    say_caveats(words, given, in_time=kind == "SequenceFilter")

@@ -53,7 +53,7 @@ def COMMAND(
     picture: Path | None,
     delimiter: str | None,
     missing: tuple[str, ...],
-    no_header: bool,
+    header: bool | None,
     seed: int,
     model_path: Path | None,
     save_path: Path | None,
@@ -74,7 +74,7 @@ def COMMAND(
         check_output(save_path, option="--save")
     check_report(report_path)
     check_picture(picture)
-    reading = Reading(delimiter, not no_header, missing)
+    reading = Reading(delimiter, header, missing)
     settings = FactorSettings(components, robust, seed, save_path is not None, reading, words.verbose)
     with words.phases() as begin:
         model = None if model_path is None else read_model(model_path)

@@ -63,7 +63,7 @@ def COMMAND(
     picture: Path | None,
     delimiter: str | None,
     missing: tuple[str, ...],
-    no_header: bool,
+    header: bool | None,
     model_path: Path | None,
     save_path: Path | None,
     report_path: Path | None,
@@ -90,7 +90,7 @@ def COMMAND(
     words.data_on_stdout = output == STANDARD
     words.fact(input=None if source is None else str(source), output=str(output), steps=steps, level=level)
     number = components if isinstance(components, int) else None
-    settings = ForecastSettings(steps, level, number, robust, Reading(delimiter, not no_header, missing), words.verbose)
+    settings = ForecastSettings(steps, level, number, robust, Reading(delimiter, header, missing), words.verbose)
     with words.phases() as begin:
         model: Any = None if model_path is None else read_model(model_path, "SequenceFilter")
         found = forecast_model(model, settings) if source is None else forecast_file(source, settings, begin, model)
@@ -127,13 +127,11 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
         words.caveat(f"Bounds are left empty where one value of a column is known, or none: {listed(unbounded)}.")
     if given is None:
         return
-    if given.when is None:
-        words.caveat("No column goes up by equal steps, so none says when; rows were taken as equally spaced.")
-    elif given.when.n_left_out:
+    if given.when is not None and given.when.n_left_out:
         words.caveat(
             f"{counted(given.when.n_left_out, 'step')} of column {when} without a row counted as rows without data."
         )
-    say_caveats(words, given, counting=False)  # these are continued
+    say_caveats(words, given, counting=False, in_time=True)  # these are continued
     left_out = [
         name
         for j, name in enumerate(given.table.names)

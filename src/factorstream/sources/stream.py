@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..text import counted
 from .cells import Cells
+from .first_line import first_line
 from .lines import DELIMITERS, LINE, SNIFFED_LINES, ends_in_quotes, sniff_delimiter, split_lines
 from .table import Array, TableError
 
@@ -34,7 +36,7 @@ class TextStream:
         self,
         lines: Iterable[bytes],
         delimiter: str | None = None,
-        header: bool = True,
+        header: bool | None = None,
         missing: Sequence[str] = (),
     ) -> None:
         self.cells = Cells(missing)
@@ -43,21 +45,28 @@ class TextStream:
         self.mark = _BYTE_ORDER_MARK if line.startswith(_BYTE_ORDER_MARK) else ""
         texts = chain([line.removeprefix(_BYTE_ORDER_MARK)], texts)
         if delimiter is None:
-            begin = _beginning(texts, 1 + header)
+            begin = _beginning(texts, 1 + (header is not False))
             delimiter, texts = sniff_delimiter("".join(begin)), chain(begin, texts)
         self.delimiter = delimiter
         self._records = _records(texts, delimiter)
         nothing = _Record("", 1)
         first = next(self._records, nothing)
-        second = next(self._records, nothing) if header else nothing
         if not first.text.strip():
             raise TableError("it is empty, or begins with an empty line")
-        if header and not second.text:
+        second = next(self._records, None) if header is not False else None
+        begin_row, next_row = self._cut(first), None if second is None else self._cut(second)
+        names, self.first_line = first_line(
+            begin_row.cells, None if next_row is None else next_row.cells, self.cells, header
+        )
+        """A sentence where the first line was taken as names or as data and could be the other; else empty."""
+        if names and next_row is None:
             raise TableError("it has no rows below its line of names")
-        self.header = self._cut(first) if header else None
+        self.header = begin_row if names else None
         """The line of names; None where there is none."""
-        self.first = self._cut(second if header else first)
+        self.first = next_row if names and next_row is not None else begin_row
         """The first row of data."""
+        if second is not None and not names:
+            self._records = chain([second], self._records)
         self.width = len(self.header.cells if self.header else self.first.cells)
         self.names = (
             [self.cells.text(cell) for cell in self.header.cells]
@@ -148,6 +157,8 @@ def _lines(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 def _decoded(line: bytes) -> str:
+    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise TableError("it is UTF-16, and only UTF-8 goes row by row; save it as UTF-8, or leave out --online")
     if b"\x00" in line:
         raise TableError("it is not a text file")
     try:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .date_forms import read_dates, rendered
 from .table import Array, Table, TableError
 
 __all__ = ["Timeline", "counted_on", "counting_columns", "refuse_newest_first", "timeline"]
@@ -21,14 +21,6 @@ EVEN = 1e-6
 MOST_LEFT_OUT = 10
 """Steps left out per row, from which on a column is not taken as regular. Not tuned; it keeps a single date of long ago
 from filling the memory with empty rows."""
-
-_FORMS = (
-    "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ",
-    "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m", "%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S",
-    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S",
-    "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S",
-)  # fmt: skip
-"""How dates are written. The day comes before the month where all rows can be read both ways."""
 
 
 class _Step(Protocol):
@@ -111,7 +103,7 @@ class Timeline(NamedTuple):
     def after(self, steps: int) -> list[Any]:
         """What the column says in the steps after the last row, in the way of its own cells."""
         later = [self.step.moved(self.first, int(self.steps[-1]) + k) for k in range(1, steps + 1)]
-        return [_rendered(value, self.form) for value in later] if self.form else later
+        return [rendered(value, self.form) for value in later] if self.form else later
 
 
 def timeline(table: Table) -> Timeline | None:
@@ -162,16 +154,20 @@ def _dates(column: int, cells: Sequence[Any]) -> Timeline | None:
     """A column of dates whose steps are all multiples of one, in time, months or working days."""
     if len(cells) < LEAST_ROWS or any(cell is None for cell in cells):
         return None
-    form, read = None, list(cells)
     if isinstance(cells[0], str):
-        form, read = next(((form, times) for form in _forms() if (times := _read(cells, form))), (None, []))
-    if not read or not all(isinstance(one, date) and type(one) is type(read[0]) for one in read):
+        readings = read_dates(cells)
+        return next((found for form, times in readings if (found := _regular(column, times, form)) is not None), None)
+    return _regular(column, cells, None)
+
+
+def _regular(column: int, read: Sequence[Any], form: str | None) -> Timeline | None:
+    if not all(isinstance(one, date) and type(one) is type(read[0]) for one in read):
         return None
     plain = [_plain(one) for one in read]
     for steps, step in (_in_months(plain), _in_time(plain)):
         if steps is not None and step is not None:
             found = Timeline(column, steps, read[0], step, form)
-            if found.n_left_out <= MOST_LEFT_OUT * len(cells):
+            if found.n_left_out <= MOST_LEFT_OUT * len(read):
                 return found
     return None
 
@@ -217,34 +213,3 @@ def _counted(ticks: Array) -> tuple[Array | None, int]:
         return None, 0
     size = int(np.gcd.reduce(jumps))
     return (ticks - ticks[0]) // size, size
-
-
-def _forms() -> list[str]:
-    """Ways to write a date, each with leading zeros and, marked by ~, without."""
-    return [mark + form for form in _FORMS for mark in ("", "~")]
-
-
-def _read(cells: Sequence[str], form: str) -> list[datetime] | None:
-    """The dates that texts say in one form; None where one does not, or would not be written again as it is."""
-    found = []
-    for cell in cells:
-        try:
-            time = datetime.strptime(cell, form.removeprefix("~"))
-        except ValueError:
-            return None
-        if _rendered(time, form) != cell:
-            return None
-        found.append(time)
-    return found
-
-
-def _rendered(time: Any, form: str) -> str:
-    """A date as its column writes it.
-
-    >>> _rendered(datetime(2024, 5, 1, 7, 5), "~%m/%d/%Y %H:%M")
-    '5/1/2024 7:05'
-    """
-    text: str = time.strftime(form.removeprefix("~"))
-    if form.startswith("~"):
-        text = re.sub(r"(?<![\d:])0(\d)", r"\1", text)
-    return f"{text[:-2]}:{text[-2:]}" if form.endswith("%z") else text
