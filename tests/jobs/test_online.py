@@ -124,7 +124,7 @@ def test_columns_that_count_and_fills_beyond_the_rows_so_far_are_known_in_the_en
     assert sum(map(abs, beyond)) > 0
 
 
-@pytest.mark.parametrize("word", ["--", "#DIV/0!", "N.A.", "#N/A", "–", "1.#IND"])  # noqa: RUF001
+@pytest.mark.parametrize("word", ["--", "#DIV/0!", "N.A.", "#N/A", "–", "1.#IND"])
 def test_gap_words_are_those_of_whole_files(word):
     lines = [f"a,b\n5,{word}\n".encode(), b"4,1\n", b"3,2\n"]
     table, stream = parse_delimited(b"".join(lines)), TextStream(b"".join(lines).splitlines(keepends=True))

@@ -19,10 +19,10 @@ def remarks(cells):
     [
         (["2024-01-01", "", "2024-01-03"], "Column when has no date in line 3, so it does not say when the rows are."),
         (["2024-01-01", "2024-01-02", "2024-01-02"], "Column when has 2024-01-02 again in line 4, so"),
-        (["2024-10-27 01:00", "2024-10-27 02:00", "2024-10-27 02:00"], "repeated when clocks go back, write times in UTC"),
+        (["2024-10-27 01:00", "2024-10-27 02:00", "2024-10-27 02:00"], "when clocks go back, write times in UTC"),
         (["2024-01-02", "2024-01-01", "2024-01-05"], "goes back in line 3"),
         (["1800-01-01", "2024-01-01", "2024-01-02"], "goes up by unequal steps"),
-        (["07:00", "08:00", "09:00"], "times without dates and was taken as text; write 2024-12-31 23:00 (line 2 has 07:00)"),
+        (["07:00", "08:00", "09:00"], "times without dates and was taken as text; write 2024-12-31 23:00"),
         (["2024-01-01", "02.01.2024", "2024-01-03"], "may be dates in a form that is not known, or in several"),
         (["1st Dec 2024", "2nd Dec 2024", "3rd Dec 2024"], "line 2 has '1st Dec 2024'"),
         (["01/02/2024", "02/02/2024", "03/02/2024"], "day/month/year; if 01/02/2024 means 2024-01-02, write it so."),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factorstream.sources.cells import cell_text
+from factorstream.sources.cells import GAPS, cell_text
 from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.lines import split_lines
 from factorstream.sources.table import NewColumn
@@ -130,6 +132,12 @@ def test_numbers_that_are_written_in_other_ways(cells, unread):
 def test_texts_are_no_such_numbers(cells):
     table = parse_delimited("\n".join(["a;b", *(f"{cell};1" for cell in cells.split(";"))]).encode())
     assert (table.unread, table.numeric) == ([], [1])
+
+
+def test_the_documentation_has_all_words_for_gaps():
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    (part,) = re.findall(r"\* \*\*Gaps\*\* are(.*?)`--missing", page, flags=re.DOTALL)
+    assert {""} | {word.lower() for word in re.findall("`(.*?)`", part)} == GAPS
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])

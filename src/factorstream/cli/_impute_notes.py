@@ -66,8 +66,8 @@ def impute_caveats(completion: Completion) -> Iterator[str]:
         yield f"{named_column(column)} has {what}, which had no part in filling the gaps: {where}; correct {remedy}."
     for column, value, times in completion.suspects:
         yield (
-            f"{named_column(column)} has the value {value:.15g} {counted(times, 'time')}, far from its other values; it "
-            f"stays in the file, and if it marks a gap, pass --missing={value:.15g}."
+            f"{named_column(column)} has the value {value:.15g} {counted(times, 'time')}, far from its other values; "
+            f"it stays in the file, and if it marks a gap, pass --missing={value:.15g}."
         )
     if completion.other_gaps:
         yield f"Gaps left as they are in columns that are not finite numbers: {listed(completion.other_gaps)}."

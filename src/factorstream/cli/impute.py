@@ -190,7 +190,8 @@ def _go_online(
         words.caveat(f"{counted(counts.left, 'gap')} came before the first value of a column, and stayed.")
     if counts.texts:
         words.caveat(
-            f"{counted(counts.texts, 'cell')} of columns of numbers had a text, and stayed (first {filling.first_text})."
+            f"{counted(counts.texts, 'cell')} of columns of numbers had a text, and stayed; the first is "
+            f"{filling.first_text}."
         )
     if counts.absurd:
         words.caveat(f"{counted(counts.absurd, 'row')} had absurd values, which had no part in filling the gaps.")

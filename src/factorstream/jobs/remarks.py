@@ -27,8 +27,8 @@ def remarks(table: Table) -> list[str]:
     for column, text, count, line in table.strays:
         where = f"line {line} has" if count == 1 else f"{count} cells, the first in line {line}, have"
         said.append(
-            f"{named_column(column)} was taken as text, because one text in it is no finite number: {where} {text!r:.50}; "
-            f"correct it, or pass --missing={shlex.quote(text)} if it marks a gap."
+            f"{named_column(column)} was taken as text, because one text in it is no finite number: {where} "
+            f"{text!r:.50}; correct it, or pass --missing={shlex.quote(text)} if it marks a gap."
         )
     for one in table.unread:
         said.append(
@@ -65,5 +65,6 @@ def refuse_decimal_commas(table: Table, path: Path) -> None:
 
 def why_no_numbers(table: Table) -> str:
     """Why no column is numbers, as far as one cell says it; in brackets after a space."""
-    cells = [(one.line, one.column, one.text) for one in (*table.strays, *table.unread)]
+    cells = [(one.line, one.column, one.text) for one in table.strays]
+    cells += [(one.line, one.column, one.text) for one in table.unread]
     return "".join(f" (line {line} of column {column} has {text!r:.50})" for line, column, text in cells[:1])

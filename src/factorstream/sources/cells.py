@@ -28,7 +28,7 @@ GAPS = frozenset(
         *("", "na", "n/a", "n.a.", "n.a", "#n/a", "#n/a n/a", "#na", "<na>", "nan", "-nan", "nil", "null", "none"),
         *("1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"),  # NaN as older C libraries print it
         *("#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"),  # errors of spreadsheets
-        *("missing", ".", "..", "...", "?", "-", "--", "---", "–", "—"),  # noqa: RUF001 (the dashes are meant)
+        *("missing", ".", "..", "...", "?", "-", "--", "---", "–", "—"),
     ]
 )
 """What counts as a gap in a column of numbers, in any case of letters and between spaces: what pandas takes as missing,

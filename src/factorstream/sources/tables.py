@@ -45,21 +45,9 @@ FORMATS = (
 )
 OTHER_KINDS = frozenset(
     [
-        ".xlsx",
-        ".xlsm",
-        ".xlsb",
-        ".xls",
-        ".ods",
-        ".numbers",
-        ".json",
-        ".feather",
-        ".arrow",
-        ".orc",
-        ".npz",
-        ".mat",
-        ".h5",
+        *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers", ".json", ".feather", ".arrow", ".orc", ".npz", ".mat"),
+        *(".h5", ".hdf5", ".nc", ".sqlite", ".db", ".sav", ".dta", ".rds", ".pkl", ".pickle", ".zip", ".html", ".pdf"),
     ]
-    + [".hdf5", ".nc", ".sqlite", ".db", ".sav", ".dta", ".rds", ".pkl", ".pickle", ".zip", ".html", ".pdf"]
 )
 """Endings of files that are no text, or no table of cells, and would otherwise be taken as such."""
 TEXT = delimited.FORMAT
@@ -81,13 +69,13 @@ def refuse_other_kinds(path: Path) -> None:
 
     >>> refuse_other_kinds(Path("sales.xlsx"))
     Traceback (most recent call last):
-    factorstream.sources.table.TableError: sales.xlsx has the ending .xlsx, which is neither read nor written; save the...
+    factorstream.sources.table.TableError: sales.xlsx has the ending .xlsx, which is neither read nor written; ...
     """
     ending = ending_of(path)
     if ending in OTHER_KINDS:
         raise TableError(
-            f"{path} has the ending {ending}, which is neither read nor written; save the table as CSV (in a spreadsheet: "
-            "Save As, CSV UTF-8), or name a .csv, .tsv, .parquet or .npy file."
+            f"{path} has the ending {ending}, which is neither read nor written; save the table as CSV (in a "
+            "spreadsheet: Save As, CSV UTF-8), or name a .csv, .tsv, .parquet or .npy file."
         )
 
 
