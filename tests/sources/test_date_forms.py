@@ -16,7 +16,16 @@ FORMS = [
     "31-Dec-24",
     "2024Q4",
 ]
-FORMS += ["2024-Q1", "Q3 2024", "12/31/24", "31.12.24", "2024-12-31T23:00:00Z", "12/31/2024 07:05 PM", "Dec 2024"]
+FORMS += [
+    "2024-Q1",
+    "Q3 2024",
+    "12/31/24",
+    "31.12.24",
+    "2024-12-31T23:00:00Z",
+    "2024-12-31T23:00:00.250Z",
+    "12/31/2024 07:05 PM",
+    "Dec 2024",
+]
 
 
 @pytest.mark.parametrize("text", FORMS)
@@ -33,5 +42,6 @@ def test_texts_that_are_no_dates():
 def test_the_day_comes_first_where_both_can():
     ((form, times), *_) = read_dates(["01/02/2024", "01/03/2024"])
     assert [time.month for time in times] == [2, 3]
-    assert other_order(["01/02/2024", "01/03/2024"], form).month == 1
+    cell, time = other_order(["01/01/2024", "01/03/2024"], form)
+    assert (cell, time.month) == ("01/03/2024", 1)
     assert other_order(["13/02/2024"], form) is None

@@ -31,7 +31,8 @@ def say_caveats(words: Words, given: Given, *, counting: bool = True, in_time: b
 
 def left_out_counting(columns: Sequence[str]) -> str:
     """What is said of columns that go up by equal steps: they measure nothing."""
-    return f"Columns that count rows or years were left out: {listed(columns)}."
+    names = [name or "the one without a name" for name in columns]
+    return f"Columns that count rows or years were left out: {listed(names)}."
 
 
 def outside(n_below: int, n_above: int, so_far: str = "") -> str:

@@ -118,6 +118,4 @@ def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
     X = np.ascontiguousarray(table.numbers, dtype=np.float64)
     features = feature_names(table)
     absurd = [features[j] for j in np.unique(absurd_entries(X).column).tolist()]
-    if when is None:
-        about_dates.append("No column goes up by equal steps, so none says when; rows were taken as equally spaced.")
     return Given(table, X, features, when, names, unknown, absurd, remarks(table), about_dates)

@@ -18,7 +18,7 @@ def named(path: Path) -> str:
 
 def named_column(name: str) -> str:
     """A column at the beginning of a sentence; where there are no names it is called "column 3" already."""
-    return f"Column {name.removeprefix('column ')}"
+    return f"Column {name.removeprefix('column ')}" if name else "The column without a name"
 
 
 def remarks(table: Table) -> list[str]:

@@ -14,13 +14,14 @@ _TIMES = ("", " %H:%M", " %H:%M:%S")
 _FORMS = (
     *(day + time for day in _DAYS for time in _TIMES),
     *(f"{day} {time} %p" for day in ("%m/%d/%Y", "%m/%d/%y") for time in ("%I:%M", "%I:%M:%S")),
-    *(f"%Y-%m-%dT%H:%M{rest}" for rest in ("", ":%S", ":%SZ", ":%S%z")), "%Y-%m-%d %H:%M:%S%z",
+    *(f"%Y-%m-%dT%H:%M{rest}" for rest in ("", ":%S", ":%SZ", ":%S%z", ":%S.%3f", ":%S.%3fZ", ":%S.%f", ":%S.%fZ")),
+    "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%d %H:%M:%S.%3f", "%Y-%m-%d %H:%M:%S.%f",
     "%Y-%m", "%YQ%q", "%Y-Q%q", "%Y Q%q", "Q%q %Y",
     "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y", "%b %Y", "%B %Y", "%b-%Y", "%b-%y",
 )  # fmt: skip
-"""How dates are written, in the words of `strftime`, and %q for a quarter. The day comes before the month where all
-rows can be read both ways."""
-_QUARTER = "%q"
+"""How dates are written, in the words of `strftime`, and %q for a quarter, %3f for thousandths of a second. The
+day comes before the month where all rows can be read both ways."""
+_QUARTER, _THOUSANDTHS = "%q", "%3f"
 
 
 def read_dates(cells: Sequence[str]) -> Iterator[tuple[str, list[datetime]]]:
@@ -46,12 +47,12 @@ def is_date(text: str) -> bool:
     return next(read_dates([text]), None) is not None
 
 
-def other_order(cells: Sequence[str], form: str) -> datetime | None:
-    """The first date with the month before the day, where a form has it the other way and all texts can be read so."""
+def other_order(cells: Sequence[str], form: str) -> tuple[str, datetime] | None:
+    """A text, and its date with the month before the day, where a form has it the other way and all can be read so."""
     if "%d/%m" not in form:
         return None
-    found = _read(cells, form.replace("%d/%m", "%m/%d"))
-    return found[0] if found else None
+    found = _read(cells, form.replace("%d/%m", "%m/%d")) or []
+    return next(((cell, time) for cell, time in zip(cells, found, strict=False) if time.day != time.month), None)
 
 
 def rendered(time: Any, form: str) -> str:
@@ -61,7 +62,11 @@ def rendered(time: Any, form: str) -> str:
     ('5/1/2024 7:05', 'Q4 2024')
     """
     form, short = form.removeprefix("~"), form.startswith("~")
-    text: str = time.strftime(form.replace(_QUARTER, str((time.month + 2) // 3)))
+    if _QUARTER in form:
+        form = form.replace(_QUARTER, str((time.month + 2) // 3))
+    if _THOUSANDTHS in form:
+        form = form.replace(_THOUSANDTHS, f"{time.microsecond // 1000:03d}")
+    text: str = time.strftime(form)
     if short:
         text = re.sub(r"(?<![\d:])0(\d)", r"\1", text)
     return f"{text[:-2]}:{text[-2:]}" if form.endswith("%z") else text
@@ -83,7 +88,7 @@ def _read(cells: Sequence[str], form: str) -> list[datetime] | None:
 
 def _parsed(cell: str, form: str) -> datetime:
     if _QUARTER not in form:
-        return datetime.strptime(cell, form)
+        return datetime.strptime(cell, form.replace(_THOUSANDTHS, "%f"))
     quarter = re.fullmatch(form.replace("%Y", r"(?P<year>\d{4})").replace(_QUARTER, "(?P<quarter>[1-4])"), cell)
     if quarter is None:
         raise ValueError

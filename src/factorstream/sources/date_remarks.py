@@ -23,6 +23,7 @@ _LIKE_A_DATE = re.compile(
     rf"|(?:\w{{1,9}},?\W)?{_MONTH}\W.*\d.*|\d.{{0,4}}\W?{_MONTH}(?:\W.*)?|\d{{4}}\W?q[1-4]|q[1-4]\W?\d{{2,4}}",
     re.IGNORECASE,
 )
+EQUALLY_SPACED = "so rows were taken as equally spaced"
 SAME_HOUR = "is the hour repeated when clocks go back"
 
 
@@ -31,37 +32,36 @@ def date_remarks(table: Table, when: Timeline | None) -> list[str]:
     if when is not None and when.is_dated:
         return _doubt(table, when)
     found = (_remark(table, j) for j in range(len(table.names)) if j not in table.numeric)
-    return [remark for remark in found if remark]
+    said = [remark for remark in found if remark]
+    return said if said or when is not None else [f"No column goes up by equal steps, {EQUALLY_SPACED}."]
 
 
 def _doubt(table: Table, when: Timeline) -> list[str]:
     """Dates such as 01/02/2024 throughout can be read in two ways."""
     cells = table.cells(when.column)
-    other = None if when.form is None else other_order(cells, when.form)
-    if other is None:
+    found = None if when.form is None else other_order(cells, when.form)
+    if found is None:
         return []
-    name = table.names[when.column]
-    return [f"{_named(name)} was read as day/month/year; if {cells[0]} means {other:%Y-%m-%d}, write it so."]
+    cell, other = found
+    return [f"{_named(table, when.column)} was read as day/month/year; if {cell} means {other:%Y-%m-%d}, write it so."]
 
 
 def _remark(table: Table, j: int) -> str:
     """Why a column does not say when the rows are; nothing where it does not look as if it did."""
-    cells, name = table.cells(j), _named(table.names[j])
+    cells, name = table.cells(j), _named(table, j)
     known = [cell for cell in cells if cell is not None]
     if len(cells) < LEAST_ROWS or not known:
         return ""
     times = _times(known)
-    if times is None:
-        place, first = table.place(next(k for k, cell in enumerate(cells) if cell is not None)), str(known[0])
-        if all(_TIME.fullmatch(str(cell)) for cell in known):
-            return (
-                f"{name} has times without dates and was taken as text; write 2024-12-31 23:00 ({place} has {first})."
-            )
-        if all(_LIKE_A_DATE.fullmatch(str(cell)) for cell in known):
-            form = "in a form that is not known, or in several"
-            return f"{name} may be dates {form}, and was taken as text; write 2024-12-31 ({place} has {first!r:.50})."
-        return ""
-    return f"{name} {_why(table, cells, times)}, so it does not say when the rows are."
+    if times is not None:
+        return f"{name} {_why(table, cells, times)}, {EQUALLY_SPACED}."
+    place, first = table.place(next(k for k, cell in enumerate(cells) if cell is not None)), str(known[0])
+    if all(_TIME.fullmatch(str(cell)) for cell in known):
+        return f"{name} has times without dates ({place} has {first}), {EQUALLY_SPACED}; write 2024-12-31 23:00."
+    if all(_LIKE_A_DATE.fullmatch(str(cell)) for cell in known):
+        form = f"in a form that is not known, or in several ({place} has {first!r:.50})"
+        return f"{name} may be dates {form}, {EQUALLY_SPACED}; write 2024-12-31."
+    return ""
 
 
 def _times(known: Sequence[Any]) -> list[Any] | None:
@@ -89,5 +89,5 @@ def _why(table: Table, cells: Sequence[Any], times: Sequence[Any]) -> str:
     return "goes up by unequal steps"
 
 
-def _named(column: str) -> str:
-    return f"Column {column.removeprefix('column ')}"
+def _named(table: Table, j: int) -> str:
+    return f"Column {table.names[j].removeprefix('column ') or j + 1}"

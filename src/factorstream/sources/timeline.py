@@ -23,6 +23,10 @@ MOST_LEFT_OUT = 10
 from filling the memory with empty rows."""
 
 
+DAY_NUMBERS = "%Y%m%d"
+"""How days are written as whole numbers: 20241231."""
+
+
 class _Step(Protocol):
     """How far a column goes from row to row."""
 
@@ -103,6 +107,8 @@ class Timeline(NamedTuple):
     def after(self, steps: int) -> list[Any]:
         """What the column says in the steps after the last row, in the way of its own cells."""
         later = [self.step.moved(self.first, int(self.steps[-1]) + k) for k in range(1, steps + 1)]
+        if self.form == DAY_NUMBERS:
+            return [float(rendered(value, self.form)) for value in later]
         return [rendered(value, self.form) for value in later] if self.form else later
 
 
@@ -119,9 +125,12 @@ def timeline(table: Table) -> Timeline | None:
 
 def refuse_newest_first(table: Table, path: object) -> None:
     """Raise a sentence where a column of dates goes down by equal steps: what needs the order would go backwards."""
-    for j in range(len(table.names)):
-        if j not in table.numeric and _dates(j, table.cells(j)[::-1]) is not None:
-            name = table.names[j]
+    for j, name in enumerate(table.names):
+        if j in table.numeric:
+            found = _day_numbers(j, table.numbers[::-1, table.numeric.index(j)])
+        else:
+            found = _dates(j, table.cells(j)[::-1])
+        if found is not None:
             raise TableError(f"{path} cannot be used: column {name} goes down; sort the rows from oldest to newest.")
 
 
@@ -144,10 +153,22 @@ def _numbers(column: int, given: Array) -> Timeline | None:
     values = given.astype(np.float64)
     if len(values) < LEAST_ROWS or np.isnan(values).any():
         return None
+    if (days := _day_numbers(column, values)) is not None:
+        return days
     step = float(values[-1] - values[0]) / (len(values) - 1)
     if step <= 0.0 or np.abs(np.diff(values) - step).max() > EVEN * step:
         return None
     return Timeline(column, np.arange(len(values)), float(values[0]), _Number(step))
+
+
+def _day_numbers(column: int, values: Array) -> Timeline | None:
+    """A column of days such as 20241231, all between 1900 and 2100."""
+    if (values < 19000101).any() or (values > 21001231).any() or (values % 1 != 0).any():
+        return None
+    try:
+        return _regular(column, [datetime.strptime(f"{value:.0f}", DAY_NUMBERS) for value in values], DAY_NUMBERS)
+    except ValueError:  # there is no such day
+        return None
 
 
 def _dates(column: int, cells: Sequence[Any]) -> Timeline | None:
