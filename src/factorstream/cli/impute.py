@@ -127,6 +127,8 @@ def COMMAND(
         gaps_filled=completion.n_gaps,
         columns_filled=completion.n_columns,
         components=completion.n_components,
+        fills_below_all_seen=completion.n_below,
+        fills_above_all_seen=completion.n_above,
         model=None if completion.model is None else type(completion.model).__name__,
     )
     words.note(impute_summary(completion, source, output))

@@ -36,7 +36,9 @@ def remarks(table: Table) -> list[str]:
             f"{one.line} has {one.text!r:.50}; write {one.plain}."
         )
     if empty := empty_columns(table):
-        said.append(f"Nothing is known of columns without any value: {listed(empty)}.")
+        said.append(
+            f"Columns without any value stay empty: {listed(name or 'the one without a name' for name in empty)}."
+        )
     return said
 
 
