@@ -35,9 +35,9 @@ GAPS = frozenset(
 the errors of spreadsheets, and the marks of statistical offices. docs/command-line.md has the list too."""
 
 _CODE = re.compile(r"\s*[+-]?0\d")  # 00123 is the name of something, not a number
-_DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][+-]?\d+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:[.' \u00a0\u202f]\d{3})+),\d+(?:[eE][+-]?\d+)?")
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:([,' \u00a0\u202f])\d{3})(?:\1\d{3})*(?:\.\d*)?")
-_SIGNS = "$€£¥%"
+_SIGNS = "$€£¥% \u00a0\u202f"  # before or after a number
 
 
 class Cells:
@@ -100,21 +100,22 @@ def finite_number(text: str) -> float | None:
 def has_decimal_comma(text: str) -> bool:
     """Whether a text is a number with a decimal comma, and no whole number with commas between thousands.
 
-    >>> [has_decimal_comma(text) for text in ("3,14", "1.200,5", "0,125", "1,200", "1,200.5", "a,5")]
-    [True, True, True, False, False, False]
+    >>> [has_decimal_comma(text) for text in ("3,14", "1.200,5", "0,125", "3,5 %", "1,200", "1,200.5", "a,5")]
+    [True, True, True, True, False, False, False]
     """
-    return bool(_DECIMAL_COMMA.fullmatch(text)) and not _GROUPED.fullmatch(text)
+    bare = text.strip(_SIGNS)
+    return bool(_DECIMAL_COMMA.fullmatch(bare)) and not _GROUPED.fullmatch(bare)
 
 
 def rewritten(text: str) -> str | None:
     """How to write a number that has a comma, signs of money or per cent; None of any other text.
 
-    >>> [rewritten(text) for text in ("3,14", "1,200.50", "5 %", "$7", "1,200", "five", "5")]
-    ['3.14', '1200.50', '5', '7', '1200, or 1.200 where the comma is a decimal one', None, None]
+    >>> [rewritten(text) for text in ("3,14", "1 200,5 €", "1,200.50", "5 %", "$7", "1,200", "five", "5")]
+    ['3.14', '1200.5', '1200.50', '5', '7', '1200, or 1.200 where the comma is a decimal one', None, None]
     """
-    if has_decimal_comma(text):
-        return text.replace(".", "").replace(",", ".")
-    bare = text.strip(_SIGNS + " \u00a0")
+    bare = text.strip(_SIGNS)
+    if has_decimal_comma(bare):
+        return re.sub(r"[^\d,eE+-]", "", bare).replace(",", ".")
     if grouped := _GROUPED.fullmatch(bare):
         plain = bare.replace(grouped[1], "")
         decimal = bare.count(",") == 1 and "." not in bare
