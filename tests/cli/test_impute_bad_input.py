@@ -18,7 +18,7 @@ from cli_problems import run, table, write
         (None, "does not exist"),
         ("", "is empty"),
         ("a,b\n", "no rows"),
-        ("a,b\n1,2\n3\n", "row 3 has 1 cell where the first has 2"),
+        ("a,b\n1,2\n3\n", "line 3 has 1 cell where the first has 2"),
         ("a,b\nx,y\n", "no column of numbers"),
         ("a,b\nx,\n,\n", "no column of numbers"),
         ("a\n1\n2\noops\n4\n", "no column of numbers (line 4 of column a has 'oops')"),

@@ -78,7 +78,7 @@ def test_texts_in_a_column_of_numbers_stay_and_absurd_values_are_counted():
     assert row[4:7] == ["1e30"] * 3
     assert np.isfinite(float(row[13]))
     assert (filling.counts.texts, filling.counts.absurd) == (1, 1)
-    assert filling.first_text == "'oops' in row 31 of column a"
+    assert filling.first_text == "'oops' in line 32 of column a"
 
 
 def test_other_warnings_are_no_absurd_values():

@@ -101,7 +101,7 @@ class OnlineFilling:
         if texts and not self.first_text:
             at = int(np.argmax(no_numbers))
             text = self._stream.cells.text(row.cells[self._columns[at]])
-            self.first_text = f"{text!r:.50} in row {self.counts.rows + 1} of column {self.names[at]}"
+            self.first_text = f"{text!r:.50} in line {row.line} of column {self.names[at]}"
         with warnings.catch_warnings(record=True) as warned:  # one sentence for each absurd value would not end
             warnings.simplefilter("always", UserWarning)
             self.model.partial_fit(values)

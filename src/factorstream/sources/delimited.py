@@ -206,7 +206,8 @@ def write_delimited(columns: Sequence[NewColumn], delimiter: str = ",", header: 
 def _check_widths(lines: Sequence[Sequence[str]], rows: Sequence[int], width: int) -> None:
     for k in rows:
         if len(lines[k]) != width:
-            raise TableError(f"row {k + 1} has {counted(len(lines[k]), 'cell')} where the first has {width}")
+            line = 1 + sum(1 + sum(cell.count("\n") for cell in cells) for cells in lines[:k])
+            raise TableError(f"line {line} has {counted(len(lines[k]), 'cell')} where the first has {width}")
 
 
 def _numbers(cells: list[str], gaps: frozenset[str]) -> tuple[list[float] | None, list[int]]:

@@ -27,6 +27,8 @@ class Row(NamedTuple):
     """As they are written, quotes included; a blank line has one."""
     end: str
     """The line end."""
+    line: int
+    """The number of the line in which it begins, counted from 1."""
 
 
 class TextStream:
@@ -76,17 +78,17 @@ class TextStream:
 
     def rows(self) -> Iterator[Row]:
         """All rows of data, in order; a line that is not as wide as the first is refused."""
-        number = 1 + (self.header is not None)
         row = self.first
         while True:
             if len(row.cells) != self.width and not self.is_blank(row):
-                raise TableError(f"row {number} has {counted(len(row.cells), 'cell')} where the first has {self.width}")
+                raise TableError(
+                    f"line {row.line} has {counted(len(row.cells), 'cell')} where the first has {self.width}"
+                )
             yield row
             record = next(self._records, None)
             if record is None:
                 return
             row = self._cut(record)
-            number += 1
 
     def is_blank(self, row: Row) -> bool:
         """Whether there is nothing in a line, which is then no row of a table with several columns."""
@@ -108,7 +110,7 @@ class TextStream:
         row, *others = split_lines(record.text, self.delimiter, record.line)
         if others:  # lines were joined for a quote that is none: no row may get lost
             raise TableError(f"line {record.line} has a quote that is not closed")
-        return Row(*row)
+        return Row(*row, record.line)
 
 
 class _Record(NamedTuple):
