@@ -50,7 +50,7 @@ def test_a_model_goes_on_without_a_file_and_with_one(capsys, tmp_path):
     (tmp_path / "more.csv").write_text("\n".join([lines[0], "2024-05-03 12:00,x,1,2,3,4", "2024-05-03 13:00,x,,2,3,4"]))
     code, later, err = say(capsys, "forecast", tmp_path / "more.csv", "--model", tmp_path / "m", "-n", 1)
     assert code == 0
-    assert "none says when" in err  # two rows show no step
+    assert "rows were taken as equally spaced" in err  # two rows show no step
     assert "they were taken as the next rows" in err
     assert len(later.splitlines()) == 2
 

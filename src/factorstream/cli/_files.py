@@ -31,6 +31,10 @@ def check_output(target: Path, source: Path | None = None, option: str = "--outp
     """Refuse an output that could not be written, before the work; with a source it must be of the same kind."""
     if target == STANDARD:
         return
+    if option == "--output":
+        from ..sources.tables import refuse_other_kinds
+
+        refuse_other_kinds(target)
     try:
         if target.is_dir():
             raise BadInputError(f"{target} is a folder; {option} needs a file.")

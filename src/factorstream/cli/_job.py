@@ -24,7 +24,7 @@ class JobOptions(NamedTuple):
     picture: Path | None
     delimiter: str | None
     missing: tuple[str, ...]
-    no_header: bool
+    header: bool | None
     model_path: Path | None
     save_path: Path | None
     report_path: Path | None
@@ -34,7 +34,7 @@ class JobOptions(NamedTuple):
         """How to read the file."""
         from ..jobs.reading import Reading
 
-        return Reading(self.delimiter, not self.no_header, self.missing)
+        return Reading(self.delimiter, self.header, self.missing)
 
     def check(self) -> None:
         """Refuse files that could not be written, before the work."""

@@ -183,5 +183,5 @@ def _code(subject: Subject, level: float, job: Job | None) -> str:
 def _options(reading: Reading) -> list[str]:
     """How the file was read, where that is not how files are read anyway."""
     given = {"delimiter": reading.delimiter, "header": reading.header, "missing": reading.missing}
-    usual = {"delimiter": None, "header": True, "missing": ()}
+    usual = {"delimiter": None, "header": None, "missing": ()}
     return [f"{name}={value!r}" for name, value in given.items() if value != usual[name]]

@@ -137,4 +137,4 @@ def _tell(words: Words, found: Detection, output: Path, model_path: Path | None)
         words.note(f"More alarms: {listed(rest)}; -o FILE.csv lists all rows.")
     if found.seen:
         words.caveat("The model was fitted to these very rows: odd rows that a model has seen look less odd.")
-    say_caveats(words, given)
+    say_caveats(words, given, in_time=found.sums is not None)

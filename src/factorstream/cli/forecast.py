@@ -124,13 +124,11 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
         words.caveat(
             f"{counted(found.between, 'step')} between the rows of the model and these counted as rows without data."
         )
-    if given.when is None:
-        words.caveat("No column goes up by equal steps, so none says when; rows were taken as equally spaced.")
-    elif given.when.n_left_out:
+    if given.when is not None and given.when.n_left_out:
         words.caveat(
             f"{counted(given.when.n_left_out, 'step')} of column {when} without a row counted as rows without data."
         )
-    say_caveats(words, given, counting=False)  # these are continued
+    say_caveats(words, given, counting=False, in_time=True)  # these are continued
     left_out = [
         name
         for j, name in enumerate(given.table.names)

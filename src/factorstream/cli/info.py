@@ -20,7 +20,7 @@ COLUMNS_SHOWN = 50
 @command("info", "say what a saved model or a table holds")
 @click.argument("path", type=FILE, metavar="FILE")
 @reading_options
-def COMMAND(words: Words, path: Path, delimiter: str | None, missing: tuple[str, ...], no_header: bool) -> None:
+def COMMAND(words: Words, path: Path, delimiter: str | None, missing: tuple[str, ...], header: bool | None) -> None:
     """Say what FILE holds: the class, settings and features of a saved model, or the columns and gaps of a table."""
     from ..jobs.inspection import inspect_model, inspect_table, is_model
     from ..jobs.reading import Reading
@@ -32,9 +32,11 @@ def COMMAND(words: Words, path: Path, delimiter: str | None, missing: tuple[str,
         words.fact(file=str(path), kind="model", **facts)
         words.show(_model_text(path, facts))
     else:
-        facts = inspect_table(path, Reading(delimiter, not no_header, missing))
+        facts = inspect_table(path, Reading(delimiter, header, missing))
         words.fact(file=str(path), kind="table", **facts)
         words.show(_table_text(path, facts))
+        for remark in facts["remarks"]:
+            words.caveat(remark)
 
 
 def _model_text(path: Path, facts: dict[str, Any]) -> str:

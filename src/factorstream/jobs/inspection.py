@@ -13,6 +13,7 @@ from ..sources.columns import take_names
 from ..sources.tables import format_of, read_table
 from ..sources.timeline import timeline
 from .reading import Reading
+from .remarks import remarks
 
 __all__ = ["ColumnFacts", "inspect_model", "inspect_table", "is_model"]
 
@@ -85,6 +86,7 @@ def inspect_table(path: Path, reading: Reading) -> dict[str, Any]:
         "rows_without_gaps": int((~np.isnan(table.numbers).any(axis=1)).sum()) if table.numeric else 0,
         "time": None,
         "column_facts": [column._asdict() for column in columns],
+        "remarks": remarks(table),
     }
     if when is not None:
         cells = table.cells(when.column)
