@@ -75,6 +75,7 @@ def test_a_model_takes_no_row_twice_and_counts_those_left_out(capsys, tmp_path):
     assert "2 steps between the rows of the model and these counted as rows without data." in err
     assert say(capsys, "forecast", "--model", model, "-n", 1, "-q")[1] == (tmp_path / "y.csv").read_text()
     assert "np.full((2, " in code_of(page.read_text())
+    assert "90 rows taken in, the last at 2024-05-04 17:00" in say(capsys, "info", model)[1]
 
 
 def test_a_model_without_dates_says_so(capsys, tmp_path):

@@ -55,7 +55,8 @@ def _model_text(path: Path, facts: dict[str, Any]) -> str:
     ):
         if key in facts:
             many = f"{facts[key]} passes" if thing == "pass" and facts[key] != 1 else counted(facts[key], thing)
-            lines.append(many + (" taken in" if key == "rows_seen" else ""))
+            last = f", the last at {facts['last_row']}" if "last_row" in facts else ""
+            lines.append(many + (f" taken in{last}" if key == "rows_seen" else ""))
     if facts.get("components") == 0:
         lines.append(without_components(facts["class"], "entry", robust=bool(facts["settings"].get("robust"))))
     if "noise_deviation" in facts:
