@@ -47,12 +47,20 @@ def test_a_model_goes_on_without_a_file_and_with_one(capsys, tmp_path):
     assert code == 0
     assert first == alone  # the time, too
     lines = (tmp_path / "x.csv").read_text().splitlines()
-    (tmp_path / "more.csv").write_text("\n".join([lines[0], "2024-05-03 12:00,x,1,2,3,4", "2024-05-03 13:00,x,,2,3,4"]))
-    code, later, err = say(capsys, "forecast", tmp_path / "more.csv", "--model", tmp_path / "m", "-n", 1)
+    more = [lines[0], "2024-05-03 12:00,x,1,2,3,4", "2024-05-03 13:00,x,,2,3,4"]
+    arguments = ["forecast", tmp_path / "more.csv", "--model", tmp_path / "m", "-n", 1]
+    (tmp_path / "more.csv").write_text("\n".join(more))  # two rows show no step, but the model knows it
+    code, later, err = say(capsys, *arguments)
     assert code == 0
-    assert "rows were taken as equally spaced" in err  # two rows show no step
-    assert "they were taken as the next rows" in err
-    assert len(later.splitlines()) == 2
+    assert later.splitlines()[1].startswith("2024-05-03 14:00,")
+    assert "equally spaced" not in err
+    (tmp_path / "more.csv").write_text("\n".join([lines[0], lines[-1]]))
+    assert "which is not after the last row that the model has seen" in say(capsys, *arguments)[2]
+    (tmp_path / "more.csv").write_text("a,b,c,d\n1,2,3,4\n1,,3,4")
+    code, later, err = say(capsys, *arguments)
+    assert code == 0
+    assert "rows were taken as equally spaced" in err
+    assert "they were taken as the next ones" in err
 
 
 def test_a_model_takes_no_row_twice_and_counts_those_left_out(capsys, tmp_path):

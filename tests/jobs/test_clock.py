@@ -43,7 +43,10 @@ def test_rows_must_come_after_those_of_the_model(fitted):
     known = days(1, 31)
     assert rows_between(model, X, known, regular_dates([datetime(2024, 2, k) for k in (1, 2, 3)])) == 0
     assert rows_between(model, X, known, regular_dates([datetime(2024, 2, k) for k in (4, 5, 6)])) == 3
-    assert rows_between(model, X, known, regular_dates([datetime(2024, 2, k, 7) for k in (4, 5, 6)])) is None
+    for other in ([datetime(2024, 2, k, 7) for k in (4, 5, 6)], [datetime(2024, 2, k) for k in (1, 3, 5)]):
+        assert rows_between(model, X, known, regular_dates(other)) is None  # they do not go on in these steps
+    fridays = regular_dates([datetime(2024, 1, k) for k in (4, 5, 8, 9, 10, 11, 12)])  # no weekends
+    assert rows_between(model, X, fridays, regular_dates([datetime(2024, 1, k) for k in (15, 16, 17)])) == 0
     with pytest.raises(TableError, match=r"begins at 2024-01-31, which is not after .* \(2024-01-31\); pass the rows"):
         rows_between(model, X, known, regular_dates([datetime(2024, 1, 31) + timedelta(days=k) for k in range(3)]))
 

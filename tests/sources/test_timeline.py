@@ -9,7 +9,7 @@ import pytest
 
 from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.table import TableError
-from factorstream.sources.timeline import counting_columns, refuse_newest_first, timeline
+from factorstream.sources.timeline import counting_columns, few_dates, refuse_newest_first, regular_dates, timeline
 
 
 def of(cells):
@@ -123,3 +123,11 @@ def test_dates_from_the_newest_to_the_oldest_are_refused(dates):
         refuse_newest_first(parse_delimited(("when;a\n" + rows).encode()), "x.csv")
     forward = "".join(f"{day};{k}\n" for k, day in enumerate(reversed(dates)))
     refuse_newest_first(parse_delimited(("when;a\n" + forward).encode()), "x.csv")
+
+
+def test_a_single_date_is_read_as_the_one_that_goes_on():
+    before = regular_dates([datetime(2024, 4, day) for day in (28, 29, 30)])
+    found = few_dates(parse_delimited(b"t,a\n05/03/2024,1\n"), before, 10)
+    assert (found.first, found.steps_after(before, 10)) == (datetime(2024, 5, 3), 3)
+    assert found.after(1) == ["05/04/2024"]
+    assert found.steps_after(before, 2) is None

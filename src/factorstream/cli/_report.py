@@ -170,7 +170,8 @@ def _code(subject: Subject, level: float, job: Job | None) -> str:
         lines += ["from factorstream.jobs.reading import Reading, read_given", ""]
         lines += [f"model = load({subject.model_path.as_posix()!r})"] if subject.model_path is not None else []
         lines += [f"given = read_given({path}, Reading({', '.join(_options(reading))}){', model' if loaded else ''})"]
-        lines += ["X = given.X" if subject.when is None else "X = given.when.spread(given.X)"]
+        spread = subject.when is not None and subject.when.n_left_out
+        lines += ["X = given.when.spread(given.X)  # with rows for the steps left out" if spread else "X = given.X"]
     lines += [] if loaded else [f"model = {constructed(subject.model)}.fit(X)"]
     fill = "transform" if hasattr(subject.model, "add_indicator") else "impute"
     filling = [f"filled = model.{fill}(X)", f"lower, upper = model.predict_interval(X, level={level!r})"]

@@ -118,7 +118,7 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
         return
     if found.between is None:
         words.caveat(
-            "Nothing says when the rows of the model were and when these; they were taken as the next rows, each once."
+            "How many steps lie between the rows of the model and these is not known; they were taken as the next ones."
         )
     elif found.between:
         words.caveat(

@@ -17,7 +17,7 @@ from ..sources.table import Array, TableError
 from ..sources.timeline import Timeline, regular_dates
 from .places import time_texts
 
-__all__ = ["keep_times", "rows_between", "take_times"]
+__all__ = ["MOST_STEPS", "keep_times", "rows_between", "take_times"]
 
 MOST_STEPS = 100_000
 """Steps between the rows of a model and those of a file that are taken as rows without data: a second or two of work.
@@ -69,9 +69,9 @@ def rows_between(model: SequenceFilter, X: Array, known: Timeline | None, when: 
         if _seen_last(model, X):
             raise TableError("its rows are those that the model has seen last; pass the rows that come after them")
         return None
-    last = known.step.moved(known.first, int(known.steps[-1]))
-    k = when.steps_since(last, MOST_STEPS)
+    k = when.steps_after(known, MOST_STEPS)
     if k == 0:
+        last = known.step.moved(known.first, int(known.steps[-1]))
         begin, end = time_texts([when.first, last])
         seen = f"it begins at {begin}, which is not after the last row that the model has seen ({end})"
         raise TableError(f"{seen}; pass the rows that come after it")

@@ -11,8 +11,8 @@ from ..estimators.sequence import SequenceFilter
 from ..sources.columns import take_names
 from ..sources.delimited import write_delimited
 from ..sources.table import Array, NewColumn, TableError
-from ..sources.timeline import Timeline, counted_on, refuse_newest_first
-from .clock import rows_between, take_times
+from ..sources.timeline import Timeline, counted_on, few_dates, refuse_newest_first
+from .clock import MOST_STEPS, rows_between, take_times
 from .filling import quietly
 from .places import time_texts
 from .reading import FITTING, MOST_STATES, Given, Reading, Steps, named, read_given
@@ -74,6 +74,10 @@ def forecast_file(
     tell("reading")
     given = read_given(path, settings.reading, model)
     refuse_newest_first(given.table, named(path))
+    known = None if model is None else take_times(model)
+    if known is not None and given.when is None:
+        few = few_dates(given.table, known, MOST_STEPS)
+        given = given if few is None else given._replace(when=few, date_remarks=[])
     X = given.X if given.when is None else given.when.spread(given.X)
     between: int | None = 0
     tell(FITTING)
@@ -85,7 +89,7 @@ def forecast_file(
                 ).fit(X)
                 model.verbose = 0
             else:
-                between = rows_between(model, X, take_times(model), given.when)
+                between = rows_between(model, X, known, given.when)
                 model = model.partial_fit(np.vstack([np.full((between or 0, X.shape[1]), np.nan), X]))
             tell("forecasting")
             answer = _answer(model, settings)

@@ -11,7 +11,15 @@ import numpy as np
 from .date_forms import read_dates, rendered
 from .table import Array, Table, TableError
 
-__all__ = ["Timeline", "counted_on", "counting_columns", "refuse_newest_first", "regular_dates", "timeline"]
+__all__ = [
+    "Timeline",
+    "counted_on",
+    "counting_columns",
+    "few_dates",
+    "refuse_newest_first",
+    "regular_dates",
+    "timeline",
+]
 
 LEAST_ROWS = 3
 """Rows that show a step: two can have any."""
@@ -115,24 +123,46 @@ class Timeline(NamedTuple):
             return [float(rendered(value, self.form)) for value in later]
         return [rendered(value, self.form) for value in later] if self.form else later
 
-    def steps_since(self, time: date, most: int) -> int | None:
-        """How many steps the first row lies after a time, 0 where it is not after it.
+    def steps_after(self, before: Timeline, most: int) -> int | None:
+        """How many steps of a timeline of dates lie between its last row and the first row here; 0: it is not after it.
 
-        None where these are more than ``most`` or no whole number, or where one has a zone and the other has none.
+        None where these are more than ``most``, where this timeline does not go on in the steps of the other, or where
+        one has a time zone and the other has none.
         """
-        first, then = _plain(self.first), _plain(time)
-        if (first.tzinfo is None) != (then.tzinfo is None):
+        end = int(before.steps[-1])
+        first, last = _plain(self.first), _plain(before.step.moved(before.first, end))
+        if (first.tzinfo is None) != (last.tzinfo is None):
             return None
-        if first <= then:
+        if first <= last:
             return 0
-        earlier = (k for k in range(1, most + 1) if _plain(self.step.moved(self.first, -k)) <= then)
-        k = next(earlier, None)
-        return k if k is not None and _plain(self.step.moved(self.first, -k)) == then else None
+        k = next((k for k in range(1, most + 1) if _plain(before.step.moved(before.first, end + k)) >= first), None)
+        if k is None:
+            return None
+        rows = self.all_steps(int(self.steps[-1]) + 1)
+        expected = (before.step.moved(before.first, end + k + j) for j in range(len(rows)))
+        return k if all(_plain(one) == _plain(two) for one, two in zip(rows, expected, strict=True)) else None
 
 
 def regular_dates(values: Sequence[Any]) -> Timeline | None:
     """The timeline of dates that go up by equal steps; None where they do not."""
     return _dates(0, values)
+
+
+def few_dates(table: Table, before: Timeline, most: int) -> Timeline | None:
+    """The column of dates of a table with too few rows to show a step, in the steps of the rows before it.
+
+    Of dates that can be read in two ways it is the one that goes on, at most so many steps later.
+    """
+    found: list[Timeline] = []
+    for j in range(len(table.names)):
+        cells = [] if j in table.numeric or len(table.numbers) >= LEAST_ROWS else table.cells(j)
+        if not cells or any(cell is None for cell in cells):
+            continue
+        for form, times in read_dates(cells) if isinstance(cells[0], str) else [(None, cells)]:
+            if all(isinstance(one, date) for one in times):
+                one = Timeline(j, np.arange(len(times)), times[0], before.step, form)
+                found += [one] if [*map(_plain, one.all_steps(len(times)))] == [*map(_plain, times)] else []
+    return next((one for one in found if one.steps_after(before, most)), found[0] if found else None)
 
 
 def timeline(table: Table) -> Timeline | None:
