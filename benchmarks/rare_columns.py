@@ -49,10 +49,7 @@ class Problem(NamedTuple):
 def problem(
     seed: int, r: int = 3, m: int = 20, n: int = 500, seen: int = 30, kind: str = "at random", spread: float = 1.0
 ) -> Problem:
-    """The first column is seen in ``seen`` of n rows: any, the last ones, or those where one coefficient is small.
-
-    Its values spread ``spread`` times as far as others.
-    """
+    """The first column is seen in some of n rows: any, the last ones, or those where one coefficient is small."""
     rng = np.random.default_rng(seed)
     C, Z = rng.standard_normal((m, r)), rng.standard_normal((n + ASKED, r))
     order = {"at random": rng.permutation(n), "late": np.arange(n)[::-1], "regime": np.argsort(np.abs(Z[:n, 0]))}[kind]
@@ -74,8 +71,7 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {
 }
 COMPONENTS = {name: 10 if "r=10" in name else 3 for name in PROBLEMS}
 
-FEW, SPREADS = (5, 10, 15, 30, 60, 100), (1.0, 10.0, 100.0)
-"""Values of a column, and how much further than others' they spread."""
+FEW, SPREADS = (5, 10, 15, 30, 60, 100), (1.0, 10.0, 100.0)  # values of a column, and how far they spread
 
 CORE = "factorstream.core.filter."
 CHANGES: dict[str, dict[str, float]] = {
@@ -228,8 +224,7 @@ def few(pool: Executor, seeds: int) -> Callable[[], None]:
     def show() -> None:
         print_heading("coverage of 95% intervals of a column with few values", [f"{seen} of 500" for seen in FEW])
         for name, spread in dict.fromkeys((name, spread) for name, spread, _ in cells):
-            found = [_mean(cells[name, spread, seen])[0] for seen in FEW]
-            print_line(f"`{name}`, spread × {spread:g}", [f"{hold:.2f}" for hold in found])
+            print_line(f"`{name}`, spread × {spread:g}", [f"{_mean(cells[name, spread, n])[0]:.2f}" for n in FEW])
 
     return show
 
