@@ -22,7 +22,7 @@ OF_THE_FACTORIZATION := tests/estimators/test_bayesian_factorization.py
 # Neighbours among the tests run in the same process, which keeps what they share.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test lint types contract unit compiled split browser docs site release-check bench format clean
+.PHONY: help demo test lint types contract unit long compiled split browser docs site release-check bench format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -37,7 +37,7 @@ demo: $(READY) ## restore real faces and say which files to open
 	$(BIN)/factorstream reproduce --quick --output demo
 	$(BIN)/python examples/restore_faces.py demo
 
-test: lint types contract unit compiled split ## everything that must pass
+test: lint types contract unit compiled split ## what a change must pass; `make long` has the rest
 
 lint: $(READY) ## style
 	$(BIN)/ruff check .
@@ -55,7 +55,10 @@ $(RECOMPILED): $(READY) $(wildcard src/factorstream/tall/*.py src/factorstream/c
 	touch $(RECOMPILED)
 
 unit: $(READY) $(RECOMPILED) ## tests and docstring examples
-	$(PYTEST)
+	$(PYTEST) -m "not long"
+
+long: $(READY) $(RECOMPILED) ## tests marked `long`: pictures, benchmarks, every example of every page
+	$(PYTEST) -m long
 
 compiled: $(READY) $(RECOMPILED) ## the tests of the filter once more, all rows through compiled code
 	FACTORSTREAM_COMPILED=1 $(PYTEST) -m "not once and not uncompiled" $(OF_THE_FILTER) \

@@ -25,6 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "here(reason): only for features kept in one array of this process")
+    config.addinivalue_line("markers", "long: minutes of pictures, benchmarks and pages; `make long` runs them")
     config.addinivalue_line("markers", "once: long, and no more telling in compiled code or in another place")
     config.addinivalue_line("markers", "uncompiled: of an estimator whose rows never go through compiled code")
 

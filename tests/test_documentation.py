@@ -13,6 +13,8 @@ import factorstream
 from factorstream import datasets, diagnostics, images, masks, metrics, plot
 from factorstream.cli import COMMANDS
 
+pytestmark = pytest.mark.long  # every example of every page
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 JOBS = sorted((DOCS / "jobs").glob("*.md"))

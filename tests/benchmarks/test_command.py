@@ -11,6 +11,8 @@ from benchmarks.command import main
 from bench_problems import HERE
 from factorstream.datasets import DatasetNotFoundError
 
+pytestmark = pytest.mark.long  # benchmarks, if small ones
+
 
 @pytest.fixture
 def nothing_found(monkeypatch):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from benchmarks.cases import judged
 from benchmarks.counted import COMPILED, COUNTED, SHARED, TABLES, Table, _compared, method
 
 from bench_problems import HERE, row
+
+pytestmark = pytest.mark.long  # benchmarks, if small ones
 
 
 def test_both_filters_are_timed_on_the_same_rows():

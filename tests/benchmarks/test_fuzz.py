@@ -10,6 +10,8 @@ import pytest
 from benchmarks import fuzz
 from factorstream import DictionaryFilter
 
+pytestmark = pytest.mark.long  # benchmarks, if small ones
+
 
 @pytest.mark.once
 def test_random_calls_break_nothing(capsys):

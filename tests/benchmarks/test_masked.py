@@ -10,6 +10,8 @@ from bench_problems import HERE
 from benchmarks import masked, peers
 from factorstream.datasets import OlivettiFaces
 
+pytestmark = pytest.mark.long  # benchmarks, if small ones
+
 
 def test_a_peer_is_timed_on_data_prepared_before_and_its_failure_is_a_row(rng):
     X = rng.standard_normal((6, 4))

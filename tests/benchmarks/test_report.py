@@ -11,6 +11,8 @@ from benchmarks.report import bar_table, run
 
 from bench_problems import row
 
+pytestmark = pytest.mark.long  # benchmarks, if small ones
+
 
 def test_report(tmp_path):
     pytest.importorskip("matplotlib")

@@ -30,6 +30,8 @@ from benchmarks import (
 from factorstream.core.dynamics import choose
 from factorstream.datasets import LondonAir, OlivettiFaces
 
+pytestmark = pytest.mark.long  # benchmarks, if small ones
+
 
 @pytest.fixture
 def soon(monkeypatch):

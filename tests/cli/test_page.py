@@ -15,6 +15,8 @@ import pytest
 
 from factorstream import cli
 
+pytestmark = pytest.mark.long  # every command of a page
+
 PAGE = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
 CHECK = doctest.OutputChecker()
 PROGRESS = re.compile(r"^(?!factorstream:)[\w ]+: [^\n]*(?:so far|left|after [^\n]*)\n", re.MULTILINE)

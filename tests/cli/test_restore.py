@@ -20,6 +20,8 @@ from PIL import Image
 from cli_problems import code_of
 from factorstream import cli
 
+pytestmark = pytest.mark.long  # pictures, each restored in several ways
+
 MARK = [255, 0, 255]
 
 

@@ -17,6 +17,8 @@ from factorstream.masks import segment_mask
 from factorstream.metrics import coverage, rmse
 from sequence_problems import gappy, panel
 
+pytestmark = pytest.mark.long  # many sequences, each fitted several times
+
 
 @pytest.mark.parametrize("settings", [{}, {"drift": "level", "robust": True}, {"drift": 1e-3, "smooth": False}])
 @pytest.mark.parametrize("T", [60, 210])

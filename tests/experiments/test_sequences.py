@@ -14,6 +14,8 @@ from factorstream.experiments.sequences_report import summary, write_report
 pytest.importorskip("matplotlib")
 pytest.importorskip("rich")
 
+pytestmark = pytest.mark.long  # an experiment of 64 fits
+
 
 @pytest.fixture(scope="module")
 def values():

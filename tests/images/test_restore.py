@@ -8,6 +8,8 @@ from sklearn.datasets import load_digits, load_sample_image
 
 from factorstream.images import restore_frames, restore_picture
 
+pytestmark = pytest.mark.long  # photographs, each restored in several ways
+
 
 def photograph(size=96):
     return load_sample_image("china.jpg")[100 : 100 + size, 200 : 200 + size]
