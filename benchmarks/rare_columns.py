@@ -71,7 +71,7 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {
 }
 COMPONENTS = {name: 10 if "r=10" in name else 3 for name in PROBLEMS}
 
-FEW, SPREADS = (5, 10, 15, 30, 60, 100), (1.0, 10.0, 100.0)  # values of a column, and how far they spread
+FEW, SPREADS = (5, 10, 15, 30, 60, 100), (1.0, 3.0, 10.0, 100.0)  # values of a column, and how far they spread
 
 CORE = "factorstream.core.filter."
 CHANGES: dict[str, dict[str, float]] = {
