@@ -100,8 +100,8 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     ``partial_fit`` learns from rows in lots of ``2 * max(n_components, 10)``. Answers also count the rows since the
     last whole lot, so that the division of a stream into calls does not matter. A stream starts once its lots have two
     observed entries for every parameter, at the latest after ten lots; until then all rows are kept, and fitted anew
-    for every question. Sparse and dense rows may follow each other. A fit on the whole data is better where most entries
-    are missing.
+    for every question. Sparse and dense rows may follow each other. A fit on the whole data is better where most
+    entries are missing.
 
     Intervals follow Student-t laws. Their degrees of freedom are the observed entries less the parameters that were
     fitted to them, and at least one: counted for each feature with ``"per_feature"``, over all features otherwise.
