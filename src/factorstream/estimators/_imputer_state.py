@@ -9,7 +9,7 @@ import numpy as np
 from ..core.absurd import Seen
 from ..core.linalg import Array
 from ._bayesian_run import BayesianRun
-from ._html import Facts, noise_words
+from ._html import STANDARDISED, Facts, noise_words
 
 FARTHEST = float(np.finfo(np.float64).max) ** 0.25
 """Deviations from the mean from which on a value is refused: its fourth power is no longer a number. Derived."""
@@ -49,7 +49,7 @@ class ImputerState(NamedTuple):
 
     def facts(self) -> Facts:
         """What was learned, in words."""
-        features = {"features": f"{len(self.scale):,}", "units": "every feature in its own deviations"}
+        features = {"features": f"{len(self.scale):,}", "units": STANDARDISED}
         if self.factorization is None:
             return {**features, "components": "none, no feature varies"}
         noise = noise_words(self.scale[self.varies] ** 2 * self.factorization.dictionary.noise)
