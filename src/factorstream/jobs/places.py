@@ -42,6 +42,7 @@ def places_of(table: Table) -> Places:
 def along_axis(values: Sequence[Any], word: str) -> Where:
     """Dates, times or numbers as positions along an axis.
 
+    >>> from datetime import date
     >>> along_axis([date(2024, 5, 1)], "day").x.astype(str).tolist(), along_axis([1949, 1950], "year").x.tolist()
     (['2024-05-01T00:00:00.000000'], [1949.0, 1950.0])
     """
@@ -73,6 +74,7 @@ def where_next_rows_are(table: Table | None, when: Timeline | None, steps: int, 
 def time_texts(values: Sequence[Any]) -> list[str]:
     """Dates and times as texts, without seconds and hours if all of them are zero.
 
+    >>> from datetime import date, datetime
     >>> time_texts([date(2024, 5, 1), datetime(2024, 5, 2)]), time_texts([datetime(2024, 5, 1, 7, 30)])
     (['2024-05-01', '2024-05-02'], ['2024-05-01 07:30'])
     """
