@@ -6,6 +6,7 @@ are left out. Coverage is over the missing entries of all seeds.
 
     python benchmarks/coverage.py --jobs 16
     python benchmarks/coverage.py --only "LowRankImputer" --seeds 5 --cells
+    python benchmarks/coverage.py --single    # small tables one by one: the mean, and the lowest of twenty
 """
 
 from __future__ import annotations
@@ -74,6 +75,10 @@ GRID = [
     for cell in (Cell(*sizes) for sizes in product((15, 50, 150, 500), (5, 20, 40), (1, 3), (0.3, 0.7, 0.9)))
     if cell.n_observed >= cell.n_parameters
 ]
+
+
+SMALL = [Cell(150, 6, r, missing) for r in (1, 2, 3) for missing in (0.1, 0.3)]
+"""Sizes of tables that are looked at one by one."""
 
 
 class Held(NamedTuple):
@@ -155,7 +160,7 @@ def table(results: Sequence[Result]) -> str:
     over all cells of the RMSE, relative to that of the first estimator.
     """
     rows = sorted({result.cell.n for result in results})
-    heads = ["estimator", *(f"{n} rows" for n in rows), f"cells below {BAR}", "of these with a warning", "error"]
+    heads = ["estimator", *(f"{n} rows" for n in rows), f"sizes below {BAR}", "of these with a warning", "error"]
     lines = [
         "| " + " | ".join(heads) + " |",
         "|---|" + "---|" * (len(rows) + 3),
@@ -190,6 +195,19 @@ def cell_lines(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
+def single_lines(names: Sequence[str], seeds: int) -> str:
+    """What single small tables hold, one line per estimator: means over ``seeds`` tables of a size, and the lowest."""
+    lines = ["| estimator | mean of a size | lowest table of a size |", "|---|---|---|"]
+    for name in names:
+        shares = [
+            [each.held / each.entries for each in (measure(name, cell, k) for k in range(seeds))] for cell in SMALL
+        ]
+        mean, lowest = np.mean(shares, axis=1), np.min(shares, axis=1)
+        spans = (f"{part.min():.2f} to {part.max():.2f}" for part in (mean, lowest))
+        lines.append(f"| `{name}` | " + " | ".join(spans) + " |")
+    return "\n".join(lines)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -200,8 +218,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--hide-large", action="store_true", help="gaps that are not at random: the largest values are missing"
     )
     parser.add_argument("--cells", action="store_true", help="also print every cell")
+    parser.add_argument("--single", action="store_true", help="tables of 150 × 6 one by one, and nothing else")
     asked = parser.parse_args(arguments)
     names = [name for name in ESTIMATORS if asked.only in name]
+    if asked.single:
+        print(single_lines(names, asked.seeds))
+        return
     cells = [cell._replace(hides_large=asked.hide_large) for cell in GRID if not asked.hide_large or cell.missing < 0.5]
     results = run(names, cells, asked.seeds, asked.jobs)
     print(table(results))

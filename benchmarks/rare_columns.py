@@ -1,9 +1,10 @@
 """Columns that are rarely seen, and columns of different units: how ``DictionaryFilter`` fills them.
 
-Four tables, printed as docs/uncertainty.md has them:
+Five tables, printed as docs/uncertainty.md has them:
 
 * columns: a matrix of low rank whose first column is seen in few rows, starts late, or is seen in one regime of the
   data only; the others are complete. The column is then asked for in 300 further rows.
+* few: the same with very few values, which may spread further than those of the other columns.
 * silent: sensors that fall silent while the dictionary drifts, asked for when they return (``silent_sensors``).
 * tables: entries held out of small public tables and synthetic ones, all columns in one unit.
 * units: the same of tables as they come, in the units that somebody chose, beside the column mean.
@@ -11,7 +12,7 @@ Four tables, printed as docs/uncertainty.md has them:
 The first line is the paper's filter, the second the default; the others are the default with another value of one
 constant. Nothing here is looked at when a filter is fitted.
 
-    python -m benchmarks.rare_columns [--seeds N] [--jobs N] [--only columns silent tables units]
+    python -m benchmarks.rare_columns [--seeds N] [--jobs N] [--only columns few silent tables units]
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from unittest.mock import patch
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
-from factorstream import BayesianFactorization, DictionaryFilter
+from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer
 from factorstream.cores import limited
 
 from . import silent_sensors
@@ -45,12 +46,15 @@ class Problem(NamedTuple):
     truth: Array
 
 
-def problem(seed: int, r: int = 3, m: int = 20, n: int = 500, seen: int = 30, kind: str = "at random") -> Problem:
-    """The first column is seen in ``seen`` of n rows: any, the last ones, or those where one coefficient is small."""
+def problem(
+    seed: int, r: int = 3, m: int = 20, n: int = 500, seen: int = 30, kind: str = "at random", spread: float = 1.0
+) -> Problem:
+    """The first column is seen in some of n rows: any, the last ones, or those where one coefficient is small."""
     rng = np.random.default_rng(seed)
     C, Z = rng.standard_normal((m, r)), rng.standard_normal((n + ASKED, r))
     order = {"at random": rng.permutation(n), "late": np.arange(n)[::-1], "regime": np.argsort(np.abs(Z[:n, 0]))}[kind]
     X = Z @ C.T + NOISE * rng.standard_normal((n + ASKED, m))
+    X[:, 0] *= spread
     learned, asked = X[:n].copy(), X[n:].copy()
     learned[order[seen:], 0] = asked[:, 0] = np.nan
     return Problem(learned, asked, X[n:, 0])
@@ -66,6 +70,8 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {
     "one regime, 100 of 500": partial(problem, seen=100, kind="regime"),
 }
 COMPONENTS = {name: 10 if "r=10" in name else 3 for name in PROBLEMS}
+
+FEW, SPREADS = (5, 10, 15, 30, 60, 100), (1.0, 3.0, 10.0, 100.0)  # values of a column, and how far they spread
 
 CORE = "factorstream.core.filter."
 CHANGES: dict[str, dict[str, float]] = {
@@ -111,10 +117,21 @@ def changed(change: str) -> Iterator[dict[str, Any]]:
 
 def judged(change: str, name: str, seed: int) -> tuple[float, float]:
     """Coverage of 95% intervals and mean squared error of one filter for one column."""
-    given = PROBLEMS[name](seed)
     with changed(change) as kind:
-        model = DictionaryFilter(COMPONENTS[name], random_state=seed, **kind).fit(given.X)
-        lower, upper = model.predict_interval(given.asked)
+        return _held(PROBLEMS[name](seed), DictionaryFilter(COMPONENTS[name], random_state=seed, **kind))
+
+
+def with_few(estimator: str, seen: int, spread: float, seed: int) -> tuple[float, float]:
+    """The same for a column that is seen in few of 500 rows."""
+    model = (
+        LowRankImputer(random_state=seed) if estimator == "LowRankImputer" else DictionaryFilter(3, random_state=seed)
+    )
+    with changed("counted"):
+        return _held(problem(seed, seen=seen, spread=spread), model)
+
+
+def _held(given: Problem, model: DictionaryFilter | LowRankImputer) -> tuple[float, float]:
+    lower, upper = model.fit(given.X).predict_interval(given.asked)
     truth, middle = given.truth, (lower + upper)[:, 0] / 2.0
     return float(np.mean((lower[:, 0] <= truth) & (truth <= upper[:, 0]))), float(np.mean((middle - truth) ** 2))
 
@@ -195,6 +212,23 @@ def columns(pool: Executor, seeds: int) -> Callable[[], None]:
     return show
 
 
+def few(pool: Executor, seeds: int) -> Callable[[], None]:
+    """Columns with very few values."""
+    cells = {
+        (name, spread, seen): [pool.submit(with_few, name, seen, spread, seed) for seed in range(seeds)]
+        for name in ("DictionaryFilter", "LowRankImputer")
+        for spread in SPREADS
+        for seen in FEW
+    }
+
+    def show() -> None:
+        print_heading("coverage of 95% intervals of a column with few values", [f"{seen} of 500" for seen in FEW])
+        for name, spread in dict.fromkeys((name, spread) for name, spread, _ in cells):
+            print_line(f"`{name}`, spread × {spread:g}", [f"{_mean(cells[name, spread, n])[0]:.2f}" for n in FEW])
+
+    return show
+
+
 def silent(pool: Executor, seeds: int) -> Callable[[], None]:
     """Silent sensors."""
     cells = {
@@ -247,7 +281,7 @@ def units(pool: Executor, seeds: int) -> Callable[[], None]:
     return show
 
 
-PARTS = {"columns": columns, "silent": silent, "tables": tables, "units": units}
+PARTS = {"columns": columns, "few": few, "silent": silent, "tables": tables, "units": units}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -25,7 +25,7 @@ def test_facts_are_returned_and_nothing_is_written_or_printed(path, capsys):
     before = path.read_bytes()
     found = complete_file(path, Settings(level=0.9))
     assert found.n_gaps == np.isnan(np.load(path)).sum()
-    assert (found.n_columns, found.calibrated, found.header_of_numbers, found.other_gaps) == (4, True, False, [])
+    assert (found.n_columns, found.calibrated, found.remarks, found.other_gaps) == (4, True, [], [])
     assert found.n_components >= 1
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == ["x.npy"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
@@ -286,3 +287,14 @@ def test_a_bar_in_a_notebook():
     assert len(seen) > 3
     assert "<progress value=" in seen[1]["text/html"]
     assert "&lt;b&gt;counting: " in seen[1]["text/html"]
+
+
+def test_nothing_is_cut_off_where_a_line_is_short(monkeypatch):
+    console = pytest.importorskip("rich.console")
+    narrow = console.Console(file=(page := io.StringIO()), width=80, force_terminal=True)
+    monkeypatch.setattr(console, "Console", lambda **options: narrow)
+    work = module._Work("SequenceFilter, sweep 2 of at most 50, bound -0.012 nats per entry, 3 components", 200)
+    work.step(50)
+    module._Bar().draw(work)
+    for word in (*work.name.split(), "25%, 50 of 200, ", "per second, ", " left"):
+        assert word in page.getvalue()

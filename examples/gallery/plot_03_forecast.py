@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from factorstream import SequenceFilter, plot
-from factorstream.metrics import coverage, rmse
+from factorstream.metrics import rmse
 
 rng = np.random.default_rng(1)
 hours = np.arange(30 * 24)
@@ -25,11 +25,12 @@ known, future = level[:-AHEAD].copy(), level[-AHEAD:]
 known[560:610, 2] = np.nan  # gauge 2 falls silent
 
 model = SequenceFilter(n_components=8).fit(known)  # two components for each of four cycles
-ahead, ahead_std = model.forecast(AHEAD, return_std=True)
+ahead = model.forecast(AHEAD)
+lower, upper = model.forecast_interval(AHEAD, level=0.95)
 
 # %%
 print(f"error of the forecast {rmse(future, ahead):.2f} m, deviation of the tide {level.std():.2f} m")
-print(f"±2σ holds {coverage(future, ahead, ahead_std, n_std=2):.1%}")
+print(f"bounds of 95% hold {((lower <= future) & (future <= upper)).mean():.1%}")
 
 # %%
 # The gap of gauge 2 is filled by what the other gauges say. The next three days of two gauges are a fan: half of the

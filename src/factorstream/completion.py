@@ -12,11 +12,12 @@ from .core.absurd_rows import absurd_entries
 from .core.fill_values import is_fill
 from .core.variational.conformal import CalibrationError
 from .jobs.filling import fill, fitted, interval, n_known
-from .jobs.reading import named
-from .sources.columns import drop_columns, feature_names, take_columns, take_names
-from .sources.table import Array, Stray
-from .sources.tables import Bounds, Table, TableError, encode, read_table
-from .sources.timeline import Timeline, counting_columns, refuse_newest_first, timeline
+from .jobs.places import Places, places_of
+from .jobs.reading import Given, Reading, named, read_given
+from .jobs.remarks import empty_columns
+from .sources.table import Array
+from .sources.tables import Bounds, Table, TableError, encode
+from .sources.timeline import Timeline, refuse_newest_first
 
 __all__ = ["Absurd", "Completion", "Settings", "Suspect", "complete_file"]
 
@@ -38,8 +39,8 @@ class Settings(NamedTuple):
     seed: int = 0
     delimiter: str | None = None
     """Between the cells of a text; None: found from its first lines."""
-    header: bool = True
-    """Whether the first line of a text holds the names of the columns."""
+    header: bool | None = None
+    """Whether the first line of a text holds the names of the columns; None: found from the first two lines."""
     missing: tuple[str, ...] = ()
     """Texts and numbers that mark a gap besides those that always do."""
     sequence: bool = False
@@ -84,8 +85,10 @@ class Completion(NamedTuple):
     """Components of the factorisation that filled them."""
     calibrated: bool
     """False where bounds were wanted but the table is too small to calibrate them: they are the model's own."""
-    header_of_numbers: bool
-    """Whether the line of names is all numbers, so that it may well be a row of data."""
+    remarks: list[str]
+    """Sentences about how the file was read; for sequences about its dates too."""
+    counting: list[str]
+    """Columns of numbers that count rows or years; they had no part in it."""
     other_gaps: list[str]
     """Columns that are not numbers and have gaps, which stay."""
     one_value: list[str]
@@ -94,16 +97,16 @@ class Completion(NamedTuple):
     """Columns whose bounds are empty because their known values are all equal, and too few for the level."""
     suspects: list[Suspect]
     """Fill values that were taken as data though they are far from the rest of their columns."""
-    strays: Sequence[Stray]
-    """Texts without which another column would have been taken as numbers."""
-    decimal_commas: Sequence[str]
-    """Columns that would have been taken as numbers if their commas were points."""
     absurd: list[Absurd]
     """Values that were taken as missing while filling the gaps; they stay in the file."""
     unknown: list[str]
     """Columns with gaps that stay, because the model that was given does not know them."""
     steps_left_out: int
     """Time steps without a row; the model of a sequence took them as rows without data."""
+    n_below: int = 0
+    """Fills below the lowest value of their column; not counted for a model that was fitted to other rows."""
+    n_above: int = 0
+    """Fills above the greatest."""
     model: Any = None
     """The model that filled the gaps; None where there was nothing to fill."""
     names: Sequence[str] = ()
@@ -114,6 +117,8 @@ class Completion(NamedTuple):
     """Of sequences: when the rows are."""
     others: Sequence[str] = ()
     """Columns that are not finite numbers; they are as they were."""
+    places: Places | None = None
+    """Where the rows of X are in the file; None where ``when`` tells."""
 
 
 class _Filled(NamedTuple):
@@ -136,26 +141,19 @@ def complete_file(
         When the file cannot be read or filled; the message says why in one sentence.
     """
     progress("reading", 0.0)
-    table = read_table(path, settings.delimiter, settings.header, settings.missing)
-    when = timeline(table) if settings.sequence else None
+    given = read_given(path, Reading(settings.delimiter, settings.header, settings.missing), model)
+    table, X = given.table, given.X
+    when = given.when if settings.sequence else None
     if settings.sequence:
         refuse_newest_first(table, named(path))
-    unknown: list[str] = []
-    if model is not None:
-        unknown = _take_columns(table, model, path)
-    elif settings.sequence:
-        drop_columns(table, counting_columns(table))
-    if not table.numeric:
-        raise TableError(f"{named(path)} cannot be used: it has no column of numbers{_why(table)}.")
-    gaps = np.isnan(table.numbers)
-    found = _facts(table, gaps)._replace(unknown=unknown, steps_left_out=0 if when is None else when.n_left_out)
+    gaps = np.isnan(X)
+    found = _facts(given, gaps, settings)
     if not found.n_gaps and not settings.keep_model:
         return found
     if settings.level is not None:
         _check_names(table, gaps)
     found = _with_absurd(found, table)
     try:
-        X = np.ascontiguousarray(table.numbers)  # one copy, not one per call
         filled = _complete(X, settings, progress, model, when)
     except (ValueError, MemoryError) as problem:  # more components than memory has room for
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
@@ -168,54 +166,54 @@ def complete_file(
             few_equal_values=[table.names[table.numeric[j]] for j in np.flatnonzero(unbounded & (known > 1))],
         )
         bounds = Bounds(*(np.where(np.isinf(bound), np.nan, bound) for bound in bounds))
+    below, above = (0, 0) if model is not None else _outside(X, filled.values)
     return found._replace(
+        n_below=below,
+        n_above=above,
         content=encode(table, filled.values, bounds) if found.n_gaps else table.raw,
         n_components=filled.model.n_components_,
         calibrated=filled.calibrated,
         model=filled.model,
-        names=feature_names(table),
+        names=given.names,
         X=X if when is None else when.spread(X),
         when=when,
+        places=places_of(table) if when is None else None,
     )
 
 
-def _take_columns(table: Table, model: Any, path: Path) -> list[str]:
-    """Keep the columns that the model knows; the names of others that have gaps."""
-    gappy = [table.names[j] for at, j in enumerate(table.numeric) if np.isnan(table.numbers[:, at]).any()]
-    try:
-        return [name for name in take_columns(table, take_names(model), model.n_features_in_) if name in gappy]
-    except TableError as problem:
-        raise TableError(f"{named(path)} cannot be used: {problem}.") from None
-
-
-def _why(table: Table) -> str:
-    """Why no column is numbers, as far as one cell says it."""
-    for name in table.decimal_commas[:1]:
-        return f" (column {name.removeprefix('column ')} has decimal commas; write 1.5 instead of 1,5)"
-    return "".join(f" (line {one.line} of column {one.column} has {one.text!r:.50})" for one in table.strays[:1])
-
-
-def _facts(table: Table, gaps: Array) -> Completion:
+def _facts(given: Given, gaps: Array, settings: Settings) -> Completion:
     """What can be said before anything is filled."""
+    table = given.table
     others = sorted(set(range(len(table.names))) - set(table.numeric))
+    said = {*given.counting, *given.unknown, *empty_columns(table), *(one.column for one in table.unread)}
+    no_numbers = [j for j in others if table.names[j] not in (*given.counting, *given.unknown)]
+    unknown = [name for name in given.unknown if table.gaps(table.names.index(name))]
     return Completion(
         content=table.raw,
         n_gaps=int(gaps.sum()),
         n_columns=int(gaps.any(axis=0).sum()),
         n_components=0,
         calibrated=True,
-        header_of_numbers=table.header_of_numbers,
-        other_gaps=[table.names[j] for j in others if table.gaps(j) and table.names[j] not in table.decimal_commas],
+        remarks=[*given.remarks, *(given.date_remarks if settings.sequence else ())],
+        counting=given.counting,
+        other_gaps=[table.names[j] for j in others if table.gaps(j) and table.names[j] not in said],
         one_value=[],
         few_equal_values=[],
         suspects=list(_suspects(table)),
-        strays=table.strays,
-        decimal_commas=table.decimal_commas,
         absurd=[],
-        unknown=[],
-        steps_left_out=0,
-        others=[table.names[j] for j in others],
+        unknown=unknown,
+        steps_left_out=given.when.n_left_out if settings.sequence and given.when is not None else 0,
+        others=[table.names[j] for j in no_numbers],
     )
+
+
+def _outside(X: Array, filled: Array) -> tuple[int, int]:
+    """How many fills are below the lowest known value of their column, and how many above the greatest."""
+    known = ~np.isnan(X)
+    low = np.min(X, axis=0, where=known, initial=np.inf)
+    high = np.max(X, axis=0, where=known, initial=-np.inf)
+    slack = 1e-9 * np.maximum(np.abs(low), np.abs(high))  # fills are written with ten digits
+    return int(np.sum(~known & (filled < low - slack))), int(np.sum(~known & (filled > high + slack)))
 
 
 def _complete(X: Array, settings: Settings, progress: Progress, model: Any, when: Timeline | None) -> _Filled:

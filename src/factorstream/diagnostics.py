@@ -130,8 +130,9 @@ def _numbers(X: Any) -> Array:
         raise ValueError(f"X must be a table of rows and columns; got shape {values.shape}.")
     if np.isinf(values).any():
         row, column = np.argwhere(np.isinf(values))[0]
+        name = repr(X.columns[column]) if hasattr(X, "columns") else column
         raise ValueError(
-            f"X contains infinity at row {row}, column {column}; "
+            f"X contains infinity at row {row}, column {name}; "
             "replace it by NaN to mark the entry as missing, or by a finite number."
         )
     return values

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["UnusableOutputError", "check_writable", "make_folder", "write_atomic"]
+__all__ = ["UnusableOutputError", "check_folder", "check_new_folder", "check_writable", "make_folder", "write_atomic"]
 
 
 class UnusableOutputError(OSError):
@@ -37,8 +37,7 @@ def write_atomic(path: Path, content: str | bytes | Iterable[bytes | memoryview]
         with path.open("wb") as file:
             file.writelines(parts)
         return path
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} to; make it first.")
+    check_folder(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as file:  # a new file: the system gives it the usual permissions
@@ -54,6 +53,12 @@ def write_atomic(path: Path, content: str | bytes | Iterable[bytes | memoryview]
         raise
     _sync_folder(path.parent)
     return path
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a path whose folder is not there."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} to; make it first.")
 
 
 def check_writable(path: Path) -> None:
@@ -78,6 +83,14 @@ def make_folder(folder: Path) -> None:
         raise UnusableOutputError(
             f"The folder {folder} cannot be written ({problem.strerror or problem}); choose another with --output."
         ) from None
+
+
+def check_new_folder(folder: Path) -> None:
+    """Refuse a folder of ``--output`` that could not be made or written, without making it."""
+    there = folder.absolute()
+    while not there.exists():
+        there = there.parent
+    make_folder(there)  # it is there: this only checks
 
 
 def _follow_links(path: Path) -> Path:

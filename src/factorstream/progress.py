@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from html import escape
 from typing import Any, Protocol
 
-__all__ = ["Step", "progress", "say_nothing"]
+__all__ = ["Step", "progress", "remarks", "say_nothing"]
 
 DELAY = 2.0
 """Seconds before anything is shown. Not tuned: whoever waits for less does not ask how far it is. What the estimators
@@ -24,6 +24,12 @@ LINES_EVERY = 10.0
 
 DRAWN_EVERY = 0.2
 """Seconds between two drawings of a bar. Not tuned: fast enough to be seen moving."""
+
+SHORT_BAR, LONG_BAR, BESIDE = 8, 40, 5
+"""Characters of a bar, at least (by eye) and at most (rich's own), and of spaces and the like beside it (counted)."""
+
+remarks: list[str] = []
+"""What takes long besides the work itself, such as compiling; the last one is said after the work's name."""
 
 _SHOWN = threading.Lock()
 """Held while some work is shown: a terminal has room for one bar, and of work inside other work nobody wants lines."""
@@ -99,7 +105,7 @@ class _Work:
 
     @property
     def name(self) -> str:
-        return self.now[1] or self.what
+        return ", ".join([self.now[1] or self.what, *remarks[-1:]])
 
     @property
     def share(self) -> float | None:
@@ -238,27 +244,30 @@ class _Lines:
 
 
 class _Bar:
-    """A line of the terminal that is written again and again, and gone at the end."""
+    """A line of the terminal that is written again and again, and gone at the end; two where one is too short."""
 
     def __init__(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+        from rich.table import Column
 
         self.every = DRAWN_EVERY
-        words = TextColumn("{task.description}", markup=False)
+        words = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=False, overflow="fold"))
         facts = TextColumn("{task.fields[facts]}", markup=False)
-        console = Console(stderr=True)
-        columns = (SpinnerColumn(), words, BarColumn(), facts)
-        self._progress = Progress(*columns, console=console, transient=True, auto_refresh=False)
+        self._console, self._bar = Console(stderr=True), BarColumn()
+        columns = (SpinnerColumn(), words, self._bar, facts)
+        self._progress = Progress(*columns, console=self._console, transient=True, auto_refresh=False)
         self._task = self._progress.add_task("", total=None, facts="")
         self._progress.start()
 
     def draw(self, work: _Work) -> None:
-        share = work.share
+        share, name, facts = work.share, work.name, work.facts()
         total, completed = (None, 0.0) if share is None else (1.0, share)
-        self._progress.update(
-            self._task, description=work.name, total=total, completed=completed, facts=work.facts(), refresh=True
-        )
+        room = self._console.width - len(name) - len(facts) - BESIDE
+        if room < SHORT_BAR:
+            name, facts, room = f"{name}\n{facts}", "", SHORT_BAR
+        self._bar.bar_width = min(room, LONG_BAR)
+        self._progress.update(self._task, description=name, total=total, completed=completed, facts=facts, refresh=True)
 
     def close(self, work: _Work) -> None:
         self._progress.stop()

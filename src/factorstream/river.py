@@ -206,6 +206,8 @@ def _numbers(x: Mapping[Hashable, Any]) -> dict[Hashable, float]:
             number = float(value)
         except OverflowError:  # an integer beyond 1.8e308
             raise ValueError(f"The feature {name!r} is too large a number; give its logarithm, or None.") from None
+        if math.isinf(number):
+            raise ValueError(f"The feature {name!r} is infinite; give None where its value is not known.")
         if not math.isnan(number):
             numbers[name] = number
     return numbers
@@ -219,4 +221,8 @@ def _table(X: Any) -> NDArray[Any]:
     wrong = [name for name in X.columns if X[name].dtype.kind not in "iufb"]
     if wrong:
         raise ValueError(f"The column {wrong[0]!r} has no numbers; leave it out before the model.")
-    return np.asarray(X, dtype=np.float64)
+    values = np.asarray(X, dtype=np.float64)
+    if (infinite := np.isinf(values).any(axis=0)).any():
+        name = X.columns[int(infinite.argmax())]
+        raise ValueError(f"The feature {name!r} is infinite; give NaN where its value is not known.")
+    return values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["counted", "listed"]
+__all__ = ["counted", "listed", "without_components"]
 
 
 def listed(items: Iterable[object], most: int = 5) -> str:
@@ -25,3 +25,16 @@ def counted(count: int, thing: str) -> str:
     ('1 gap', '0 gaps')
     """
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def without_components(kind: str, what: str = "gap", *, robust: bool = False) -> str:
+    """What a model that found no components says of every ``what`` (gap, forecast, entry); ``kind`` is its class.
+
+    >>> without_components("LowRankImputer")
+    'No components were found, so nothing is taken from other columns: every gap holds the mean of its column.'
+    """
+    if kind == "SequenceFilter":
+        says = "is told by its own column alone"
+    else:
+        says = f"holds the mean of its column{', in which outliers have less weight' if robust else ''}"
+    return f"No components were found, so nothing is taken from other columns: every {what} {says}."

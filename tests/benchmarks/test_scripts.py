@@ -150,10 +150,12 @@ def test_coverage_is_measured_and_printed(monkeypatch, capsys):
     monkeypatch.setattr(coverage, "GRID", [coverage.Cell(20, 5, 1, 0.3), coverage.Cell(30, 5, 1, 0.3)])
     coverage.main(["--seeds", "2", "--cells", "--only", "BayesianFactorization(r"])
     told = capsys.readouterr().out
-    assert "| estimator | 20 rows | 30 rows | cells below 0.92 |" in told
+    assert "| estimator | 20 rows | 30 rows | sizes below 0.92 |" in told
     assert told.count("`BayesianFactorization(r)`") == 3
     coverage.main(["--seeds", "1", "--hide-large", "--only", "LowRankImputer()"])
     assert "| all refused |" in capsys.readouterr().out  # too few entries to calibrate
+    coverage.main(["--seeds", "1", "--single", "--only", "LowRankImputer()"])
+    assert re.search(r"\| `LowRankImputer\(\)` \| 0\.[89]\d to (0\.9\d|1\.00) \|", capsys.readouterr().out)
     assert all(cell.n_observed >= cell.n_parameters for cell in coverage.GRID)
 
 
@@ -169,11 +171,13 @@ def test_rarely_seen_columns_are_judged(monkeypatch, capsys):
     monkeypatch.setattr(rare_columns, "data_sets", lambda: tables)
     monkeypatch.setattr(rare_columns, "UNIT_COMPONENTS", (3,))
     monkeypatch.setattr(rare_columns.silent_sensors, "SILENT", (20,))
+    monkeypatch.setattr(rare_columns, "FEW", (5, 30))
     rare_columns.main(["--seeds", "1"])
     told = capsys.readouterr().out
     assert all(name in told for name in changes | rare_columns.UNIT_CHANGES)
     assert "| counted, silent for 20 rows |" in told
     assert "| column mean |" in told
+    assert "| `LowRankImputer`, spread × 10 |" in told
     assert "nan" not in told
 
 

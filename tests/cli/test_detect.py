@@ -28,7 +28,9 @@ def test_the_strangest_rows_as_text(capsys, tmp_path):
     assert "Scored 120 rows by a DictionaryFilter." in err
     code, out, _ = say(capsys, "detect", source, "-n", 4, "-o", tmp_path / "strange.tsv")
     assert (code, out) == (0, "")
-    assert read(tmp_path / "strange.tsv", "\t") == (names, found)
+    header, every = read(tmp_path / "strange.tsv", "\t")  # all rows, the strangest first
+    assert (header, every[:4]) == (names, found)
+    assert sorted(int(row[0]) for row in every) == list(range(2, 122))
 
 
 def test_a_table_for_people_on_a_terminal(capsys, tmp_path, monkeypatch):
@@ -66,7 +68,7 @@ def test_time_steps_learned_from_one_file_and_watched_in_another(capsys, tmp_pat
     found = summary(capsys, "detect", tmp_path / "y.csv", "--model", model, "-n", 2, "--plot", picture)
     assert (found["rows"], len(found["strange"])) == (120, 2)
     first = found["strange"][0]
-    assert (first["row"], first["place"], first["when"]) == (50, "line 51", "2024-05-03 01:00")
+    assert (first["line"], first["when"]) == (51, "2024-05-03 01:00")
     assert next(iter(first["columns"])) == "a"
     assert picture.read_bytes().startswith(b"\x89PNG")
 
@@ -95,3 +97,26 @@ def test_a_model_that_scores_no_rows_is_refused(capsys, tmp_path):
     code, _, err = say(capsys, "detect", source, "--model", tmp_path / "m")
     assert code == 2
     assert "m holds a LowRankImputer, and this needs a DictionaryFilter or a" in err
+
+
+def test_all_alarms_are_listed(capsys, tmp_path):
+    series(tmp_path / "x.csv", n=120, missing=0.0)
+    model = tmp_path / "m"
+    arguments = ["--sequence", "--components", 3, "--save", model]
+    assert say(capsys, "detect", tmp_path / "x.csv", *arguments)[0] == 0
+    lines = (tmp_path / "x.csv").read_text().splitlines()
+    lines[60:] = [line[:17] + "north,9,35,9,35" for line in lines[60:]]
+    (tmp_path / "y.csv").write_text("\n".join(lines))
+    arguments = ["detect", tmp_path / "y.csv", "--model", model, "-n", 1]
+    found = summary(capsys, *arguments, "-o", tmp_path / "all.csv")
+    assert len(found["alarm_places"]) == found["alarms"] > 2
+    header, rows = read(tmp_path / "all.csv")
+    at = header.index("alarm")
+    assert sorted(int(row[0]) for row in rows if row[at]) == [one["line"] for one in found["alarm_places"]]
+    assert all(row[-1] for row in rows if row[at])  # with columns to blame
+    code, _, err = say(capsys, *arguments)
+    assert code == 0
+    assert f"by the SequenceFilter of {model}" in err
+    assert "More alarms: line " in err
+    code, _, err = say(capsys, "detect", tmp_path / "x.csv", "--model", model)
+    assert "The model was fitted to these very rows" in err

@@ -42,3 +42,17 @@ def test_a_folder_that_is_a_file(capsys, tmp_path):
     code, _, err = say(capsys, "factorize", source, "-o", source)
     assert code == 2
     assert "is a file; --output needs a folder" in err
+
+
+def test_a_failed_run_leaves_no_folder(capsys, tmp_path):
+    assert say(capsys, "factorize", tmp_path / "nothing.csv", "-o", tmp_path / "new" / "folder")[0] == 2
+    assert not (tmp_path / "new").exists()
+
+
+def test_no_components_are_said(capsys, tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n1,7\n1,7\n,7\n")
+    code, _, err = say(capsys, "factorize", tmp_path / "x.csv", "-o", tmp_path, "--save", tmp_path / "m")
+    assert code == 0
+    sentence = "No components were found, so nothing is taken from other columns: every entry holds the mean"
+    assert sentence in err
+    assert sentence in say(capsys, "info", tmp_path / "m")[1]

@@ -6,9 +6,10 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
 
-from cli_problems import read, say, series, summary
+from cli_problems import code_of, read, say, series, summary
 
 
 def test_to_standard_output_and_to_a_file(capsys, tmp_path):
@@ -44,13 +45,72 @@ def test_a_model_goes_on_without_a_file_and_with_one(capsys, tmp_path):
     assert code == 0
     code, alone, err = say(capsys, "forecast", "--model", tmp_path / "m", "-n", 3)
     assert code == 0
-    assert [line.partition(",")[2] for line in first.splitlines()] == alone.splitlines()  # but for the time
+    assert first == alone  # the time, too
     lines = (tmp_path / "x.csv").read_text().splitlines()
-    (tmp_path / "more.csv").write_text("\n".join([lines[0], "2024-05-03 12:00,x,1,2,3,4", "2024-05-03 13:00,x,,2,3,4"]))
-    code, later, err = say(capsys, "forecast", tmp_path / "more.csv", "--model", tmp_path / "m", "-n", 1)
+    more = [lines[0], "2024-05-03 12:00,x,1,2,3,4", "2024-05-03 13:00,x,,2,3,4"]
+    arguments = ["forecast", tmp_path / "more.csv", "--model", tmp_path / "m", "-n", 1]
+    (tmp_path / "more.csv").write_text("\n".join(more))  # two rows show no step, but the model knows it
+    code, later, err = say(capsys, *arguments)
     assert code == 0
-    assert "none says when" in err  # two rows show no step
-    assert len(later.splitlines()) == 2
+    assert later.splitlines()[1].startswith("2024-05-03 14:00,")
+    assert "equally spaced" not in err
+    (tmp_path / "more.csv").write_text("\n".join([lines[0], lines[-1]]))
+    assert "which is not after the last row that the model has seen" in say(capsys, *arguments)[2]
+    (tmp_path / "more.csv").write_text("a,b,c,d\n1,2,3,4\n1,,3,4")
+    code, later, err = say(capsys, *arguments)
+    assert code == 0
+    assert "rows were taken as equally spaced" in err
+    assert "they were taken as the next ones" in err
+
+
+def test_a_model_takes_no_row_twice_and_counts_those_left_out(capsys, tmp_path):
+    series(tmp_path / "all.csv", n=90)
+    names, *lines = (tmp_path / "all.csv").read_text().splitlines(keepends=True)
+    for name, rows in (("old.csv", lines[:60]), ("new.csv", lines[62:])):
+        (tmp_path / name).write_text(names + "".join(rows))
+    model, page = tmp_path / "m", tmp_path / "r.html"
+    arguments = ["-n", 1, "-o", tmp_path / "y.csv"]
+    assert say(capsys, "forecast", tmp_path / "old.csv", "--components", 2, "--save", model, *arguments)[0] == 0
+    for name in ("old.csv", "all.csv"):
+        code, _, err = say(capsys, "forecast", tmp_path / name, "--model", model, *arguments)
+        assert code == 2
+        assert (
+            "it begins at 2024-05-01 00:00, which is not after the last row that the model has seen (2024-05-03" in err
+        )
+    arguments += ["--save", model, "--report", page]
+    code, _, err = say(capsys, "forecast", tmp_path / "new.csv", "--model", model, *arguments)
+    assert code == 0
+    assert "2 steps between the rows of the model and these counted as rows without data." in err
+    assert say(capsys, "forecast", "--model", model, "-n", 1, "-q")[1] == (tmp_path / "y.csv").read_text()
+    assert "np.full((2, " in code_of(page.read_text())
+    assert "90 rows taken in, the last at 2024-05-04 17:00" in say(capsys, "info", model)[1]
+
+
+def test_a_model_without_dates_says_so(capsys, tmp_path):
+    np.save(tmp_path / "x.npy", series(tmp_path / "x.csv", n=60))
+    assert (
+        say(capsys, "forecast", tmp_path / "x.npy", "-n", 1, "-o", tmp_path / "y.npy", "--save", tmp_path / "m")[0] == 0
+    )
+    code, _, err = say(capsys, "forecast", "--model", tmp_path / "m")
+    assert (code, "does not know when its rows were" in err) == (0, True)
+    code, _, err = say(capsys, "forecast", tmp_path / "x.npy", "--model", tmp_path / "m")
+    assert code == 2
+    assert "its rows are those that the model has seen last; pass the rows that come after them" in err
+
+
+def test_what_is_not_modelled_is_said(capsys, tmp_path):
+    series(tmp_path / "x.csv", n=60)
+    assert "trend and season are not modelled" in say(capsys, "forecast", tmp_path / "x.csv", "-n", 1)[2]
+    assert "Trend and season are not modelled" in " ".join(say(capsys, "forecast", "--help")[1].split())
+
+
+def test_the_axis_has_dates(capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    series(tmp_path / "x.csv", n=60)
+    assert say(capsys, "forecast", tmp_path / "x.csv", "--components", 2, "--plot", tmp_path / "p.svg")[0] == 0
+    text = (tmp_path / "p.svg").read_text()
+    assert "<!-- row -->" not in text
+    assert "<!-- May-03 -->" in text or "<!-- 2024-May" in text
 
 
 def test_columns_are_called_by_their_names(capsys, tmp_path):

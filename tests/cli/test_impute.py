@@ -186,13 +186,47 @@ def test_tiny_tables_are_filled(capsys, tmp_path, text):
 
 
 def test_a_first_line_of_numbers(capsys, tmp_path):
-    (tmp_path / "in.csv").write_text("1,2\n3,\n4,5\n7,6\n")
+    (tmp_path / "in.csv").write_text("1,2\n3,\n4,5\n7,6\n,8\n")
+    for more, gaps, words in (([], 2, "taken as data"), (["--no-header"], 2, ""), (["--header"], 2, "")):
+        code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", *more)
+        assert code == 0
+        assert f"Filled {gaps} gaps" in said
+        assert ("first line" in said, words in said) == (bool(words), True)
+    (tmp_path / "in.csv").write_text(",2\n3,\n4,5\n7,6\n,8\n")
+    assert "Filled 3 gaps" in run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv")[1]
+
+
+def test_columns_that_count_rows_have_no_part_in_it(capsys, tmp_path):
+    X = np.random.default_rng(3).normal(size=(40, 3)).round(3)
+    X[:, 0] = np.arange(1, 41)
+    X[5, 1] = np.nan
+    outputs = []
+    for columns in ([0, 1, 2], [1, 2]):
+        np.savetxt(
+            tmp_path / "in.csv", X[:, columns], delimiter=",", header=",".join("iab"[j] for j in columns), comments=""
+        )
+        said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv")[1]
+        outputs.append(read(tmp_path / "out.csv")[1][5][-2:])
+        assert ("Columns that count rows or years were left out: i." in said) == (len(columns) == 3)
+    assert outputs[0] == outputs[1]
+
+
+def test_fills_beyond_what_was_seen_are_counted(capsys, tmp_path):
+    x = np.random.default_rng(4).permutation(60) - 30.0
+    rows = [[f"{v:g}", "" if abs(v) > 26 else f"{2 * v:g}"] for v in x]
+    said = run(capsys, write(tmp_path / "in.csv", ["a", "b"], rows), "-o", tmp_path / "out.csv")[1]
+    filled = np.array(read(tmp_path / "out.csv")[1], dtype=float)[:, 1]
+    below, above = (filled < -52).sum(), (filled > 52).sum()
+    assert (below, above) == (4, 3)
+    assert "4 fills are below the lowest value seen in their column, and 3 above the greatest." in said
+
+
+def test_gaps_that_hold_the_mean_because_nothing_else_was_found(capsys, tmp_path):
+    X = np.where(np.arange(120).reshape(60, 2) == 4, np.nan, np.random.default_rng(1).normal(size=(60, 2)))
+    np.savetxt(tmp_path / "in.csv", X, delimiter=",", header="a,b", comments="")
     code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv")
-    assert code == 0
-    assert "pass --no-header" in said
-    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--no-header")
-    assert code == 0
-    assert "--no-header" not in said
+    assert (code, "every gap holds the mean of its column" in said) == (0, True), said
+    assert float(read(tmp_path / "out.csv")[1][2][0]) == pytest.approx(np.nanmean(X[:, 0]))
 
 
 def test_progress_bar_on_a_terminal(tmp_path, monkeypatch, capsys):

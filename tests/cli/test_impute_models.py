@@ -159,7 +159,7 @@ def test_a_broken_row_leaves_the_old_file(capsys, tmp_path):
     (tmp_path / "y.csv").write_text("old")
     code, said = run(capsys, tmp_path / "x.csv", "-o", tmp_path / "y.csv", "--online")
     assert code == 2
-    assert "x.csv cannot be used: row 3 has 1 cell where the first has 2." in said
+    assert "x.csv cannot be used: line 3 has 1 cell where the first has 2." in said
     assert (tmp_path / "y.csv").read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 2
 

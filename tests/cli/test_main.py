@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cli_problems import say
 from factorstream import __version__, cli
 from factorstream.cli._command import Words
 
@@ -169,3 +170,9 @@ def test_json_is_json_where_numbers_are_not_finite(capsys):
         "exit_code": 0,
         "notes": [],
     }
+
+
+def test_help_names_every_exit_code(capsys):
+    said = say(capsys, "--help")[1]
+    for code in ("0 done", "1 failed", "2 bad", "130", "141", "143"):
+        assert code in said

@@ -49,16 +49,23 @@ def test_time_steps_to_come_and_strange_ones(capsys, tmp_path, monkeypatch):
     arguments = ["forecast", "x.csv", "-n", 2, "--components", 2, "-o", "y.csv", "--save", "m", "--report", "f.html"]
     assert say(capsys, *arguments)[0] == 0
     page = (tmp_path / "f.html").read_text()
-    assert "The rows to come" in page
+    assert "<h1>2 rows to come after x.csv</h1>" in page
+    assert "gaps filled" not in page
+    assert 'aria-label="Rows to come"' in page
+    known = {}
+    exec(code_of(page), known)  # it makes the very numbers of the file
+    expected = np.genfromtxt("y.csv", delimiter=",", names=True)["a"]
+    np.testing.assert_allclose(known["mean"][:, 0], expected, rtol=1e-8)
     assert "2024-05-03 00:00" in page
     assert "Columns without numbers were left out: region." in page
     assert say(capsys, "detect", "x.csv", "--model", "m", "-o", "z.csv", "--report", "d.html")[0] == 0
     page = (tmp_path / "d.html").read_text()
-    assert "Strange rows" in page
+    assert "<h1>10 strange rows of 47 in x.csv</h1>" in page
+    assert 'aria-label="Scores of all rows"' in page
     known = {}
     exec(code_of(page), known)
-    assert known["filled"].shape == (48, 4)
-    assert not np.isnan(known["filled"]).any()
+    strangest = np.genfromtxt("z.csv", delimiter=",", names=True)["score"]
+    np.testing.assert_allclose(np.sort(known["score"][~np.isnan(known["score"])])[::-1], strangest, atol=6e-4)
 
 
 def test_a_model_that_is_given_is_the_one_that_is_measured(capsys, tmp_path, monkeypatch):
@@ -81,10 +88,28 @@ def test_components(capsys, tmp_path, monkeypatch):
     write(tmp_path / "x.csv", *table()[:2])
     assert say(capsys, "factorize", "x.csv", "--report", "r.html")[0] == 0
     page = (tmp_path / "r.html").read_text()
-    assert "Components" in page
+    assert "<h1>2 components of x.csv</h1>" in page
+    assert 'aria-label="Map of the components"' in page
     known = {}
     exec(code_of(page), known)
-    assert known["model"].n_components_ == 2
+    explained = np.genfromtxt("factors/components.csv", delimiter=",", names=True)["explained"]
+    np.testing.assert_allclose(known["variance"] / 4, explained, rtol=1e-3)
+    assert say(capsys, "detect", "x.csv", "-q", "-n", 3, "-o", "z.csv", "--report", "d.html")[0] == 0
+    exec(code_of((tmp_path / "d.html").read_text()), known)
+    np.testing.assert_allclose(np.sort(known["score"])[::-1], np.genfromtxt("z.csv", delimiter=",")[1:, 1], atol=6e-4)
+
+
+def test_rows_are_counted_as_in_the_file(capsys, tmp_path, monkeypatch):
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    header, rows, _, _ = table(n=40)
+    rows[7][2] = ""
+    write(tmp_path / "x.csv", header, rows)
+    assert say(capsys, "impute", "x.csv", "-o", "y.csv", "--report", "r.html", "-q")[0] == 0
+    page = (tmp_path / "r.html").read_text()
+    assert "rows are counted from 0" not in page
+    assert ">line</text>" in page
+    assert re.search(r">9</td>\s*<td[^>]*>a<", page)
 
 
 def test_without_pandas_columns_are_numbered(capsys, tmp_path, monkeypatch):
@@ -99,6 +124,7 @@ def test_without_pandas_columns_are_numbered(capsys, tmp_path, monkeypatch):
         (["x.csv", "-o", "y.csv", "--online", "--report", "r.html"], 2, "--online keeps no rows to report on"),
         (["x.csv", "-o", "y.csv", "--report", "nowhere/r.html"], 2, "The folder nowhere does not exist"),
         (["x.csv", "-o", "y.csv", "--report", "."], 2, ". is a folder; --report needs a file."),
+        (["x.csv", "-o", "y.csv", "--report", "r.txt"], 2, "r.txt has another ending; --report writes a .html file."),
     ],
 )
 def test_bad_arguments(capsys, arguments, code, words):

@@ -142,6 +142,7 @@ def answers(model, X, n=20):
         out["score_samples"] = model.score_samples(X)
     if hasattr(model, "forecast"):
         out["forecast"], out["forecast std"] = model.forecast(3, return_std=True)
+        out["forecast lower"], out["forecast upper"] = model.forecast_interval(3, level=0.5)
         out["recent"], out["denoise"] = model.recent(), model.denoise(X)
         alarms = model.alarms(X)
         out["alarms up"], out["alarms fired"] = alarms.up, alarms.fired

@@ -89,3 +89,14 @@ def test_what_was_learned_cannot_be_written_through(case):
             value.clear()
     assert fingerprint(model) == before
     assert_same(answers(model, X), expected)
+
+
+@pytest.mark.parametrize("case", EVERY)
+@pytest.mark.parametrize("x", [rows()[0], rows()[0].tolist(), 3.0], ids=["array", "list", "number"])
+def test_data_of_one_dimension_are_refused_in_one_sentence(case, x):
+    model = learned(case, rows())
+    questions = ("transform", "impute", "predict_interval", "score_samples", "sample_imputations", "alarms")
+    for how in ("fit", "partial_fit", "inverse_transform", *questions):
+        if hasattr(model, how):
+            with pytest.raises(ValueError, match=r"^Reshape your data to a 2D array: .*, or one column as .*\.$"):
+                getattr(model, how)(x)

@@ -91,3 +91,19 @@ def test_a_table_is_answered_by_a_table(case, library, fitted_to):
         if library == "pandas":
             assert answer.index.equals(table.index), name
         np.testing.assert_allclose(answer.to_numpy(), plain[name], rtol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("case", EVERY)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_that_cannot_be_used_are_named(case, library):
+    frames = pytest.importorskip(library)
+    X = rows().copy()
+    names = [f"sensor {j}" for j in range(X.shape[1])]
+    X[3, 2] = np.inf
+    with pytest.raises(ValueError, match="infinity at row 3, column 'sensor 2'; replace it by NaN"):
+        new(case).fit(frames.DataFrame(dict(zip(names, X.T, strict=True))))
+    with pytest.raises(ValueError, match="X has no column of numbers"):
+        new(case).fit(frames.DataFrame())
+    row = "df.iloc" if library == "pandas" else "df.k : k"
+    with pytest.raises(ValueError, match=f"^Reshape your data to a table: pass one row as {row}"):
+        new(case).fit(frames.Series([1.0, 2.0]))

@@ -91,19 +91,19 @@ def test_the_numbers_are_right():
     X = rows(100, missing=0.3)
     X[:, 2] *= 1e4
     shares = (~np.isnan(X)).mean(axis=0)
-    observed = f"{shares.mean():.0%} of the entries, {shares.min():.0%} of the rarest feature"
+    observed = f"{shares.mean():.0%} of all entries, at least {shares.min():.0%} of each feature"
     for model in (BayesianFactorization(2), LowRankImputer(2), SequenceFilter(2, calibrate=False, max_iter=2)):
         facts = model.fit(X)._facts()
         assert facts["observed"] == observed
         assert facts["sweeps"] == str(model.n_iter_)
     noise = SequenceFilter(2, calibrate=False, max_iter=2).fit(X)
     low, high = np.sqrt([noise.noise_variance_.min(), noise.noise_variance_.max()])
-    assert noise._facts()["noise"] == f"standard deviation {low:.3g} to {high:.3g}, by feature"
+    assert noise._facts()["noise"] == f"standard deviation from {low:.3g} to {high:.3g}, one for each feature"
     model = DictionaryFilter(2, n_passes=3, random_state=0).fit(X)
     assert model._facts()["passes"] == "3"
     own = np.count_nonzero(model.state_.unit != 1.0)
     assert 1 <= own < 8
-    assert model._facts()["units"] == f"own ones for {own} feature{'s' if own > 1 else ''}"
+    assert model._facts()["units"].startswith(f"{own} feature{'s' if own > 1 else ''} rescaled inside")
     assert DictionaryFilter(2, scale=False).fit(X)._facts()["units"] == "those of the data"
     assert LowRankImputer(2).fit(X)._facts()["intervals"] == "calibrated on hidden entries"
     nmf = MaskedNMF(2, max_iter=30).fit(X)
@@ -114,7 +114,7 @@ def test_nothing_is_fitted_to_be_shown(monkeypatch):
     """A stream that is starting fits its rows when it is asked, as scikit-learn's diagram does; the table need not."""
     model = BayesianFactorization(3).partial_fit(rows()[:5])
     monkeypatch.setattr("factorstream.estimators._bayesian_run.fit_rows", None)
-    assert model._facts()["components"] == "none yet, the stream is starting"
+    assert model._facts()["components"] == "none yet: the stream needs more rows"
 
 
 def test_an_imputer_of_columns_that_do_not_vary():

@@ -122,6 +122,26 @@ def test_intervals(problem):
     assert (wide[1] >= narrow[1]).all()
 
 
+def test_impute_is_transform_with_deviations(problem):
+    _, X, _ = problem
+    n = len(X)
+    gap = np.where(np.arange(n) < 30, 1.0, np.nan)  # a constant that was seen often
+    rare = np.where(np.arange(n) < 5, 1.0, np.nan)
+    X = np.column_stack([X, gap, rare, np.full(n, np.nan)])
+    with pytest.warns(UserWarning, match="Dropping features"):
+        imputer = LowRankImputer(add_indicator=True, random_state=0).fit(X)
+    filled, std = imputer.impute(X, return_std=True)
+    kept = X[:, :-1]
+    assert_array_equal(filled, imputer.transform(X)[:, : kept.shape[1]])
+    assert_array_equal(imputer.impute(X), filled)
+    mean, scale = np.nanmean(X[:, :-3], axis=0), np.nanstd(X[:, :-3], axis=0)
+    _, expected = imputer.factorization_.impute((X[:, :-3] - mean) / scale, return_std=True)
+    assert_allclose(std[:, :-2], expected * scale, rtol=1e-6)
+    assert (std[np.isfinite(kept)] == 0).all()
+    assert (std[:, -2] == 0).all()
+    assert np.isinf(std[5:, -1]).all()
+
+
 def test_draws_spread_like_the_intervals(problem):
     X, gappy, gaps = problem
     imputer = LowRankImputer(random_state=0, calibrate=False).fit(gappy)

@@ -12,7 +12,7 @@ from factorstream import SequenceFilter
 from factorstream.core.dynamics.fit import filtered, smoothed
 from factorstream.core.dynamics.scale import student_factor
 from factorstream.metrics import rmse
-from sequence_problems import gappy, panel
+from sequence_problems import gappy, panel, quick
 
 
 @pytest.mark.parametrize("drift", ["none", 1e-3])
@@ -25,6 +25,27 @@ def test_a_forecast_is_what_rows_without_data_would_be_filled_with(drift):
     np.testing.assert_allclose(mean, filled[-5:], rtol=1e-8)
     np.testing.assert_allclose(std, filled_std[-5:], rtol=1e-8)
     assert (np.diff(std, axis=0) > 0).all()
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
+def test_forecast_intervals_are_students_with_the_values_of_each_feature(level):
+    X, _ = gappy(panel(T=150))
+    X[:, 3] = np.where(np.arange(150) % 30 == 0, X[:, 3], np.nan)  # a feature with five values
+    X[75, 3] = np.nan
+    model = SequenceFilter(2, drift="none", calibrate=False).fit(X)
+    mean, std = model.forecast(5, return_std=True)
+    N = np.isfinite(X).sum(0)
+    std = std * stats.norm.ppf(0.975) / stats.t.ppf(0.975, N - 1)  # the model's own
+    lower, upper = model.forecast_interval(5, level)
+    np.testing.assert_allclose([lower, upper], stats.t.interval(level, N - 1, mean, std), rtol=1e-8)
+    gaps = model.predict_interval(np.vstack([X, np.full((5, 6), np.nan)]), level)
+    np.testing.assert_allclose([lower, upper], [bound[-5:] for bound in gaps], rtol=1e-8)
+
+
+def test_levels_of_forecast_intervals_are_checked():
+    model = quick(1).fit(panel(T=40))
+    with pytest.raises(ValueError, match="level must lie strictly between"):
+        model.forecast_interval(2, level=95)
 
 
 def test_states_and_their_way_back():
@@ -83,7 +104,7 @@ def test_an_absurd_value_is_one_alarm_and_later_rows_are_judged_without_it(setti
     np.testing.assert_array_equal(found.when, np.flatnonzero(expected))
     np.testing.assert_array_equal(found.up, clean.up)
     np.testing.assert_array_equal(found.down, clean.down)
-    assert found.score[400] == 4.0
+    assert found.score[400] == np.inf
     np.testing.assert_array_equal(np.delete(found.score, 400), np.delete(clean.score, 400))
 
 

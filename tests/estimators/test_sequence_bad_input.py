@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from factorstream import SequenceFilter
-from sequence_problems import GOOD, quick
+from sequence_problems import GOOD, hours, quick
 
 
 def with_value(value):
@@ -150,3 +150,10 @@ def test_rows_of_states_that_float32_cannot_hold_are_refused_in_one_sentence():
     with pytest.raises(ValueError, match=r"X has rows of size .*e\+6\d, too large for float32; pass float64"):
         model.inverse_transform(states.astype(np.float32))
     assert model.inverse_transform(states).dtype == np.float64
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_table_of_time_stamps_alone(library):
+    frames = pytest.importorskip(library)
+    with pytest.raises(ValueError, match=r"X has no column of numbers \(time stamps do not count\)"):
+        quick(1).fit(frames.DataFrame({"when": hours(library, 5)}))

@@ -229,8 +229,8 @@ def test_forecasts_cover_the_rows_to_come(level):
     inside, n = [], 150
     for seed in range(12):
         Y = panel(100 + seed, T=n + 10, m=6, level=level)
-        mean, std = SequenceFilter(3).fit(Y[:n]).forecast(10, return_std=True)
-        inside.append((np.abs(Y[n:] - mean) < 1.959964 * std).mean())
+        lower, upper = SequenceFilter(3).fit(Y[:n]).forecast_interval(10)
+        inside.append(((lower < Y[n:]) & (Y[n:] < upper)).mean())
     assert 0.92 < np.mean(inside) < 0.98
 
 

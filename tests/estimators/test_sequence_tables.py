@@ -18,7 +18,7 @@ def test_tables_in_tables_out_with_their_time_stamps(library):
     ahead, ahead_std = model.forecast(4, return_std=True)
     lower, upper = model.predict_interval(X32)
     signal, signal_std = model.denoise(X32, return_std=True)
-    for out in (filled, std, lower, upper, ahead, ahead_std, signal, signal_std):
+    for out in (filled, std, lower, upper, ahead, ahead_std, *model.forecast_interval(4), signal, signal_std):
         assert isinstance(out, type(X32))
         assert list(out.columns) == list(X32.columns)
     plain = SequenceFilter(2).fit(X)

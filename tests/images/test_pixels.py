@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from factorstream.images import restore_frames, restore_picture
 from factorstream.images._pixels import read_stack
 
 
@@ -110,3 +111,22 @@ def test_masked_entries_are_damaged():
     np.testing.assert_array_equal(np.isnan(found.values[0]), mask)
     assert found.original.dtype == np.uint8
     assert found.limits == (0.0, 255.0)
+
+
+def test_a_value_that_no_pixel_has_is_said():
+    picture = np.zeros((4, 4, 3), dtype=np.uint8)
+    with pytest.warns(UserWarning, match=r"No pixel has the value \[255, 0, 254\] that marks damage"):
+        restored = restore_picture(picture, (255, 0, 254))
+    assert (restored.method, restored.n_filled) == ("none", 0)
+
+
+def test_pictures_of_different_sizes_are_refused():
+    with pytest.raises(ValueError, match=r"one shape, and these have \(4, 5\) and \(5, 4\); restore them one by one"):
+        restore_frames([np.zeros((4, 5)), np.zeros((5, 4))])
+
+
+def test_a_restoration_shows_what_was_done_without_its_pixels(rng):
+    picture = np.where(np.eye(12, dtype=bool), np.nan, rng.random((12, 12)))
+    shown = repr(restore_picture(picture))
+    assert shown.startswith("Restoration(n_filled=12, method='straight lines in the picture', errors={'straight lines")
+    assert shown.endswith("pixels=float64 of shape (12, 12))")

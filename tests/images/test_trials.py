@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from factorstream.images._models import Filled
 from factorstream.images._trials import Way, hidden_pixels, try_ways, window_of
@@ -87,6 +88,23 @@ def test_ways_that_cannot_fill_the_hidden_pixels_are_left_out(rng):
     trials = try_ways(stack, [way(2.0), way(np.nan), way(1.0), way(np.nan), way(0.5)], rng, lambda share: None)
     assert [trial.way.name for trial in trials] == ["noise 0.5", "noise 1.0", "noise 2.0"]
     assert try_ways(stack, [way(np.nan)], rng, lambda share: None) == []
+
+
+@pytest.mark.parametrize(("better", "tried"), [("a", 2), ("b", 3)])
+def test_a_way_between_two_others_is_tried_only_where_it_may_be_the_best(rng, better, tried):
+    truth = rng.normal(size=(1, 60, 60, 1))
+    stack = np.where(rng.random(truth.shape) < 0.3, np.nan, truth)
+
+    def way(name, noise, unless=None):
+        def fill(given, tell):
+            near = np.where(np.isnan(given), truth + noise * rng.normal(size=given.shape), given)
+            return Filled(near, np.isnan(given).astype(float))
+
+        return Way(name, fill, True, unless=unless)
+
+    ways = [way(name, 0.1 if name == better else 2.0) for name in "ab"]
+    trials = try_ways(stack, [*ways, way("c", 0.01, ("a", "b"))], rng, lambda share: None)
+    assert len(trials) == tried
 
 
 def test_few_hidden_pixels_say_how_far_a_way_is_off_that_does_not_know_it(rng):

@@ -29,7 +29,7 @@ def test_rows_are_scored_by_their_density_and_columns_by_what_the_others_expect(
     density = twin.score_samples(X) / 13
     assert [one.row for one in found.rows] == np.argsort(density)[:5].tolist()
     for one in found.rows:
-        assert one.place == f"line {one.row + 2}"
+        assert one.place == one.row + 2
         assert one.score == pytest.approx(-density[one.row])
         hidden = np.where(np.eye(13, dtype=bool), np.nan, X[one.row])
         filled, std = twin.impute(hidden, return_std=True)
@@ -63,8 +63,9 @@ def test_time_steps_are_compared_with_their_forecasts(tmp_path):
     (tmp_path / "x.csv").write_text("\n".join(lines))
     found = detect_file(tmp_path / "x.csv", DetectionSettings(top=3, sequence=True))
     first = found.rows[0]
-    assert (first.row, first.place, first.when) == (120, "line 122", "2024-05-06 01:00")
-    assert first.score == 4.0
+    assert (first.row, first.place, first.when) == (120, 122, "2024-05-06 01:00")
+    assert first.score > 6.0
+    assert len({one.score for one in found.rows}) == 3
     assert first.blame[0][0] == "c"
     twin = SequenceFilter(10).fit(found.X)
     assert len(found.X) == found.n_rows + 1 == 160
@@ -80,7 +81,8 @@ def test_alarms_are_counted_wherever_they_are(tmp_path):
     X[450:, 1] += 0.8 * rng.normal(size=150)
     np.save(tmp_path / "x.npy", X)
     found = detect_file(tmp_path / "x.npy", DetectionSettings(top=1), model=model)
-    assert found.n_alarms == model.alarms(X).fired.sum() > 0
+    np.testing.assert_array_equal([one.row for one in found.alarms], np.flatnonzero(model.alarms(X).fired))
+    assert found.alarms
     assert len(found.rows) == 1
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from factorstream import DictionaryFilter
 from factorstream.jobs.online import OnlineFilling
+from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.stream import TextStream
 from factorstream.sources.table import TableError
 
@@ -77,6 +78,7 @@ def test_texts_in_a_column_of_numbers_stay_and_absurd_values_are_counted():
     assert row[4:7] == ["1e30"] * 3
     assert np.isfinite(float(row[13]))
     assert (filling.counts.texts, filling.counts.absurd) == (1, 1)
+    assert filling.first_text == "'oops' in line 32 of column a"
 
 
 def test_other_warnings_are_no_absurd_values():
@@ -100,6 +102,33 @@ def test_other_columns_are_refused():
         OnlineFilling(TextStream([b"a,b\n", b"x,y\n"]), level=None, components=None, seed=0)
     with pytest.raises(TableError, match="5 numbers or gaps, and the model 2 features"):
         filled(rows_of(), DictionaryFilter(1).partial_fit([[1.0, 2.0]]))
+
+
+def test_decimal_commas_are_refused():
+    with pytest.raises(TableError, match=r"first row has a decimal comma \(3,14\); write 3\.14"):
+        OnlineFilling(TextStream([b"a;b\n", b"1;3,14\n"]), level=None, components=None, seed=0)
+
+
+def test_columns_that_count_and_fills_beyond_the_rows_so_far_are_known_in_the_end():
+    X = np.column_stack([np.arange(60.0), np.arange(60.0) ** 2, np.full((60, 2), 7.0), rows_of()[:, 0]])
+    X[40:50, 1] = np.nan
+    filling, (_, *rows) = filled(X)
+    assert filling.counting == ["a"]
+    values = np.array([[float(cell or "nan") for cell in row[1:]] for row in rows])
+    beyond = [
+        (fill > np.nanmax(X[: k + 1, j])) - int(fill < np.nanmin(X[: k + 1, j]))
+        for (k, j), fill in np.ndenumerate(values)
+        if np.isnan(X[k, j]) and not np.isnan(fill)
+    ]
+    assert (filling.counts.below, filling.counts.above) == (beyond.count(-1), beyond.count(1))
+    assert sum(map(abs, beyond)) > 0
+
+
+@pytest.mark.parametrize("word", ["--", "#DIV/0!", "N.A.", "#N/A", "–", "1.#IND"])
+def test_gap_words_are_those_of_whole_files(word):
+    lines = [f"a,b\n5,{word}\n".encode(), b"4,1\n", b"3,2\n"]
+    table, stream = parse_delimited(b"".join(lines)), TextStream(b"".join(lines).splitlines(keepends=True))
+    assert np.isnan(table.numbers[0]).tolist() == stream.numbers(stream.first, [0, 1])[1] == [False, True]
 
 
 def test_nothing_is_kept_of_the_rows():

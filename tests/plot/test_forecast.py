@@ -12,13 +12,13 @@ from sequence_problems import quick
 
 def test_the_fan_is_that_of_the_model(sequence, gappy):
     (ax,) = plot.forecast(sequence, 10, gappy, columns=[1], levels=(0.5, 0.9), past=30)
-    mean, std = sequence.forecast(10, return_std=True)
+    mean = sequence.forecast(10)
     x, y = line(ax, "forecast")
     np.testing.assert_array_equal(x, np.arange(120, 130))
     np.testing.assert_array_equal(y, mean[:, 1])
     for level in (0.5, 0.9):
-        low, high = norm.interval(level, mean[:, 1], std[:, 1])
-        assert corners(x, low, high) <= band(ax, f"{100 * level:g}%")
+        low, high = sequence.forecast_interval(10, level)
+        assert corners(x, low[:, 1], high[:, 1]) <= band(ax, f"{100 * level:g}%")
     past, values = line(ax, "observed")
     np.testing.assert_array_equal(past, np.arange(90, 120))
     np.testing.assert_array_equal(values, gappy[90:, 1])

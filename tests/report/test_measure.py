@@ -10,8 +10,8 @@ from conftest import low_rank
 from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer
 from factorstream.masks import segment_mask
 from factorstream.report.given import given
-from factorstream.report.measure import NotMeasuredError, measure, straight_lines, typical_run
-from factorstream.report.words import beaten, by_column, pooled
+from factorstream.report.measure import Errors, Measured, NotMeasuredError, measure, straight_lines, typical_run
+from factorstream.report.words import beaten, by_column, how_calibrated, pooled
 from sequence_problems import panel, quick
 
 
@@ -165,3 +165,12 @@ def test_columns_that_an_imputer_has_dropped_are_not_measured(gappy):
     with pytest.warns(UserWarning, match="Dropping"):
         model = LowRankImputer(2, random_state=0).fit(X[:60])
     assert set(measure(given(model, X[60:]), 0.95, 0.1, None, 0).column) == {0, 1, 3, 4, 5}
+
+
+def test_constant_columns_do_not_count_as_held():
+    inside = {0.9: np.array([True, False, True, True])}
+    errors = Errors(np.zeros(4), np.zeros(4), None)
+    found = Measured(np.array([0, 0, 1, 1]), errors, np.array([2.0, 0.0]), inside, 1, 0.1, False)
+    assert found.held(0.9) == 0.5
+    (sentence,) = how_calibrated(found, 0.9)
+    assert "**50.0%** of the 2 hidden values in columns that vary" in sentence

@@ -13,8 +13,8 @@ from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer
 from factorstream.extras import MissingExtraError
 from factorstream.report.given import given
 from factorstream.report.measure import measure
-from factorstream.report.model_report import STEPS, Told, write_report
-from factorstream.report.page import Code, Part, Words
+from factorstream.report.model_report import STEPS, Job, Told, write_report
+from factorstream.report.page import Number, Part, Words
 from factorstream.report.words import pooled
 from sequence_problems import quick
 
@@ -114,16 +114,34 @@ def test_what_a_caller_tells_is_said(gappy, imputer, tmp_path):
     told = Told(
         source="in <1>.csv",
         done=["The first sentence."],
-        parts=[Part("A forecast", [Words(["Tomorrow."]), Code("x = 1")])],
         settings={"command": f"factorstream impute {'x' * 80}.csv"},
         code="factorstream impute in.csv",
     )
     text = write_report(tmp_path / "report.html", imputer, gappy, told=told).read_text(encoding="utf-8")
     assert "filled in in &lt;1&gt;.csv</h1>" in text
     assert part(text, "What was done").strip().startswith("<p>The first sentence.</p>")
-    assert "Tomorrow." in part(text, "A forecast")
     assert ["command", f"factorstream impute {'x' * 80}.csv"] in cells(part(text, "Settings and versions"))
     assert "<code>factorstream impute in.csv</code>" in part(text, "Do it again")
+
+
+def test_a_job_that_fills_no_gaps_is_called_what_it_is(gappy, imputer, tmp_path):
+    job = Job(
+        "A forecast of {source}",
+        "What comes.",
+        [Number("2", "rows")],
+        [Part("Rows", [Words(["Sun."])])],
+        "A note.",
+        "row",
+        [],
+    )
+    told = Told(source="in.csv", code="x = 1", job=job)
+    text = write_report(tmp_path / "report.html", imputer, gappy, told=told).read_text(encoding="utf-8")
+    assert "<h1>A forecast of in.csv</h1>" in text
+    assert "Sun." in part(text, "Rows")
+    assert "A note." in part(text, "How well the model knows this table")
+    assert "filled" not in part(text, "Where values are missing")
+    for heading in ("Before and after", "What fills the gaps"):
+        assert f"<h2>{heading}</h2>" not in text
 
 
 def test_settings_are_those_of_the_fit_and_versions_are_named(gappy, tmp_path):
@@ -169,7 +187,7 @@ def test_a_call_that_fails_writes_nothing_and_says_what_to_do(gappy, imputer, tm
         imputer.report(path, gappy, fraction=2.0)
     with pytest.raises(ValueError, match="max_fills must be a whole number of at least 1"):
         imputer.report(path, gappy, max_fills=0)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"There is no folder .*nowhere to write report.html to; make it first"):
         imputer.report(tmp_path / "nowhere" / "report.html", gappy)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match=r'This needs jinja2; run `pip install "factorstream\[report\]"`'):

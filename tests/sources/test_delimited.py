@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factorstream.sources.cells import cell_text
+from factorstream.sources.cells import GAPS, cell_text
 from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.lines import split_lines
+from factorstream.sources.table import NewColumn
 from factorstream.sources.tables import Bounds, TableError, encode, read_table
 
 
@@ -103,8 +106,48 @@ def test_without_a_header():
     assert table.names == ["column 1", "column 2"]
     filled = np.array([[1.0], [2.0]])
     assert encode(table, filled, Bounds(filled - 1, filled + 1)) == b"1,1,1,x\n2,1,3,y\n"
-    assert parse_delimited(b"2001,2002\n1,2\n").header_of_numbers
-    assert not parse_delimited(b"2001,b\n1,2\n").header_of_numbers
+
+
+@pytest.mark.parametrize(
+    ("cells", "unread"),
+    [
+        ("3,14;-2;0,5", ("3,14", 2, "3.14", True)),
+        ("1;2;3,5", ("3,5", 4, "3.5", True)),
+        ("1,200;3,14;", ("3,14", 3, "3.14", True)),
+        ("0,125;;", ("0,125", 2, "0.125", True)),
+        ("1 200,50 €;7;", ("1 200,50 €", 2, "1200.50", True)),
+        ("1,200.50;7;", ("1,200.50", 2, "1200.50", False)),
+        ("7;5%;12.5 %", ("5%", 3, "5", False)),
+        ("$5;€1,200;", ("$5", 2, "5", False)),
+        ("1,200;3,400;", ("1,200", 2, "1200, or 1.200 where the comma is a decimal one", False)),
+    ],
+)
+def test_numbers_that_are_written_in_other_ways(cells, unread):
+    table = parse_delimited("\n".join(["a;b", *(f"{cell};1" for cell in cells.split(";"))]).encode())
+    assert table.numeric == [1]
+    assert [tuple(one)[1:] for one in table.unread] == [unread]
+    assert table.strays == []
+
+
+@pytest.mark.parametrize("cells", ["3,14;Bonn;2,5", "1,2,3;4,5;6", "5 apples;6%;7"])
+def test_texts_are_no_such_numbers(cells):
+    table = parse_delimited("\n".join(["a;b", *(f"{cell};1" for cell in cells.split(";"))]).encode())
+    assert (table.unread, table.numeric) == ([], [1])
+
+
+def test_the_documentation_has_all_words_for_gaps():
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    (part,) = re.findall(r"\* \*\*Gaps\*\* are(.*?)`--missing", page, flags=re.DOTALL)
+    assert {""} | {word.lower() for word in re.findall("`(.*?)`", part)} == GAPS
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_comes_back_as_utf_16(encoding):
+    raw = "\ufeffgröße;b\r\n1;2\r\n;3\r\n".encode(encoding)
+    table = parse_delimited(raw)
+    assert table.names == ["größe", "b"]
+    assert encode(table, table.numbers).decode(encoding) == "\ufeffgröße;b\r\n1;2\r\n;3\r\n"
+    assert table.encode_new([NewColumn("ä", [1.5])]).decode(encoding) == "\ufeffä\r\n1.5\r\n"
 
 
 @pytest.mark.parametrize(
@@ -113,11 +156,13 @@ def test_without_a_header():
         (b"", "empty"),
         (b"\n \n", "empty"),
         (b"a,b\n", "no rows"),
-        (b"a,b\n1,2\n1\n", "row 3 has 1 cell where the first has 2"),
-        (b"a,b\n1,2,3\n", "row 2 has 3 cells where the first has 2"),
+        (b"a,b\n1,2\n1\n", "line 3 has 1 cell where the first has 2"),
+        (b'a,b\n"1\n",2\n1\n', "line 4 has 1 cell where the first has 2"),
+        (b"a,b\n1,2,3\n", "line 2 has 3 cells where the first has 2"),
         (b'a,b\n1,"x\n2,y\n', "line 2 has a quote that is not closed"),
         (b"a,b\n1,\xff\n", "UTF-8"),
         (b"a\x00b", "not a text file"),
+        (b"\xff\xfea", "not UTF-8 text"),
     ],
 )
 def test_text_that_is_no_table(raw, words, tmp_path):

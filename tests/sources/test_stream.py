@@ -130,7 +130,8 @@ def test_numbers_and_gaps():
     [
         ([], "it is empty"),
         ([b"a,b\n"], "no rows below"),
-        ([b"a,b\n", b"1,2\n", b"3\n"], "row 3 has 1 cell where the first has 2"),
+        ([b"a,b\n", b'"1\n', b'",2\n', b"3\n"], "line 4 has 1 cell where the first has 2"),
+        ([b"a,b\n", b"1,2\n", b"3\n"], "line 3 has 1 cell where the first has 2"),
         ([b"a,b\n", b"1,\xff\n"], "not UTF-8"),
         ([b"a,b\n", b"1,\x00\n"], "not a text file"),
         ([b"a,b\n", b'1,"x\n'], "line 2 has a quote that is not closed"),

@@ -17,6 +17,9 @@ def test_files_that_cannot_be_read(tmp_path):
         read_table(tmp_path / "nowhere.csv")
     with pytest.raises(TableError, match="is a folder"):
         read_table(tmp_path)
+    for name in ("x.xlsx", "x.json.gz"):
+        with pytest.raises(TableError, match="which is neither read nor written; save the table as CSV"):
+            read_table(tmp_path / name)
 
 
 def test_bytes_of_a_file_that_is_empty_are_no_table_in_any_format(tmp_path):
@@ -29,7 +32,7 @@ def test_bytes_of_a_file_that_is_empty_are_no_table_in_any_format(tmp_path):
 class Remembered:
     """A table of another format that remembers the columns it was asked to write."""
 
-    raw, header_of_numbers = b"x", False
+    raw, first_line = b"x", ""
     names, numeric = ["a", "word", "b"], [0, 2]
     numbers = np.array([[1.0, 2.0], [np.nan, 4.0]])
 

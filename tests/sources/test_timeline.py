@@ -9,7 +9,7 @@ import pytest
 
 from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.table import TableError
-from factorstream.sources.timeline import counting_columns, refuse_newest_first, timeline
+from factorstream.sources.timeline import counting_columns, few_dates, refuse_newest_first, regular_dates, timeline
 
 
 def of(cells):
@@ -37,6 +37,10 @@ def of(cells):
         (["30.12.2023", "31.12.2023", "01.01.2024"], [0, 1, 2], ["02.01.2024", "03.01.2024"]),
         (["12/30/2023", "12/31/2023", "01/01/2024"], [0, 1, 2], ["01/02/2024"]),
         (["1999", "2000", "2001"], [0, 1, 2], [2002.0, 2003.0]),
+        (["20240129", "20240130", "20240131"], [0, 1, 2], [20240201.0, 20240202.0]),
+        (["30 Dec 2023", "31 Dec 2023", "01 Jan 2024"], [0, 1, 2], ["02 Jan 2024"]),
+        (["2023Q3", "2023Q4", "2024Q2"], [0, 1, 3], ["2024Q3", "2024Q4"]),
+        (["01/01/2024", "01/02/2024", "01/04/2024"], [0, 1, 3], ["01/05/2024"]),
     ],
 )  # fmt: skip
 def test_regular_columns(cells, steps, after):
@@ -106,7 +110,12 @@ def test_hours_go_on_across_the_end_of_summer_time(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "dates", [["2024-01-03", "2024-01-02", "2024-01-01"], ["01.03.2024", "01.02.2024", "01.01.2024"]]
+    "dates",
+    [
+        ["2024-01-03", "2024-01-02", "2024-01-01"],
+        ["01.03.2024", "01.02.2024", "01.01.2024"],
+        ["20240201", "20240131", "20240130"],
+    ],
 )
 def test_dates_from_the_newest_to_the_oldest_are_refused(dates):
     rows = "".join(f"{day};{k}\n" for k, day in enumerate(dates))
@@ -114,3 +123,11 @@ def test_dates_from_the_newest_to_the_oldest_are_refused(dates):
         refuse_newest_first(parse_delimited(("when;a\n" + rows).encode()), "x.csv")
     forward = "".join(f"{day};{k}\n" for k, day in enumerate(reversed(dates)))
     refuse_newest_first(parse_delimited(("when;a\n" + forward).encode()), "x.csv")
+
+
+def test_a_single_date_is_read_as_the_one_that_goes_on():
+    before = regular_dates([datetime(2024, 4, day) for day in (28, 29, 30)])
+    found = few_dates(parse_delimited(b"t,a\n05/03/2024,1\n"), before, 10)
+    assert (found.first, found.steps_after(before, 10)) == (datetime(2024, 5, 3), 3)
+    assert found.after(1) == ["05/04/2024"]
+    assert found.steps_after(before, 2) is None

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sys
+import time
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from compiled_problems import assert_same, with_gaps
-from factorstream import SGDFactorization
+from factorstream import SGDFactorization, progress
 from factorstream.tall import kernel
 from filter_problems import paper_filter
 
 pytest.importorskip("numba")
+from numba import njit
+from numba.core import event
+
 from factorstream.tall import compiled, compiled_projecting
 
 pytestmark = pytest.mark.here(reason="compiled loops need the features in one array")
@@ -129,3 +133,18 @@ def test_with_a_compiler_that_fails(rng, monkeypatch, work):
         np.testing.assert_allclose(found, expected.transform(X), rtol=1e-12, atol=1e-12)
     else:
         assert_same(expected, found)
+
+
+@pytest.mark.parametrize(("function", "said"), [(compiled.filter_rows, True), (njit(lambda x: x), False)])
+def test_progress_says_that_code_is_being_compiled(function, said, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "DELAY", 0.0)
+    monkeypatch.setattr(progress, "LINES_EVERY", 0.01)
+    with progress.progress("Model", 100) as step:
+        assert kernel.import_failure() is None
+        with event.trigger_event("numba:compile", {"dispatcher": function}):  # what numba does before it compiles
+            time.sleep(0.1)
+        step(50)
+        time.sleep(0.1)
+    lines = capsys.readouterr().err.splitlines()
+    assert any(line.startswith("Model, compiling, once per installation: 0%") for line in lines) == said
+    assert lines[-2].startswith("Model: 50%")

@@ -54,7 +54,8 @@ class _Commands(click.Group):
 def _factorstream() -> None:
     """Streaming matrix factorisation with uncertainty.
 
-    Every command has a --help of its own. Exit codes: 0 done, 1 failed, 2 bad arguments or bad input, 130 interrupted.
+    Every command has a --help of its own. Exit codes: 0 done, 1 failed, 2 bad arguments or bad input, 130 interrupted
+    (143 by SIGTERM), 141 whoever read the output has gone.
     """
 
 

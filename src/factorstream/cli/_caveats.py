@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..text import listed
@@ -10,13 +11,15 @@ from ._command import Words
 if TYPE_CHECKING:
     from ..jobs.reading import Given
 
-__all__ = ["say_caveats"]
+__all__ = ["left_out_counting", "outside", "say_caveats"]
 
 
-def say_caveats(words: Words, given: Given, *, counting: bool = True) -> None:
-    """Say which columns of a table were left out and why, and where values were."""
+def say_caveats(words: Words, given: Given, *, counting: bool = True, in_time: bool = False) -> None:
+    """Say how a table was read, which columns were left out and why; ``in_time``: rows are time steps in order."""
+    for remark in (*given.remarks, *(given.date_remarks if in_time else ())):
+        words.caveat(remark)
     if counting and given.counting:
-        words.caveat(f"Columns that count rows or years were left out: {listed(given.counting)}.")
+        words.caveat(left_out_counting(given.counting))
     if given.unknown:
         words.caveat(f"Columns that the model does not know were left out: {listed(given.unknown)}.")
     if given.absurd:
@@ -24,3 +27,25 @@ def say_caveats(words: Words, given: Given, *, counting: bool = True) -> None:
             f"Absurd values, out of all proportion to the others, had no part in the fit: {listed(given.absurd)}; "
             "correct them, or pass --missing=VALUE if they mark gaps."
         )
+
+
+def left_out_counting(columns: Sequence[str]) -> str:
+    """What is said of columns that go up by equal steps: they measure nothing."""
+    names = [name or "the one without a name" for name in columns]
+    return f"Columns that count rows or years were left out: {listed(names)}."
+
+
+def outside(n_below: int, n_above: int, so_far: str = "") -> str:
+    """What is said of fills beyond all values of their columns; nothing where there are none.
+
+    >>> outside(12, 1)
+    '12 fills are below the lowest value seen in their column, and 1 above the greatest.'
+    """
+    parts = [f"below the lowest value seen{so_far}", f"above the greatest{'' if n_below else f' value seen{so_far}'}"]
+    counts = [(n, part) for n, part in zip((n_below, n_above), parts, strict=True) if n]
+    if not counts:
+        return ""
+    (n, part), *more = counts
+    one = n == 1
+    first = f"{n} {'fill is' if one else 'fills are'} {part} in {'its' if one else 'their'} column"
+    return first + "".join(f", and {n} {part}" for n, part in more) + "."

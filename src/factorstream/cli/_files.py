@@ -6,11 +6,14 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..extras import require
 from ..files import check_writable, write_atomic
 from ._command import STANDARD, BadInputError
+
+if TYPE_CHECKING:
+    from ..sources.timeline import Timeline
 
 __all__ = ["check_output", "check_picture", "read_model", "save_model", "write", "write_picture", "written_to"]
 
@@ -28,6 +31,10 @@ def check_output(target: Path, source: Path | None = None, option: str = "--outp
     """Refuse an output that could not be written, before the work; with a source it must be of the same kind."""
     if target == STANDARD:
         return
+    if option == "--output":
+        from ..sources.tables import refuse_other_kinds
+
+        refuse_other_kinds(target)
     try:
         if target.is_dir():
             raise BadInputError(f"{target} is a folder; {option} needs a file.")
@@ -86,12 +93,17 @@ def read_model(path: Path, *kinds: str) -> Any:
     return model
 
 
-def save_model(path: Path | None, model: Any, names: Sequence[str]) -> None:
-    """Write a model with the names of its features to a file for ``--model``; nothing where no file is named."""
+def save_model(path: Path | None, model: Any, names: Sequence[str], when: Timeline | None = None) -> None:
+    """Write a model with the names of its features to a file for ``--model``; nothing where no file is named.
+
+    A model of a sequence also keeps ``when`` the rows were that it has taken in.
+    """
     if path is None:
         return
+    from ..jobs.clock import keep_times
     from ..sources.columns import take_names, use_names
 
+    keep_times(model, when, list(names))
     try:
         use_names(model, names).save(path)
         take_names(model)
@@ -121,10 +133,12 @@ def write_picture(path: Path, axes: Any) -> None:
     """Write the picture that was drawn on these axes, completely or not at all."""
     import io
 
+    import matplotlib.pyplot as plt
     import numpy as np
 
     axes = np.asarray(axes)
     figure = axes.ravel()[0].figure
     content = io.BytesIO()
     figure.savefig(content, format=path.suffix.lower().removeprefix("."), dpi=150)  # sharp on a screen of today
+    plt.close(figure)
     write(path, content.getvalue())

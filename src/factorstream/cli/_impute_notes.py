@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..text import counted, listed
+from ..text import counted, listed, without_components
+from ._caveats import left_out_counting, outside
 from ._command import STANDARD
 from ._files import written_to
 
@@ -28,11 +28,18 @@ def impute_summary(completion: Completion, source: Path, target: Path) -> str:
     )
 
 
-def impute_caveats(completion: Completion, source: Path) -> Iterator[str]:
+def impute_caveats(completion: Completion) -> Iterator[str]:
     """What was left out or is not as it could be, one sentence each."""
-    if completion.header_of_numbers:
-        read = "standard input" if source == STANDARD else source
-        yield f"The first line of {read} is all numbers; if it is data, pass --no-header."
+    from ..jobs.remarks import named_column
+
+    yield from completion.remarks
+    if completion.counting:
+        yield left_out_counting(completion.counting)
+    if below := outside(completion.n_below, completion.n_above):
+        yield below
+    if completion.n_gaps and not completion.n_components:
+        robust = bool(completion.model.get_params(deep=False).get("robust"))
+        yield without_components(type(completion.model).__name__, robust=robust)
     if completion.n_gaps and not completion.calibrated:
         yield "The table is too small to calibrate the bounds at this level; they are the model's own."
     if completion.one_value:
@@ -56,28 +63,14 @@ def impute_caveats(completion: Completion, source: Path) -> Iterator[str]:
         else:
             what, where = f"{times} absurd values", f"the first, in {place}, is {value:.15g}{_known(value)}"
             remedy = "them, or pass --missing=VALUE for each that marks a gap"
-        yield f"{_named(column)} has {what}, which had no part in filling the gaps: {where}; correct {remedy}."
+        yield f"{named_column(column)} has {what}, which had no part in filling the gaps: {where}; correct {remedy}."
     for column, value, times in completion.suspects:
         yield (
-            f"{_named(column)} has the value {value:.15g} {counted(times, 'time')}, far from its other values; it "
-            f"stays in the file, and if it marks a gap, pass --missing={value:.15g}."
+            f"{named_column(column)} has the value {value:.15g} {counted(times, 'time')}, far from its other values; "
+            f"it stays in the file, and if it marks a gap, pass --missing={value:.15g}."
         )
-    for column, text, count, line in completion.strays:
-        where = f"line {line} has" if count == 1 else f"{count} cells, the first in line {line}, have"
-        yield (
-            f"{_named(column)} was left as it is, because one text in it is no finite number: {where} {text!r:.50}; "
-            f"correct it, or pass --missing={shlex.quote(text)} if it marks a gap."
-        )
-    if completion.decimal_commas:
-        which = listed(completion.decimal_commas)
-        yield f"Columns with decimal commas were left as they are; write 1.5 instead of 1,5: {which}."
     if completion.other_gaps:
         yield f"Gaps left as they are in columns that are not finite numbers: {listed(completion.other_gaps)}."
-
-
-def _named(column: str) -> str:
-    """A column at the beginning of a sentence; where there are no names it is called "column 3" already."""
-    return f"Column {column.removeprefix('column ')}"
 
 
 def _known(value: float) -> str:

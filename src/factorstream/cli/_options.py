@@ -105,9 +105,13 @@ def _delimiter(text: str) -> str:
 
 
 def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """How to read a table: ``delimiter``, ``missing`` and ``no_header``."""
+    """How to read a table: ``delimiter``, ``missing`` and ``header``."""
     for option in (
-        click.option("--no-header", is_flag=True, help="the first line of a text is data, not names"),
+        click.option(
+            "--header/--no-header",
+            default=None,
+            help="the first line of a text is names, or data (default: data if it is all numbers, dates and gaps)",
+        ),
         click.option(
             "--missing",
             multiple=True,

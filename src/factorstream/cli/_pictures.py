@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..files import make_folder
+from ..files import check_new_folder, make_folder
 from ..text import counted, listed
 from ._command import BadInputError, Words
 from ._files import check_output, write
@@ -70,7 +70,7 @@ def restore_folder(words: Words, job: Job) -> list[Restored]:
     paths = sorted(path for path in job.source.iterdir() if path.is_file() and is_picture(path))
     if not paths:
         raise BadInputError(f"{job.source} has no picture in it.")
-    _check_folder(job.output)
+    check_new_folder(job.output)
     if job.std is not None:
         check_output(job.std, option="--std")
     files = [read_pictures(path) for path in paths]
@@ -112,14 +112,6 @@ def _write_folder(job: Job, paths: list[Path], files: list[PictureFile], singles
         write(job.output / path.name, content)
     if job.std is not None:
         _write_std(job.std, np.stack([single.std for single in singles]))
-
-
-def _check_folder(folder: Path) -> None:
-    """Refuse a folder that could not be made or written, without making it."""
-    there = folder.absolute()
-    while not there.exists():
-        there = there.parent
-    make_folder(there)  # it is there: this only checks
 
 
 # ---------------------------------------------------------------- masks
@@ -187,6 +179,7 @@ def _restore(words: Words, file: PictureFile, damage: Any, seed: int, prefix: st
     import numpy as np
 
     from ..images import restore_frames, restore_picture
+    from ..jobs.filling import quietly
 
     pixels = file.pixels
     if damage is None and file.has_alpha and (pixels[..., -1] == 0).any():
@@ -195,7 +188,8 @@ def _restore(words: Words, file: PictureFile, damage: Any, seed: int, prefix: st
         damage = (pixels[..., :-1] == np.array(damage)).all(axis=-1)
     restore = restore_frames if file.is_stack else restore_picture
     try:
-        return restore(pixels, damage, random_state=seed, verbose=int(not words.quiet))
+        with quietly():
+            return restore(pixels, damage, random_state=seed, verbose=int(not words.quiet))
     except ValueError as problem:
         raise BadInputError(f"{prefix}{problem}") from None
 

@@ -16,12 +16,20 @@ from ._files import check_output
 from ._options import FILE
 
 if TYPE_CHECKING:
-    from ..jobs.reading import Reading
-    from ..report.page import Part
-    from ..sources.table import Array, NewColumn
+    from ..jobs.places import Places
+    from ..jobs.reading import Given, Reading
+    from ..report.model_report import Job
+    from ..sources.table import Array
     from ..sources.timeline import Timeline
 
-__all__ = ["Subject", "check_report", "command_line", "report_option", "report_table", "write_report_page"]
+__all__ = ["Subject", "check_report", "command_line", "report_option", "write_report_page"]
+
+IMPORTS = {
+    "np.": "import numpy as np",
+    "principal_axes(": "from factorstream import principal_axes",
+    "take_times(": "from factorstream.jobs.clock import take_times",
+}
+"""What the lines of jobs need, by what they use."""
 
 report_option = click.option(
     "--report", "report_path", type=FILE, metavar="R.html", help="write a page about what was done and how good it is"
@@ -46,19 +54,40 @@ class Subject(NamedTuple):
     """Whether X are all columns of numbers, those that count rows too."""
     others: Sequence[str] = ()
     """Columns of the file that are not finite numbers."""
+    places: Places | None = None
+    """Where its rows are in the file, if no time steps are left out; None: nobody knows."""
+
+    @classmethod
+    def of(
+        cls,
+        source: Path,
+        reading: Reading,
+        model: Any,
+        X: Array,
+        given: Given,
+        when: Timeline | None,
+        model_path: Path | None,
+    ) -> Subject:
+        """What a job was about that has read a file."""
+        from ..jobs.places import places_of
+
+        places = places_of(given.table) if when is None else None
+        return cls(source, reading, model, X, given.names, when, model_path, places=places)
 
 
 def check_report(path: Path | None) -> None:
     """Refuse a report that could not be written, before the work."""
     if path is not None:
-        require("jinja2", "matplotlib")
         check_output(path, option="--report")
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise BadInputError(f"{path} has another ending; --report writes a .html file.")
+        require("jinja2", "matplotlib")
 
 
 def write_report_page(
-    words: Words, path: Path | None, subject: Subject, *, level: float | None = None, parts: Sequence[Part] = ()
+    words: Words, path: Path | None, subject: Subject, *, level: float | None = None, job: Job | None = None
 ) -> None:
-    """Write the page, where one is wanted; what was said so far is in it."""
+    """Write the page, where one is wanted; what was said so far is in it. Without a job, gaps were filled."""
     if path is None:
         return
     from ..report.model_report import Told, write_report
@@ -73,9 +102,9 @@ def write_report_page(
         source="standard input" if str(subject.source) == "-" else subject.source.name,
         done=[plain(note) for note in words.notes[:1]],
         left_out=[plain(text) for text in (*_no_numbers(subject.others), *words.caveats)],
-        parts=parts,
         settings={"command": command_line()},
-        code=_code(subject, level or 0.95),
+        code=_code(subject, level or 0.95, job),
+        job=job,
     )
     with words.phases() as begin:
         begin("measuring for the report")
@@ -100,29 +129,6 @@ def _no_numbers(columns: Sequence[str]) -> list[str]:
     return [f"Columns that are not finite numbers had no part in it: {listed(columns, 20)}."] if columns else []
 
 
-def report_table(heading: str, columns: Sequence[NewColumn], texts: Sequence[str] = ()) -> Part:
-    """A part of a report with a table that readers can sort."""
-    from ..report.page import Part, Words
-    from ..report.tables import Column, Table
-
-    shown = [
-        Column(str(j), column.name, digits=3, numeric=not any(isinstance(value, str) for value in column.values))
-        for j, column in enumerate(columns)
-    ]
-    rows = [
-        {str(j): _cell(value) for j, value in enumerate(cells)}
-        for cells in zip(*(column.values for column in columns), strict=True)
-    ]
-    return Part(heading, [Words(list(texts)), Table("", shown, rows, sorts=True)])
-
-
-def _cell(value: Any) -> Any:
-    """A value as tables of reports have it: whole numbers without decimals, NaN as nothing."""
-    if isinstance(value, float):
-        return None if value != value else int(value) if value.is_integer() else value
-    return value
-
-
 def _table(subject: Subject) -> Any:
     """X with the names of its columns and its dates, where pandas is there to hold them."""
     try:
@@ -130,8 +136,12 @@ def _table(subject: Subject) -> Any:
     except ImportError:
         return subject.X
     index = None
+    if subject.places is not None:
+        index = pandas.Index(subject.places.numbers, name=subject.places.word)
     if subject.when is not None and subject.when.is_dated:
         index = pandas.DatetimeIndex(subject.when.all_steps(len(subject.X)))
+    elif subject.when is not None:
+        index = pandas.Index(subject.when.all_steps(len(subject.X)))
     return pandas.DataFrame(subject.X, columns=list(subject.names), index=index)
 
 
@@ -145,7 +155,7 @@ def command_line() -> str:
     return shlex.join(["factorstream", *typed])
 
 
-def _code(subject: Subject, level: float) -> str:
+def _code(subject: Subject, level: float, job: Job | None) -> str:
     """The lines of Python that do it again."""
     from ..report.lines import constructed
 
@@ -160,15 +170,19 @@ def _code(subject: Subject, level: float) -> str:
         lines += ["from factorstream.jobs.reading import Reading, read_given", ""]
         lines += [f"model = load({subject.model_path.as_posix()!r})"] if subject.model_path is not None else []
         lines += [f"given = read_given({path}, Reading({', '.join(_options(reading))}){', model' if loaded else ''})"]
-        lines += ["X = given.X" if subject.when is None else "X = given.when.spread(given.X)"]
-    fill = "transform" if hasattr(subject.model, "add_indicator") else "impute"
+        spread = subject.when is not None and subject.when.n_left_out
+        lines += ["X = given.when.spread(given.X)  # with rows for the steps left out" if spread else "X = given.X"]
     lines += [] if loaded else [f"model = {constructed(subject.model)}.fit(X)"]
-    lines += [f"filled = model.{fill}(X)", f"lower, upper = model.predict_interval(X, level={level!r})"]
+    fill = "transform" if hasattr(subject.model, "add_indicator") else "impute"
+    filling = [f"filled = model.{fill}(X)", f"lower, upper = model.predict_interval(X, level={level!r})"]
+    lines += filling if job is None else job.lines
+    used = [statement for name, statement in IMPORTS.items() if any(name in line for line in lines)]
+    lines[1:1] = used
     return "\n".join([*lines, "", f"# From a shell: {command_line()}"])
 
 
 def _options(reading: Reading) -> list[str]:
     """How the file was read, where that is not how files are read anyway."""
     given = {"delimiter": reading.delimiter, "header": reading.header, "missing": reading.missing}
-    usual = {"delimiter": None, "header": True, "missing": ()}
+    usual = {"delimiter": None, "header": None, "missing": ()}
     return [f"{name}={value!r}" for name, value in given.items() if value != usual[name]]

@@ -24,6 +24,12 @@ LEVEL = 0.95
 """Probability of the bounds. Not tuned: what people expect."""
 
 
+AS_IN_THE_REPORT = (
+    "The report knows nothing of the removed values: it hides others and fits again without them, so that its numbers "
+    "differ a little.\n"
+)
+
+
 @command("demo", "fill a table of wines, and say what to open: needs no data")
 @click.option(
     "-o", "--output", type=FILE, default=Path("demo"), show_default=True, metavar="DIR", help="folder for the files"
@@ -48,7 +54,7 @@ def COMMAND(words: Words, output: Path, seed: int) -> None:
     found = judge(table, *answer)
     series = output / "load.csv"
     write(series, loads(seed))
-    files = [filled, gappy, model_file, series]
+    files, page = [filled, gappy, model_file, series], None
     if _installed("matplotlib"):
         picture = output / "wine.png"
         check_picture(picture)
@@ -64,7 +70,8 @@ def COMMAND(words: Words, output: Path, seed: int) -> None:
         f"Removed {counted(done.n_gaps, 'value')} of 178 wines, and filled them with {done.n_components} components.\n"
         f"Error of the filled values, in standard deviations of their column: {found.error:.2f}; "
         f"column means as fills: {found.error_of_means:.2f}.\n"
-        f"Of the {LEVEL:.0%} intervals, {found.held:.0%} hold the removed value.\n\n"
+        f"Of the {LEVEL:.0%} intervals, {found.held:.0%} hold the removed value.\n"
+        f"{AS_IN_THE_REPORT if page is not None else ''}\n"
         f"Open {files[0]}. Also written: {', '.join(map(str, files[1:]))}.\n\n"
         "Then try:\n"
         f"  factorstream info {filled}\n"

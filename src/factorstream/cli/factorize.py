@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..files import make_folder
-from ..text import counted, listed
+from ..files import check_new_folder, make_folder
+from ..text import counted, listed, without_components
 from ._caveats import say_caveats
 from ._command import STANDARD, Words, command
-from ._files import check_output, check_picture, read_model, save_model, write, write_picture
-from ._options import (
-    FILE,
-    model_option,
-    most_components_option,
-    plot_option,
-    reading_options,
-    refuse_settings,
-    robust_option,
-    save_option,
-    seed_option,
-)
-from ._report import Subject, check_report, report_option, report_table, write_report_page
+from ._files import read_model, save_model, write
+from ._job import JobOptions, job_options
+from ._options import FILE, most_components_option, refuse_settings, robust_option, seed_option
+from ._report import Subject, write_report_page
 
 if TYPE_CHECKING:
     from ..jobs.factors import Factors
@@ -38,26 +29,16 @@ __all__ = ["COMMAND"]
 )
 @most_components_option
 @robust_option
-@plot_option
-@reading_options
 @seed_option
-@model_option
-@save_option
-@report_option
+@job_options
 def COMMAND(
     words: Words,
     source: Path,
     output: Path,
     components: int | str,
     robust: bool,
-    picture: Path | None,
-    delimiter: str | None,
-    missing: tuple[str, ...],
-    no_header: bool,
     seed: int,
-    model_path: Path | None,
-    save_path: Path | None,
-    report_path: Path | None,
+    options: JobOptions,
 ) -> None:
     """Write DIR/components, DIR/coefficients and DIR/mean, in the format of IN.
 
@@ -66,36 +47,35 @@ def COMMAND(
     be compared. Columns of text are copied beside the coefficients; NPY files have the numbers alone.
     """
     from ..jobs.factors import FactorSettings, factorize_file
-    from ..jobs.reading import Reading
 
+    model_path, save_path = options.model_path, options.save_path
     refuse_settings(model_path, components=components != "auto", robust=robust)
-    make_folder(output)
-    if save_path is not None:
-        check_output(save_path, option="--save")
-    check_report(report_path)
-    check_picture(picture)
-    reading = Reading(delimiter, not no_header, missing)
-    settings = FactorSettings(components, robust, seed, save_path is not None, reading, words.verbose)
+    check_new_folder(output)
+    options.check()
+    settings = FactorSettings(components, robust, seed, save_path is not None, options.reading, words.verbose)
     with words.phases() as begin:
         model = None if model_path is None else read_model(model_path)
         found = factorize_file(source, settings, begin, model)
         begin("writing")
         ending = ".csv" if source == STANDARD else "".join(source.suffixes[-2 if source.suffix == ".gz" else -1 :])
         files = {output / f"{name}{ending}": content for name, content in found.files().items()}
+        make_folder(output)
         for path, content in files.items():
             write(path, content)
         save_model(save_path, found.model, found.given.names)
     _tell(words, found, list(files))
-    if picture is not None:
-        from .. import plot
-        from ..sources.columns import use_names
+    options.draw(words, lambda: _picture(found))
+    if options.report_path is not None:
+        from ..jobs.reporting import factors_told
 
-        write_picture(picture, plot.components(use_names(found.model, found.given.names), "loadings"))
-        words.note(f"Wrote {picture}.")
-    given = found.given
-    subject = Subject(source, reading, found.model, given.X, given.names, None, model_path)
-    parts = [] if report_path is None else [report_table("Components", found.table())]
-    write_report_page(words, report_path, subject, parts=parts)
+        subject = Subject.of(source, options.reading, found.model, found.given.X, found.given, None, model_path)
+        write_report_page(words, options.report_path, subject, job=factors_told(found))
+
+
+def _picture(found: Factors) -> Any:
+    from ..jobs.pictures import draw_factors
+
+    return draw_factors(found)
 
 
 def _tell(words: Words, found: Factors, files: list[Path]) -> None:
@@ -106,6 +86,10 @@ def _tell(words: Words, found: Factors, files: list[Path]) -> None:
         explained=found.explained.tolist(),
     )
     shares = ", ".join(f"{share:.0%}" for share in found.explained[:5])
-    explain = f" explain {shares}{' …' if len(found.explained) > 5 else ''} of the variance" if shares else ""
+    verb = "explains" if len(found.components) == 1 else "explain"
+    explain = f" {verb} {shares}{' …' if len(found.explained) > 5 else ''} of the variance" if shares else ""
     words.note(f"{counted(len(found.components), 'component')}{explain}; wrote {listed(files)}.")
+    if not len(found.components):
+        robust = bool(found.model.get_params(deep=False).get("robust"))
+        words.caveat(without_components(type(found.model).__name__, "entry", robust=robust))
     say_caveats(words, found.given)

@@ -7,23 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..text import counted, listed
+from ..text import counted, listed, without_components
 from ._caveats import say_caveats
 from ._command import STANDARD, Words, command
-from ._files import check_output, check_picture, read_model, save_model, write, write_picture, written_to
-from ._options import (
-    COMPONENTS,
-    FILE,
-    fraction,
-    model_option,
-    plot_option,
-    reading_options,
-    refuse_settings,
-    robust_option,
-    save_option,
-    whole_number,
-)
-from ._report import Subject, check_report, report_option, report_table, write_report_page
+from ._files import check_output, read_model, save_model, write, written_to
+from ._job import JobOptions, job_options
+from ._options import COMPONENTS, FILE, fraction, refuse_settings, robust_option, whole_number
+from ._report import Subject, write_report_page
 
 if TYPE_CHECKING:
     from ..jobs.forecasting import Forecast
@@ -47,11 +37,7 @@ __all__ = ["COMMAND"]
 )
 @click.option("--components", type=COMPONENTS, metavar="N", help="most components that the series share (default: 10)")
 @robust_option
-@plot_option
-@reading_options
-@model_option
-@save_option
-@report_option
+@job_options
 def COMMAND(
     words: Words,
     source: Path | None,
@@ -60,56 +46,53 @@ def COMMAND(
     level: float,
     components: int | str | None,
     robust: bool,
-    picture: Path | None,
-    delimiter: str | None,
-    missing: tuple[str, ...],
-    no_header: bool,
-    model_path: Path | None,
-    save_path: Path | None,
-    report_path: Path | None,
+    options: JobOptions,
 ) -> None:
     """Continue the columns of numbers of IN, whose rows are time steps in order; NaN and gaps are no obstacle.
 
-    A column of dates, years or numbers of rows that goes up by equal steps is continued as it is, and steps without a
-    row count as gaps. With --model the rows of IN come after those that the model has seen; without IN the forecast
-    begins after these.
+    What is continued is what the columns share: components that swing or fade, learned from how the columns go together
+    and from row to row, and of each column a level that moves slowly. Trend and season are not modelled as such: a line
+    that goes up is not drawn on, and the bounds do not allow for it. A column of dates, years or numbers of rows that
+    goes up by equal steps is continued as it is, and steps without a row count as gaps.
+
+    With --model the rows of IN come after those that the model has seen: steps between them count as rows without data,
+    and rows that it has seen are refused. Without IN the forecast begins after the model's own rows.
     """
     from ..jobs.forecasting import ForecastSettings, forecast_file, forecast_model
-    from ..jobs.reading import Reading
 
+    model_path, save_path, report_path = options.model_path, options.save_path, options.report_path
     refuse_settings(model_path, components=components, robust=robust)
     if source is None and model_path is None:
         raise click.UsageError("name a file IN, or a --model")
     if source is None and report_path is not None:
         raise click.UsageError("--report needs the rows of a file IN")
     check_output(output, source)
-    if save_path is not None:
-        check_output(save_path, option="--save")
-    check_report(report_path)
-    check_picture(picture)
+    options.check()
     words.data_on_stdout = output == STANDARD
     words.fact(input=None if source is None else str(source), output=str(output), steps=steps, level=level)
     number = components if isinstance(components, int) else None
-    settings = ForecastSettings(steps, level, number, robust, Reading(delimiter, not no_header, missing), words.verbose)
+    settings = ForecastSettings(steps, level, number, robust, options.reading, words.verbose)
     with words.phases() as begin:
         model: Any = None if model_path is None else read_model(model_path, "SequenceFilter")
         found = forecast_model(model, settings) if source is None else forecast_file(source, settings, begin, model)
         begin("writing")
         write(output, found.content)
-        save_model(save_path, found.model, found.names)
+        save_model(save_path, found.model, found.names, found.when)
     _tell(words, found, output, steps)
-    if picture is not None:
-        from .. import plot
-
-        axes = plot.forecast(found.model, steps, found.X)
-        for ax, name in zip(axes, found.names, strict=False):
-            ax.set_title(name, loc="left", fontsize=10)
-        write_picture(picture, axes)
-        words.note(f"Wrote {picture}.")
+    options.draw(words, lambda: _picture(found))
     if report_path is not None and source is not None and found.X is not None and found.given is not None:
-        parts = [report_table("The rows to come", found.columns)]
-        subject = Subject(source, settings.reading, found.model, found.X, found.names, found.given.when, model_path)
-        write_report_page(words, report_path, subject, level=level, parts=parts)
+        from ..jobs.reporting import forecast_told
+
+        subject = Subject.of(source, options.reading, found.model, found.X, found.given, found.when, model_path)
+        write_report_page(
+            words, report_path, subject, level=level, job=forecast_told(found, level, loaded=model_path is not None)
+        )
+
+
+def _picture(found: Forecast) -> Any:
+    from ..jobs.pictures import draw_rows_to_come
+
+    return draw_rows_to_come(found)
 
 
 def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
@@ -122,18 +105,30 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
         f"Forecast {counted(steps, 'row')} of {counted(len(found.names), 'column')} "
         f"({counted(int(found.model.n_components_), 'component')}); wrote {written_to(output)}."
     )
-    unbounded = [name for name, std in zip(found.names, found.std.T, strict=True) if not np.isfinite(std).all()]
+    shared = " and what the columns share" if found.model.n_components_ else ""
+    words.note(f"Levels{shared} were continued; trend and season are not modelled as such.")
+    if not found.model.n_components_:
+        words.caveat(without_components("SequenceFilter", "forecast"))
+    unbounded = [name for name, bound in zip(found.names, found.lower.T, strict=True) if np.isnan(bound).any()]
     if unbounded:
         words.caveat(f"Bounds are left empty where one value of a column is known, or none: {listed(unbounded)}.")
     if given is None:
+        if found.when is None:
+            words.caveat("The model does not know when its rows were; the rows to come follow them, without dates.")
         return
-    if given.when is None:
-        words.caveat("No column goes up by equal steps, so none says when; rows were taken as equally spaced.")
-    elif given.when.n_left_out:
+    if found.between is None:
+        words.caveat(
+            "How many steps lie between the rows of the model and these is not known; they were taken as the next ones."
+        )
+    elif found.between:
+        words.caveat(
+            f"{counted(found.between, 'step')} between the rows of the model and these counted as rows without data."
+        )
+    if given.when is not None and given.when.n_left_out:
         words.caveat(
             f"{counted(given.when.n_left_out, 'step')} of column {when} without a row counted as rows without data."
         )
-    say_caveats(words, given, counting=False)  # these are continued
+    say_caveats(words, given, counting=False, in_time=True)  # these are continued
     left_out = [
         name
         for j, name in enumerate(given.table.names)

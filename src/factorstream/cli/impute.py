@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..text import counted
+from ..text import counted, listed
+from ._caveats import outside
 from ._command import STANDARD, BadInputError, Words, command
 from ._files import check_output, read_model, save_model, write, written_to
 from ._impute_notes import impute_caveats, impute_summary
@@ -73,7 +74,7 @@ def COMMAND(
     robust: bool,
     delimiter: str | None,
     missing: tuple[str, ...],
-    no_header: bool,
+    header: bool | None,
     seed: int,
     model_path: Path | None,
     save_path: Path | None,
@@ -82,8 +83,8 @@ def COMMAND(
     """Fill the gaps in the columns of numbers of IN, a CSV, TSV, Parquet or NPY file; - is standard input.
 
     A column holds numbers if all its cells are finite numbers or gaps (empty, NA, NaN, null, none, ?, ...). Columns of
-    numbers without gaps help to fill the others. Everything that is not a gap in a column of numbers is written as it
-    was read, in the same order.
+    numbers without gaps help to fill the others, except those that count rows or years by equal steps. Everything that
+    is not a gap in a column of numbers is written as it was read, in the same order.
     """
     from ..completion import Settings, complete_file
     from ..jobs.reading import Reading
@@ -105,7 +106,7 @@ def COMMAND(
         robust,
         seed,
         delimiter,
-        not no_header,
+        header,
         missing,
         sequence,
         keep_model=save_path is not None or report_path is not None,
@@ -121,29 +122,31 @@ def COMMAND(
         completion = complete_file(source, settings, lambda what, share: begin(what), model)
         begin("writing")
         write(output, completion.content)
-        save_model(save_path, completion.model, completion.names)
+        save_model(save_path, completion.model, completion.names, None if model_path else completion.when)
     words.fact(
         gaps_filled=completion.n_gaps,
         columns_filled=completion.n_columns,
         components=completion.n_components,
+        fills_below_all_seen=completion.n_below,
+        fills_above_all_seen=completion.n_above,
         model=None if completion.model is None else type(completion.model).__name__,
     )
     words.note(impute_summary(completion, source, output))
-    for caveat in impute_caveats(completion, source):
+    for caveat in impute_caveats(completion):
         words.caveat(caveat)
     if report_path is not None:
         if completion.model is None or completion.X is None:
             raise BadInputError("There is no gap to report on; leave out --report.")
         subject = Subject(
             source,
-            Reading(delimiter, not no_header, missing),
+            Reading(delimiter, header, missing),
             completion.model,
             completion.X,
             completion.names,
             completion.when,
             model_path,
-            every_column=model_path is None and not sequence,
             others=completion.others,
+            places=completion.places,
         )
         write_report_page(words, report_path, subject, level=level)
 
@@ -166,6 +169,8 @@ def _go_online(
     with open_lines(source) as lines, words.progress("filling rows") as step:
         try:
             stream = TextStream(lines, delimiter_of(source, settings.delimiter), settings.header, settings.missing)
+            if stream.first_line:
+                words.caveat(stream.first_line)
             filling = OnlineFilling(stream, level=settings.level, components=number, seed=settings.seed, model=model)
             write(output, _counted(filling, step))
         except TableError as problem:
@@ -177,10 +182,20 @@ def _go_online(
         f"Filled {counted(counts.filled, 'gap')} in {counted(counts.rows, 'row')}, one by one; "
         f"wrote {written_to(output)}."
     )
+    if filling.counting:
+        words.caveat(
+            f"Columns that count rows were learned from too, which shows only when all rows have come; leave them out "
+            f"of the file: {listed(filling.counting)}."
+        )
+    if beyond := outside(counts.below, counts.above, " before"):
+        words.caveat(beyond)
     if counts.left:
         words.caveat(f"{counted(counts.left, 'gap')} came before the first value of a column, and stayed.")
     if counts.texts:
-        words.caveat(f"{counted(counts.texts, 'cell')} of columns of numbers had a text, and stayed.")
+        words.caveat(
+            f"{counted(counts.texts, 'cell')} of columns of numbers had a text, and stayed; the first is "
+            f"{filling.first_text}."
+        )
     if counts.absurd:
         words.caveat(f"{counted(counts.absurd, 'row')} had absurd values, which had no part in filling the gaps.")
 

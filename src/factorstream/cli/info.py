@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..text import counted, listed
+from ..text import counted, listed, without_components
 from ._command import STANDARD, BadInputError, Words, command
 from ._options import FILE, reading_options
 
@@ -20,7 +20,7 @@ COLUMNS_SHOWN = 50
 @command("info", "say what a saved model or a table holds")
 @click.argument("path", type=FILE, metavar="FILE")
 @reading_options
-def COMMAND(words: Words, path: Path, delimiter: str | None, missing: tuple[str, ...], no_header: bool) -> None:
+def COMMAND(words: Words, path: Path, delimiter: str | None, missing: tuple[str, ...], header: bool | None) -> None:
     """Say what FILE holds: the class, settings and features of a saved model, or the columns and gaps of a table."""
     from ..jobs.inspection import inspect_model, inspect_table, is_model
     from ..jobs.reading import Reading
@@ -32,9 +32,11 @@ def COMMAND(words: Words, path: Path, delimiter: str | None, missing: tuple[str,
         words.fact(file=str(path), kind="model", **facts)
         words.show(_model_text(path, facts))
     else:
-        facts = inspect_table(path, Reading(delimiter, not no_header, missing))
+        facts = inspect_table(path, Reading(delimiter, header, missing))
         words.fact(file=str(path), kind="table", **facts)
         words.show(_table_text(path, facts))
+        for remark in facts["remarks"]:
+            words.caveat(remark)
 
 
 def _model_text(path: Path, facts: dict[str, Any]) -> str:
@@ -53,7 +55,10 @@ def _model_text(path: Path, facts: dict[str, Any]) -> str:
     ):
         if key in facts:
             many = f"{facts[key]} passes" if thing == "pass" and facts[key] != 1 else counted(facts[key], thing)
-            lines.append(many + (" taken in" if key == "rows_seen" else ""))
+            last = f", the last at {facts['last_row']}" if "last_row" in facts else ""
+            lines.append(many + (f" taken in{last}" if key == "rows_seen" else ""))
+    if facts.get("components") == 0:
+        lines.append(without_components(facts["class"], "entry", robust=bool(facts["settings"].get("robust"))))
     if "noise_deviation" in facts:
         lines.append(f"noise of an entry: ± {facts['noise_deviation']:.4g}")
     commands = ", ".join(f"factorstream {name}" for name in facts["good_for"])

@@ -15,7 +15,7 @@ from ..tall.places import place_of
 from ..tall.rows import Rows, observed_by_feature, stack
 from ..tall.starting import warm_up
 from ._absurd import first_rows, next_rows
-from ._html import Facts, noise_words, observed_words
+from ._html import STREAMED, Facts, noise_words, observed_words
 from ._records import HISTORY, Record, Tell
 from ._telling import SweepProgress
 from ._variational import VariationalState, absorb_rows, check_rows, check_values, fit_rows, planned_sweeps
@@ -67,16 +67,18 @@ class BayesianRun(NamedTuple):
         """What was learned, in words; nothing is fitted for it."""
         facts = {"rows": f"{self.n_samples:,}", "features": f"{n_features:,}"}
         if self.current is None:
-            return {**facts, "components": "none yet, the stream is starting"}
+            return {**facts, "components": "none yet: the stream needs more rows"}
         current = self.current
         counts = place_of(current.origin).get(current.n_observed, 0)
         return {
             **facts,
             "components": f"{current.factors.r}",
-            "sweeps": f"{self.n_iter}" if self.n_iter else "none, a stream",
+            "sweeps": f"{self.n_iter}" if self.n_iter else STREAMED,
             "noise": noise_words(self.dictionary.noise),
             "observed": observed_words(counts / max(self.n_samples, 1)),
-            "intervals": "the model's own" if current.scores is None else "calibrated on hidden entries",
+            "intervals": "as the model says, not calibrated"
+            if current.scores is None
+            else "calibrated on hidden entries",
         }
 
 

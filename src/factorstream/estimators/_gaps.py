@@ -1,10 +1,12 @@
-"""Warn about time steps that are left out: rows are taken as equally spaced."""
+"""Warn about what a sequence lacks: time steps that are left out (rows are taken as equally spaced), and values."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..core.dynamics.scale import LEAST_KNOWN
 from ..core.linalg import Array
+from ._columns import marked
 from ._times import Table, datetimes, frequency, ticks, working_days
 from ._validation import warn_caller
 
@@ -37,3 +39,13 @@ def _left_out(steps: Array, rows: int) -> Array:
     """How many steps of the usual length each of the last ``rows`` steps leaves out."""
     size = steps[-rows:] / np.median(steps)
     return np.where(size > LONG_STEP, np.rint(size) - 1.0, 0.0)
+
+
+def warn_of_unknown(counts: Array, names: Array | None) -> None:
+    """Warn of features of which too few values are known for finite bounds."""
+    unknown = np.asarray(counts < LEAST_KNOWN)
+    if unknown.any():
+        warn_caller(
+            "Bounds are infinite where one value of a feature is known, or none, which does not say how far others "
+            f"lie: {marked(unknown, names)}."
+        )

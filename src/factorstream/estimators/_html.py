@@ -26,6 +26,12 @@ STYLE = """
 which some of these lines take back."""
 
 
+STREAMED = "none: rows came by partial_fit"
+"""Of passes or sweeps."""
+STANDARDISED = "each feature is divided by its spread inside; answers are in the units of the data"
+"""Of units."""
+
+
 def learned_table(facts: Facts) -> str:
     """The facts as HTML; nothing where there are none.
 
@@ -47,26 +53,28 @@ def noise_words(variance: float | Array) -> str:
     """The standard deviation of the noise, in the data's units.
 
     >>> noise_words(0.25), noise_words(np.array([0.25, 9.0])), noise_words(np.array([np.inf, 4.0]))
-    ('standard deviation 0.5', 'standard deviation 0.5 to 3, by feature', 'standard deviation 2')
+    ('standard deviation 0.5', 'standard deviation from 0.5 to 3, one for each feature', 'standard deviation 2')
     """
     deviations = np.sqrt(np.asarray(variance, dtype=np.float64))
     known = deviations[np.isfinite(deviations)]
     if not known.size:
         return "not known"
     low, high = f"{known.min():.3g}", f"{known.max():.3g}"
-    return f"standard deviation {low}" if low == high else f"standard deviation {low} to {high}, by feature"
+    return (
+        f"standard deviation {low}" if low == high else f"standard deviation from {low} to {high}, one for each feature"
+    )
 
 
 def observed_words(shares: Array) -> str:
-    """How many of the entries were there, and of the feature that was there least.
+    """The share of entries that were observed, and that of the feature that was observed least.
 
     >>> observed_words(np.array([1.0, 0.5])), observed_words(np.ones(3))
-    ('75% of the entries, 50% of the rarest feature', 'every entry')
+    ('75% of all entries, at least 50% of each feature', 'every entry')
     """
     shares = np.clip(shares, 0.0, 1.0)
     if (shares == 1.0).all():
         return "every entry"
-    return f"{_percent(float(shares.mean()))} of the entries, {_percent(float(shares.min()))} of the rarest feature"
+    return f"{_percent(float(shares.mean()))} of all entries, at least {_percent(float(shares.min()))} of each feature"
 
 
 def _percent(share: float) -> str:

@@ -9,10 +9,14 @@ import numpy as np
 from ..core.absurd import Seen
 from ..core.linalg import Array
 from ._bayesian_run import BayesianRun
-from ._html import Facts, noise_words
+from ._html import STANDARDISED, Facts, noise_words
 
 FARTHEST = float(np.finfo(np.float64).max) ** 0.25
 """Deviations from the mean from which on a value is refused: its fourth power is no longer a number. Derived."""
+
+
+LEVEL = 0.95
+"""Standard deviations are infinite where intervals of this level are: the level that intervals have by default."""
 
 
 class ImputerState(NamedTuple):
@@ -45,7 +49,7 @@ class ImputerState(NamedTuple):
 
     def facts(self) -> Facts:
         """What was learned, in words."""
-        features = {"features": f"{len(self.scale):,}", "units": "every feature in its own deviations"}
+        features = {"features": f"{len(self.scale):,}", "units": STANDARDISED}
         if self.factorization is None:
             return {**features, "components": "none, no feature varies"}
         noise = noise_words(self.scale[self.varies] ** 2 * self.factorization.dictionary.noise)
@@ -75,6 +79,15 @@ class ImputerState(NamedTuple):
                 fill[:, self.varies] += standardised * self.scale[self.varies]
         most = np.finfo(X.dtype).max
         return np.where(np.isnan(X), np.clip(fill, -most, most).astype(X.dtype), X)[:, self.kept]
+
+    def deviations(self, X: Array, variance: Array | None) -> Array:
+        """Standard deviations of the gaps of X from the variances of the standardised features; zero where observed."""
+        deviation = np.zeros(X.shape)
+        if variance is not None:
+            with np.errstate(over="ignore"):
+                deviation[:, self.varies] = np.sqrt(variance) * self.scale[self.varies]
+        deviation = np.where(np.isnan(X), deviation, 0.0).astype(X.dtype)[:, self.kept]
+        return self.widened(X, deviation, LEVEL, np.inf)
 
     def bounded(self, level: float) -> Array:
         """Which features have finite intervals of this level (m): those that vary, and constants seen often enough.

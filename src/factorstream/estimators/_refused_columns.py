@@ -36,16 +36,24 @@ def refuse_no_numbers(X: Any) -> None:
             what = DATES if X.dtype.kind == "M" else DURATIONS
             raise ValueError(f"X holds {what}, which are no numbers; turn them into numbers of a unit that you choose.")
     elif pandas is not None and isinstance(X, pandas.DataFrame):
+        _refuse_no_columns(X)
         for j, kind in enumerate(X.dtypes):
             if not pandas.api.types.is_numeric_dtype(kind):
                 _refuse_column(X.columns[j], X.iloc[:, j], _held_by_pandas(X.iloc[:, j]))
     elif polars is not None and isinstance(X, polars.LazyFrame):
         raise TypeError("X is a lazy table of polars, which has no values yet; pass X.collect().")
     elif polars is not None and isinstance(X, polars.DataFrame):
+        _refuse_no_columns(X)
         held = {polars.Date: DATES, polars.Datetime: DATES, polars.Time: TIMES_OF_DAY, polars.Duration: DURATIONS}
         for name, kind in X.schema.items():
             if not (kind.is_numeric() or kind == polars.Boolean):
                 _refuse_column(name, X[name], held.get(kind.base_type(), OTHER))
+
+
+def _refuse_no_columns(X: Any) -> None:
+    """Refuse a table without columns; in a sequence its time stamps have been taken off before."""
+    if not len(X.columns):
+        raise ValueError("X has no column of numbers (time stamps do not count); pass a table with one at least.")
 
 
 def are_times(values: Any) -> bool:

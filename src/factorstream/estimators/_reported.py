@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ..files import check_folder
 from ..masks import Seed
 from ..progress import progress
 
@@ -75,6 +76,7 @@ class Reported:
         """
         from ..report.model_report import STEPS, write_report  # not above: it is a layer that uses this one
 
+        check_folder(Path(path))
         with progress("reporting", STEPS, show=bool(self.verbose)) as step:
             return write_report(
                 path, self, X, level=level, fraction=fraction, length=length, max_fills=max_fills, rng=rng, step=step

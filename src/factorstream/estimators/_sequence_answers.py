@@ -11,32 +11,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.absurd import without
 from ..core.absurd_rows import absurd_beside
-from ..core.dynamics.alarm import CUT, Alarm, watch
-from ..core.dynamics.filter import entry, forecast
-from ..core.dynamics.fit import filtered, smoothed, steps
+from ..core.dynamics.alarm import Alarm, watch
+from ..core.dynamics.filter import entry
 from ..core.dynamics.levels import smooth_recent
-from ..core.dynamics.model import Answer, Innovation
-from ..core.dynamics.scale import student_factor
-from ..core.dynamics.stream import in_units
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
-from ..cores import limited
-from ._absurd import asked
-from ._gaps import warn_of_gaps
-from ._sequence_attributes import SequenceAttributes
+from ._sequence_reading import SequenceReading
 from ._stored_times import restore_table
 from ._times import (
-    Table,
     TableLike,
     Times,
-    append_times,
-    future_times,
     last_rows,
     marked_times,
     rebuild_table,
-    split_table,
 )
-from ._validation import check_count, check_data, check_size_of, narrowed, refuse_one_dimension, unchanged_on_error
+from ._validation import check_size_of, narrowed, refuse_one_dimension
 
 
 class Alarms(NamedTuple):
@@ -48,16 +37,18 @@ class Alarms(NamedTuple):
     fired: Array
     """Whether the rule raised an alarm at this row."""
     score: Array
-    """Normal score of the size of the row's innovations; under the model about N(0, 1)."""
+    """Normal score of the size of the row's innovations; under the model about N(0, 1). Infinite where a value is
+    out of all proportion."""
     up: Array
-    """CUSUM of scores above zero: it grows while rows are further off than the model expects; zero after an alarm."""
+    """CUSUM of scores above zero: it grows while rows are further off than the model expects. It is what was compared
+    with the threshold; after an alarm it starts again from zero."""
     down: Array
-    """CUSUM of scores below zero: it grows while rows are closer than the model expects; zero after an alarm."""
+    """CUSUM of scores below zero: it grows while rows are closer than the model expects; otherwise as ``up``."""
     when: Times | Array
     """Time stamps of the rows with an alarm, as pandas index or polars series; without time stamps their numbers."""
 
 
-class SequenceAnswers(SequenceAttributes):
+class SequenceAnswers(SequenceReading):
     """Base of :class:`SequenceFilter`: all that a fitted model can be asked; every answer comes from ``state_`` alone.
 
     A table given to these methods is a sequence of its own: it begins at the prior and not where the fit ended, and
@@ -116,16 +107,19 @@ class SequenceAnswers(SequenceAttributes):
         a table, whose time stamps continue at the inferred step, or at their frequency; datetimes, periods and dates
         each continue as what they are.
         """
-        check_is_fitted(self)
-        check_count("steps", steps)
-        state = self.state_
-        table = future_times(restore_table(state.table), int(steps))
-        shift, scale = state.stream.shift, state.stream.scale
-        mean, var = forecast(state.fitted.now, state.fitted.belief, int(steps))
-        out = rebuild_table(shift + scale * mean, table)
-        if not return_std:
-            return out
-        return out, rebuild_table(state.forecast_scale * student_factor(state.counts) * scale * np.sqrt(var), table)
+        mean, std, table = self._ahead(steps)
+        out = rebuild_table(mean, table)
+        return (out, rebuild_table(std, table)) if return_std else out
+
+    def forecast_interval(self, steps: int, level: float = 0.95) -> tuple[TableLike, TableLike]:
+        """Bounds that hold each value to come with probability ``level``, like :meth:`predict_interval` for gaps.
+
+        Each is shaped like :meth:`forecast`, with its time stamps. Infinite where a feature has one value or none.
+        """
+        check_level(level)
+        mean, std, table = self._ahead(steps, held=level)
+        width = float(ndtri((1.0 + level) / 2.0)) * std
+        return rebuild_table(mean - width, table), rebuild_table(mean + width, table)
 
     def recent(self, return_std: bool = False) -> TableLike:
         """The last ``lag + 1`` rows taken in, oldest first, with their gaps filled from all rows so far.
@@ -161,6 +155,7 @@ class SequenceAnswers(SequenceAttributes):
     def inverse_transform(self, X: TableLike) -> Array:
         """The rows that these states stand for (n_steps, n_features), without the features' own levels."""
         check_is_fitted(self)
+        refuse_one_dimension(X)
         with np.errstate(over="ignore", invalid="ignore"):  # of infinities, which are refused
             X = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
         stream, emission = self.state_.stream, self.state_.model.emission
@@ -186,15 +181,16 @@ class SequenceAnswers(SequenceAttributes):
         """Where the rows stop behaving as the model says: change points, drift, failing sensors.
 
         A row's innovations e (observed minus predicted) have covariance S under the model, so eᵀS⁻¹e is
-        chi-squared. Its normal score (Wilson and Hilferty), standardised by its own slow mean and variance and cut
-        at ±4, is summed by a two-sided CUSUM: ``up = max(0, up + score - 1/2)``, ``down = max(0, down - score - 1/2)``.
+        chi-squared. Its normal score (Wilson and Hilferty), standardised by its own slow mean and variance, is
+        ``score``. Cut at ±4 it is summed by a two-sided CUSUM: ``up = max(0, up + score - 1/2)``, ``down = max(0, down
+        - score - 1/2)``.
         An alarm is raised, and both sums start again, when either exceeds the threshold at which independent
         N(0, 1) scores would raise ``alarm_rate`` alarms per row (Siegmund's approximation; 1e-4 gives 8.0).
         A lasting shift of the score by one standard deviation is found after about 17 rows, by two after 6. With
         ``robust=True`` outliers do not count. Without, a row far off raises no alarm itself (its ``score`` tells), but
         what it does to the state stays, and the rows after it may fire. A row with a value out of all proportion,
-        which all other questions take as missing, is an alarm of its own, with a ``score`` of 4; sums and later rows
-        are as if the value were missing. ``partial_fit`` raises no alarms during the first 256 rows of a stream
+        which all other questions take as missing, is an alarm of its own with an infinite ``score``; sums and later
+        rows are as if the value were missing. ``partial_fit`` raises no alarms during the first 256 rows of a stream
         (warm-up).
         Where the model does not hold even without a change, scores are correlated and false alarms more frequent.
 
@@ -207,10 +203,10 @@ class SequenceAnswers(SequenceAttributes):
         alarm = Alarm()
         rows = []
         for innovation in innovations:
-            alarm, *facts = watch(alarm, innovation, h)
-            rows.append((*facts, alarm.up, alarm.down))
+            alarm, now = watch(alarm, innovation, h)
+            rows.append(now)
         fired, score, up, down = (np.array(part) for part in zip(*rows, strict=True))
-        fired[absurd.row], score[absurd.row] = True, CUT
+        fired[absurd.row], score[absurd.row] = True, np.inf
         return Alarms(fired, score, up, down, when=marked_times(table, fired))
 
     def deviations(self, X: TableLike) -> TableLike:
@@ -228,61 +224,3 @@ class SequenceAnswers(SequenceAttributes):
         above = absurd.value - mean[absurd.row, absurd.column]
         away[absurd.row, absurd.column] = np.copysign(np.inf, above)
         return rebuild_table(away, table)
-
-    # ---------------------------------------------------------------- between X and the core
-
-    def _read(self, X: TableLike, *, reset: bool, after: Table | None = None) -> tuple[Array, Table]:
-        """The numbers of X, and the rest of it, joined to that of the rows before it in a stream."""
-        refuse_one_dimension(X)
-        numbers, table = split_table(X)
-        values = np.asarray(check_data(self, numbers, reset=reset))
-        table = table if after is None else append_times(after, table)
-        warn_of_gaps(table, len(values))
-        return values, table
-
-    def _given(self, X: TableLike) -> tuple[Array, Table]:
-        check_is_fitted(self)
-        return self._read(X, reset=False)
-
-    def _standardised(self, values: Array) -> Array:
-        stream = self.state_.stream
-        with np.errstate(over="ignore"):
-            Z = (values - stream.shift) / stream.scale
-        check_size_of(Z, np.dtype(np.float64))
-        return np.asarray(Z)
-
-    def _ask(self, X: TableLike) -> tuple[Array, Table, Answer]:
-        """X without absurd values, what it was besides its numbers, and what the model says about its entries, in
-        standardised units."""
-        values, table = self._given(X)
-        state = self.state_
-        values = asked(state, values)
-        Z = self._standardised(values)
-        with unchanged_on_error(self), limited():
-            return values, table, (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
-
-    def _innovations(self, values: Array) -> list[Innovation]:
-        """The facts about every row of values as the filter takes it, in the data's units."""
-        Z = self._standardised(values)
-        with unchanged_on_error(self), limited():
-            passed = steps(self.state_.model, Z)
-            return [in_units(innovation, self.state_.stream) for _, _, innovation in passed]
-
-    def _in_units(self, answer: Answer, *, noise: bool = True, held: float = 0.95) -> tuple[Array, Array]:
-        """Predictive mean and standard deviation of every entry, or of its noise-free part; `held`: see `_width`."""
-        state = self.state_
-        shift, scale = state.stream.shift, state.stream.scale
-        var = answer.var + state.model.noise.variance if noise else answer.var
-        var = np.maximum(var, 0.0)  # rounding, where a row is far from everything
-        width = self._width(held)
-        std = np.where(np.isinf(width), np.inf, np.where(np.isinf(width), 1.0, width) * np.sqrt(var))
-        return shift + scale * answer.signal, std
-
-    def _width(self, held: float = 0.95) -> Array:
-        """Factors (m,) that turn standard deviations of standardised features into those that are reported.
-
-        They contain the scale of the data, the calibration, and a factor for few values: Student's quantile over the
-        normal one for intervals of probability ``held``. Normal intervals of the reported deviations then hold it.
-        """
-        state = self.state_
-        return np.asarray(state.interval_scale * student_factor(state.counts, held) * state.stream.scale)

@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..core.dynamics.model import mean_state_covariance
 from ..core.linalg import Array
-from ._html import Facts, noise_words, observed_words
+from ._html import STANDARDISED, STREAMED, Facts, noise_words, observed_words
 from ._sequence_state import STATE_TYPES, SequenceState
 from ._stateful import Stateful
 
@@ -113,15 +113,16 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
             "features": f"{self.n_features_in_:,}",
             "components": f"{self.n_components_}",
             "levels": "none" if state.model.levels is None else "one for each feature",
-            "sweeps": f"{state.n_iter}" if fitted else "none, a stream",
+            "sweeps": f"{state.n_iter}" if fitted else STREAMED,
             "noise": noise_words(self.noise_variance_),
         }
         if fitted and np.isfinite(state.counts).all():  # a stream does not count its values for ever
             facts["observed"] = observed_words(state.counts / max(state.n_rows, 1))
-        facts["intervals"] = "the model's own"
+        facts["intervals"] = "as the model says, not calibrated"
         if (scales := (state.interval_scale, state.forecast_scale)) != (1.0, 1.0):
-            facts["intervals"] += ", {:.3g} times as wide in gaps, {:.3g} times in forecasts".format(*scales)
-        facts["units"] = "every feature in its own deviations"
+            words = "calibrated: {:.3g} times as wide as the model says in gaps, {:.3g} times in forecasts"
+            facts["intervals"] = words.format(*scales)
+        facts["units"] = STANDARDISED
         return facts
 
     def _fitted(self) -> SequenceState:

@@ -106,9 +106,9 @@ def take_rows(state: SequenceState, Y: Array, step: Step) -> SequenceState:
             counts = state.counts + np.isfinite(since).sum(0)
             state = state._replace(counts=np.where(counts < LEAST_KNOWN, counts, np.inf))  # `widened`
         if event.innovation is not None and stream.rows > state.options.warmup:
-            alarm, fired, _ = watch(state.alarm, event.innovation, state.threshold)
+            alarm, now = watch(state.alarm, event.innovation, state.threshold)
             state = state._replace(alarm=alarm)
-            if fired or len(entries.row):
+            if now.fired or len(entries.row):
                 state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
     _warn_once(together(absurd), len(Y))
     return state

@@ -31,7 +31,7 @@ from ._factorizer import Factorizer
 from ._filter_answers import FilterDictionary
 from ._filter_columns import Columns
 from ._filter_run import FilterRun, FilterSettings
-from ._html import Facts, noise_words, observed_words
+from ._html import STREAMED, Facts, noise_words, observed_words
 from ._types import MatrixLike, Seed
 from ._validation import (
     check_data,
@@ -160,15 +160,17 @@ class RecursiveFactorizer(Factorizer):
             "rows": f"{run.n_samples:,}",
             "features": f"{self.n_features_in_:,}",
             "components": f"{self.n_components_}",
-            "passes": f"{run.n_passes}" if run.n_passes else "none, a stream",
+            "passes": f"{run.n_passes}" if run.n_passes else STREAMED,
             "noise": noise_words(self._dictionary().noise),
         }
         groups, unit = run.filter.groups, run.unit
         if groups is not None and groups.n:
             shares = place_of(run.filter.C).get(groups.seen, 0) / groups.n
-            facts["observed"] = f"{observed_words(shares)} (later rows weigh more)"
+            facts["observed"] = f"{observed_words(shares)} (later rows count more)"
         own = 0 if unit is None else int(np.count_nonzero(unit != 1.0))
-        facts["units"] = f"own ones for {counted(own, 'feature')}" if own else "those of the data"
+        facts["units"] = "those of the data"
+        if own:
+            facts["units"] = f"{counted(own, 'feature')} rescaled inside; answers are in the units of the data"
         return facts
 
     def _computes_in(self) -> np.dtype[Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from math import isfinite
-from numbers import Integral
+from numbers import Integral, Number
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -82,11 +82,15 @@ def warn_caller(message: str, kind: type[UserWarning] = UserWarning) -> None:
 
 
 def refuse_one_dimension(X: Any) -> None:
-    """Refuse a row or a column that has lost its second dimension, and say how to keep it."""
-    if len(getattr(X, "shape", (0, 0))) != 1:
+    """Refuse a row or a column that has lost its second dimension, and say how to keep it; a single number too."""
+    if isinstance(X, Number) or (isinstance(X, list | tuple) and len(X) and isinstance(X[0], Number)):
+        X = np.asarray(X)
+    if len(getattr(X, "shape", (0, 0))) > 1:
         return
     if hasattr(X, "iloc"):
         what, row, column = "table", "df.iloc[[k]]", "df[[name]]"
+    elif hasattr(X, "to_frame"):
+        what, row, column = "table", "df[k : k + 1]", "df.select(name)"
     else:
         what, row, column = "2D array", "x[None, :]", "x[:, None]"
     raise ValueError(f"Reshape your data to a {what}: pass one row as {row}, or one column as {column}.")
@@ -97,7 +101,9 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
 
     A sparse X comes back as CSR whose stored entries are the observed ones; what a masked array masks is missing.
     """
+    given = X
     if reset or not _as_expected(estimator, X):
+        refuse_one_dimension(X)
         refuse_no_numbers(X)
         if isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
@@ -115,7 +121,7 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
         keep = ~np.isnan(entries.data)  # a stored NaN is missing like an entry that is not stored
         places = (entries.row[keep], entries.col[keep])
         return sparse.csr_array((entries.data[keep], places), shape=X.shape)
-    _refuse_infinity(X, lambda at: (at[0], at[1]))
+    _refuse_infinity(X, lambda at: (at[0], repr(given.columns[at[1]]) if hasattr(given, "columns") else at[1]))
     return X
 
 
@@ -131,7 +137,7 @@ def _as_expected(estimator: Any, X: Any) -> bool:
     )
 
 
-def _refuse_infinity(values: Array, where: Callable[[Array], tuple[int, int]]) -> None:
+def _refuse_infinity(values: Array, where: Callable[[Array], tuple[int, int | str]]) -> None:
     with limited(values.size):
         suspicious = not isfinite(square_sum(values))  # one cheap pass; NaN and very large numbers land here too
     step = max(1, AT_ONCE // max(1, values[:1].size))

@@ -97,18 +97,18 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     -----
     Memory is n_features × n_components²: for very many features use :class:`factorstream.DictionaryFilter`.
 
-    ``partial_fit`` takes in rows in lots of ``2 * max(n_components, 10)``; each call also counts the rows since the
-    last whole lot, so that the division of a stream into calls does not matter. It starts from the first lots with two
-    observed entries for every parameter, at the latest from ten lots; until then all rows are kept, and fitted anew for
-    every question. Sparse and dense rows may follow each other. A fit on the whole data is better where most entries
-    are missing.
+    ``partial_fit`` learns from rows in lots of ``2 * max(n_components, 10)``. Answers also count the rows since the
+    last whole lot, so that the division of a stream into calls does not matter. A stream starts once its lots have two
+    observed entries for every parameter, at the latest after ten lots; until then all rows are kept, and fitted anew
+    for every question. Sparse and dense rows may follow each other. A fit on the whole data is better where most
+    entries are missing.
 
-    Intervals are those of Student-t laws: a learned noise variance is known with as many degrees of freedom as there
-    are observed entries beyond the parameters that were fitted to them, of the feature with ``"per_feature"`` and of
-    all features otherwise, and at least one. Standard deviations and draws take the noise variance as known. With
-    ``"per_feature"``, nothing is known of how far the values of a feature with one observed value or none may lie: its
-    standard deviations and bounds are infinite. With one noise variance the other features say it. Where there are
-    fewer than three observed entries for every number of the dictionary and mean, ``predict_interval`` warns.
+    Intervals follow Student-t laws. Their degrees of freedom are the observed entries less the parameters that were
+    fitted to them, and at least one: counted for each feature with ``"per_feature"``, over all features otherwise.
+    Standard deviations and draws take the noise variance as known. With ``"per_feature"`` a feature with one observed
+    value or none has infinite bounds and standard deviations, because nothing says how far its values may lie; with one
+    noise variance for all features, the others say it. Where there are fewer than three observed entries for every
+    number of the dictionary and mean, ``predict_interval`` warns.
 
     A robust fit's draws and densities take its noise as normal, with the same central 95%.
 

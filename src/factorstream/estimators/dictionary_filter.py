@@ -36,24 +36,25 @@ class DictionaryFilter(Reported, RecursiveFactorizer, PosteriorFactorizer):
         V0, the prior covariance between components, the same for every feature; a vector is its
         diagonal. "auto" is the data's variance divided by ``n_components``.
     drift : float, array (n_components,) or (n_components, n_components), default=0.0
-        Q_V, added to the covariance before every row: a dictionary that drifts (the paper's Kalman variant). A number
-        lets the components drift, and the mean by as much; a vector, which is the diagonal of Q_V, and a matrix are for
-        the components alone, and the mean does not drift. In the data's units, squared. With ``covariance="counted"``
-        it is that of loadings whose coefficients have the variance 1, so that it does not depend on how these happen to
-        be scaled.
+        Q_V: how much the variance of every loading grows with each row, so that the dictionary can follow data that
+        change (the paper's Kalman variant). A number is for the components and for the mean. A vector, the diagonal of
+        Q_V, or a matrix is for the components only, and the mean stays. In the data's units, squared. With
+        ``covariance="counted"`` it is meant for coefficients of variance 1: the same number is then the same drift,
+        however the coefficients are scaled.
     covariance : {"counted", "shared"}, default="counted"
-        How uncertain the loadings of each feature are. "counted": every feature has its own V, from the rows in which
-        it was seen: exact for features that are rarely seen, while there is room, and from the share of rows in which
-        they were seen for the others. A column that is rarely seen, starts late or falls silent is then learned
-        quickly, and its intervals allow for what is not known of it. Rows are weighted by how well the dictionary was
-        known when they came; coefficients allow for what is not known of it, and listen less to features that are less
-        well known than most (docs/counted.md). "shared": the paper's single V, which shrinks with every row, whether a
-        feature was seen in it or not.
+        How uncertain the loadings of each feature are.
+
+        - "counted": every feature has its own V, which shrinks with the rows in which the feature was seen. A column
+          that is rarely seen, starts late or falls silent is then learned quickly, and its intervals are as wide as
+          what is known of it asks for. To save memory, features that were seen about equally often share one V
+          (docs/counted.md).
+        - "shared": the paper's single V for all features. It shrinks with every row, whether a feature was seen in it
+          or not.
     scale : bool, default=True
-        Whether columns are taken in units of their own: kilometres beside grams then count alike. A unit is learned
-        from the spread of a column's values where that is very different from the others'; the pixels of an image stay
-        nearly as they are. Results are in the data's units. Where you give a variance or a drift, which are in the
-        data's units, columns stay in these too. ``covariance="shared", scale=False`` is the paper's filter.
+        Whether columns of very different spread are rescaled inside, so that kilometres beside grams count alike.
+        Columns that are alike, such as the pixels of an image, stay nearly as they are. Results are always in the
+        data's units. Nothing is rescaled where you give a variance or a drift, because these are in the data's units.
+        ``covariance="shared", scale=False`` is the paper's filter.
     coefficients : {"least_squares", "map", "marginal"}, default="least_squares"
         How a row gets its coefficients: the paper's least squares; maximum a posteriori under
         x ~ N(0, I); or the maximum of the marginal likelihood p(y_k | y_1, ..., y_{k-1}, x), the
@@ -112,18 +113,18 @@ class DictionaryFilter(Reported, RecursiveFactorizer, PosteriorFactorizer):
 
     Notes
     -----
-    ``fit`` measures the scale behind "auto", and the origin of the mean, on all of X. ``partial_fit`` has
-    only the first ``max(n_components, 10)`` rows of the stream for that, however they are divided into
-    calls; with both variances given ``fit`` does the same, so that the two agree to rounding. A feature that has its
-    first value later gets that value as its origin, and a unit from its first four values. A sensor that rests in the
-    first rows of a stream gets a larger unit when it has begun to move.
+    Settings that are "auto" depend on the size of the data. ``fit`` measures it on all of X, ``partial_fit`` on the
+    first ``max(n_components, 10)`` rows of the stream, however they are divided into calls. With both variances given,
+    ``fit`` uses the same first rows, so that the two agree to rounding. A feature that has its first value later starts
+    from that value, and is rescaled after its first four. A sensor that rests in the first rows of a stream is rescaled
+    when it begins to move.
 
-    With ``covariance="counted"`` and a learned noise variance the run keeps up to 128 rows of the data, fewer
-    where they are wide: from them every column gets its noise variance (docs/counted.md).
+    With ``covariance="counted"`` and a learned noise variance the model keeps up to 128 rows of the data, fewer
+    where they are wide, and learns the noise of every column from them (docs/counted.md).
 
     Departures from the paper with ``covariance="shared", scale=False``: V is carried in square-root form; each pass is
     a random permutation where Algorithm 1 draws rows with replacement; Gram matrices are updated instead of recomputed.
-    All three leave the numbers of Algorithm 1 as they are for a given order of rows.
+    For a given order of rows, none of the three changes the numbers of Algorithm 1.
 
     X may be a scipy.sparse matrix: its stored entries, zeros too, are the observed ones, all others missing.
 

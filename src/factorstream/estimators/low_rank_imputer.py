@@ -1,7 +1,4 @@
-"""A drop-in for scikit-learn's imputers that also says how sure it is.
-
-Over 300 lines, a third of which document the class.
-"""
+"""A drop-in for scikit-learn's imputers that also says how sure it is."""
 
 from __future__ import annotations
 
@@ -9,32 +6,26 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import TransformerMixin, _fit_context
-from sklearn.impute import MissingIndicator
-from sklearn.utils import check_random_state
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, MissingValues, StrOptions
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ..core.absurd import seen_in
 from ..core.linalg import Array
-from ..core.variational.conformal import check_level
 from ..cores import limited
 from ..tall.rows import with_data
 from . import _bayesian_run
-from ._absurd import asked, without_absurd
+from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun
-from ._columns import like_table, marked, means_nan, moments, robust_moments
-from ._factorizer import read_only
-from ._html import Facts
+from ._columns import marked, means_nan, moments, robust_moments
+from ._imputer_answers import ImputerAnswers
 from ._imputer_state import ImputerState
 from ._reported import Reported
-from ._stateful import Stateful
 from ._types import MatrixLike, Seed
-from ._validation import check_count, check_data, current_parameters, unchanged_on_error, warn_caller
+from ._validation import current_parameters, unchanged_on_error, warn_caller
 from .bayesian_factorization import BayesianFactorization
 
 
-class LowRankImputer(Reported, TransformerMixin, Stateful):
+class LowRankImputer(Reported, ImputerAnswers):
     """Fill missing values with a factorisation, with intervals and draws for every filled entry.
 
     Every feature is standardised by the mean and deviation of its observed values, and a
@@ -126,8 +117,6 @@ class LowRankImputer(Reported, TransformerMixin, Stateful):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
-    _state_types: ClassVar[tuple[type, ...]] = (ImputerState, *BayesianFactorization._state_types)
-    state_: ImputerState
 
     def __init__(
         self,
@@ -199,135 +188,6 @@ class LowRankImputer(Reported, TransformerMixin, Stateful):
                 step=step,
                 name=type(self).__name__,
             )
-
-    # ---------------------------------------------------------------- what was fitted
-
-    @property
-    def factorization_(self) -> BayesianFactorization | None:
-        """The factorisation of the standardised features that vary; None where none does."""
-        run = self._learned().factorization
-        if run is None:
-            return None
-        model = BayesianFactorization(**run.parameters)
-        model.state_, model.n_features_in_ = run, int(self._learned().varies.sum())
-        return model
-
-    @property
-    def n_components_(self) -> int:
-        """Components in use."""
-        run = self._learned().factorization
-        return 0 if run is None else int(run.dictionary.components.shape[0])
-
-    @property
-    def n_iter_(self) -> int:
-        """Sweeps of the last fit, the one to all observed entries."""
-        run = self._learned().factorization
-        return 0 if run is None else run.n_iter
-
-    @property
-    def statistics_(self) -> Array:
-        """Means of the observed values; read-only."""
-        return read_only(self._learned().statistics)
-
-    @property
-    def scale_(self) -> Array:
-        """Deviations of the observed values; read-only."""
-        return read_only(self._learned().scale)
-
-    @property
-    def n_observed_(self) -> Array:
-        """Number of observed values; read-only."""
-        return read_only(self._learned().n_observed)
-
-    @property
-    def indicator_(self) -> MissingIndicator | None:
-        """The indicator of missing values, as scikit-learn's imputers have it."""
-        state = self._learned()
-        if state.indicated is None:
-            return None
-        pattern = np.zeros((1, len(state.statistics)))
-        pattern[0, state.indicated] = np.nan
-        indicator = MissingIndicator(missing_values=np.nan, error_on_new=False)
-        return indicator.set_output(transform="default").fit(pattern)
-
-    def _facts(self) -> Facts:
-        return self.state_.facts()
-
-    # ---------------------------------------------------------------- answers
-
-    def transform(self, X: MatrixLike) -> Array:
-        """X with its missing values filled in (n_samples, n_features_out); observed values are kept."""
-        values, state = self._ask(X)
-        run = state.factorization
-        completed = None if run is None else run.dictionary.fill(state.standardised(values))
-        filled = state.filled(values, completed)
-        indicator = self.indicator_
-        return filled if indicator is None else np.hstack([filled, indicator.transform(values)])
-
-    def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Any, Any]:
-        """Bounds that hold the true value of a missing entry with probability ``level``.
-
-        Where X is observed both are X. Both have the columns of ``transform`` without the indicators, and are tables
-        where X is one. Where nothing says how far a value may lie they are -inf and inf: in features with one observed
-        value or none, and in those whose observed values are all equal but fewer than level / (1 - level), 19 for 95%.
-        """
-        values, state = self._ask(X)
-        check_level(level)
-        run, Z = state.factorization, state.standardised(values)
-        lower = upper = None if run is None else Z
-        if run is not None and np.isnan(Z).any():
-            dictionary = run.dictionary
-            width = dictionary.half_width(level)
-            mean, variance = dictionary.predict(Z)
-            reach = width * np.sqrt(variance)
-            lower, upper = mean - reach, mean + reach
-        return (
-            like_table(state.widened(values, state.filled(values, lower), level, -np.inf), X, state.kept),
-            like_table(state.widened(values, state.filled(values, upper), level, np.inf), X, state.kept),
-        )
-
-    def sample_imputations(self, X: MatrixLike, n_draws: int = 5, random_state: Seed = None) -> Array:
-        """Multiple imputation: ``n_draws`` filled copies of X (n_draws, n_samples, n_features_out).
-
-        Each is one draw from the joint posterior, noise included; the columns are those of ``transform``
-        without the indicators.
-        """
-        values, state = self._ask(X)
-        check_count("n_draws", n_draws)
-        run = state.factorization
-        if run is None:
-            return np.stack([state.filled(values, None)] * int(n_draws))
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        draws = run.dictionary.draw(state.standardised(values), int(n_draws), rng)
-        return np.stack([state.filled(values, draw) for draw in draws])
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the columns that ``transform`` returns: those of X, then those of the indicators."""
-        check_is_fitted(self)
-        names = _check_feature_names_in(self, input_features)
-        kept: Array = names[self._learned().kept]
-        indicator = self.indicator_
-        return kept if indicator is None else np.concatenate([kept, indicator.get_feature_names_out(names)])
-
-    # ---------------------------------------------------------------- rows
-
-    def _ask(self, X: MatrixLike) -> tuple[Array, ImputerState]:
-        check_is_fitted(self)
-        values = self._check(X, self.state_.parameters["missing_values"], reset=False)
-        return asked(self.state_, values), self.state_
-
-    def _check(self, X: MatrixLike, missing_values: Any, *, reset: bool) -> Array:
-        """X as floats, with NaN where a value is missing."""
-        values: Array = np.ascontiguousarray(check_data(self, X, reset=reset))  # one layout, so one rounding
-        if means_nan(missing_values):
-            return values
-        if np.isnan(values).any():
-            raise ValueError(
-                f"Input X contains NaN, but missing_values is {missing_values!r}; "
-                "mark every missing value the same way."
-            )
-        number = values.dtype.type
-        return np.where(values == number(missing_values), number(np.nan), values)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,12 +13,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.absurd import nothing_seen, seen_in
 from ..core.dynamics.alarm import threshold
 from ..core.dynamics.fit import fit
-from ..core.dynamics.scale import LEAST_KNOWN, standards
+from ..core.dynamics.scale import standards
 from ..core.dynamics.stream import followed, new_stream, resumed
-from ..core.linalg import Array
 from ..cores import limited
 from ._absurd import check_size, without_absurd
-from ._columns import marked
+from ._gaps import warn_of_unknown
 from ._reported import Reported
 from ._sequence import check_enough, choose_kind, options, plain_parameters, planned_sweeps
 from ._sequence_answers import SequenceAnswers
@@ -26,7 +25,7 @@ from ._sequence_state import FLOAT, SequenceState, take_rows
 from ._stored_times import StoredTable, restore_table, store_table
 from ._telling import SweepProgress
 from ._times import KEPT_TIMES, Table, TableLike, last_rows
-from ._validation import check_same_parameters, unchanged_on_error, warn_caller
+from ._validation import check_same_parameters, unchanged_on_error
 
 
 class SequenceFilter(Reported, SequenceAnswers):
@@ -126,36 +125,41 @@ class SequenceFilter(Reported, SequenceAnswers):
 
     Notes
     -----
-    Without levels the states and their covariances are exact. With levels the belief keeps the means, the variances and
-    the covariances of states with levels, but drops correlations between levels; intervals of entries
-    stay right, while the split between states and levels is less certain than the states' covariance says.
+    Without levels the states and their covariances are exact, given the parameters. With levels, correlations between
+    the levels of different features are dropped: intervals of entries stay right, but how much of a value is state and
+    how much is level is less certain than the states' covariance says.
 
-    Standard deviations and intervals of a feature with N values are as wide as Student's with N - 1 degrees of freedom:
-    6.5 times the model's own with two values, 1.6 times with four, 1.01 times with 100. Intervals at other levels
-    than 95% are Student's at that level; standard deviations are such that 1.96 of them hold 95%. Where a feature has
-    one value or none, nothing says how far others lie: its bounds and standard deviations are infinite, and ``fit``
-    warns of it.
+    The spread of a feature is learned from its N values, so its intervals are Student's with N - 1 degrees of freedom:
+    6.5 times as wide as the model's own with two values, 1.6 times with four, 1.01 times with 100. Standard deviations
+    are such that 1.96 of them hold 95%. A feature with one value or none has infinite bounds and standard deviations,
+    because nothing says how far others lie; ``fit`` warns of it.
 
-    On rows that the model itself draws, 40 or 80 of them with 30 to 90% missing at random, calibrated intervals of 95%
-    hold 94 to 97% of gaps and 93 to 99% of forecasts up to ten steps (160 rows: within 92 to 98% and 93 to 99.5%);
-    without ``calibrate``, of 40 rows, 90 to 93% of gaps and 83 to 93% of forecasts. Of fewer than 40 rows nothing is
-    promised: with 12, 20 and 30 calibrated ones held 89 to 97% of gaps (92 to 97% with up to 70% missing) and 92 to 99%
-    of forecasts; without ``calibrate`` 87 to 95% and 76 to 97% (``benchmarks/sequence_coverage.py``).
+    What intervals of 95% held of rows drawn from the model itself, 30 to 90% of them missing at random, with forecasts
+    up to ten steps (``benchmarks/sequence_coverage.py``); with fewer than 40 rows nothing is promised:
 
-    ``partial_fit`` fits rows 1 to 256 anew at every power of two and then learns every 128 rows, with a memory of about
-    1300 rows; its result depends on the rows alone, not on their division into calls.
+    ===================================  =========  ===========
+    rows                                 gaps       forecasts
+    ===================================  =========  ===========
+    160                                  92 to 98%  93 to 99.5%
+    40 or 80                             94 to 97%  93 to 99%
+    12, 20 or 30                         89 to 97%  92 to 99%
+    40, without ``calibrate``            90 to 93%  83 to 93%
+    12, 20 or 30, without ``calibrate``  87 to 95%  76 to 97%
+    ===================================  =========  ===========
 
-    A table given to ``impute``, ``transform``, ``score_samples`` or ``alarms`` is a sequence of its own. It begins at
-    the prior, and at the model that ``fit`` found or ``partial_fit`` last learned; a dictionary that drifts follows the
-    table from there. How far the dictionary has followed the stream since counts in ``forecast`` and ``recent``.
-    Parameters that are set after ``fit`` act at the next ``fit``; ``partial_fit`` refuses them.
+    ``partial_fit`` fits the model anew at rows 1, 2, 4, ..., 256, and then adjusts it every 128 rows, with a memory of
+    about 1300 rows. The result depends on the rows alone, not on their division into calls. The kind of model and the
+    number of components are settled on the first 256 rows. A sensor that starts later is scaled by its first eight
+    values, and learned anew whenever the number of its values has doubled.
 
-    A sensor that starts after the warm-up is measured by its first eight values and then learned, anew at every
-    doubling of their number.
+    A table given to ``impute``, ``transform``, ``score_samples`` or ``alarms`` is a sequence of its own: it begins at
+    the prior, not where the fit ended, and is read with the model last learned. A dictionary that drifts follows that
+    table; how it has followed the stream counts in ``forecast`` and ``recent`` only. Parameters that are set after
+    ``fit`` act at the next ``fit``; ``partial_fit`` refuses them.
 
-    ``score_samples`` is a Gaussian log-density with levels; without them, where the uncertain dictionary counts,
-    and with ``robust`` it is a lower bound on the log-density. Outliers that Student-t noise explains do not count
-    towards the alarms. The kind of model and the number of components are settled on the first 256 rows of a stream.
+    With levels ``score_samples`` is a Gaussian log-density. Without them, where the dictionary's uncertainty counts
+    too, and with ``robust``, it is a lower bound on the log-density. Outliers that Student-t noise explains raise no
+    alarms.
 
     Two of scikit-learn's checks do not apply, because the order of the rows means something here: results are not
     invariant under a permutation of the rows, nor can rows be taken one by one.
@@ -262,7 +266,7 @@ class SequenceFilter(Reported, SequenceAnswers):
             self.state_ = _with_times(state, table)._replace(beliefs=(state.fitted.belief,))
             for number, bound in enumerate(found.history, 1):
                 self._tell({"sweep": float(number), "bound": bound})
-            _warn_of_unknown(state.counts, getattr(self, "feature_names_in_", None))
+            warn_of_unknown(state.counts, getattr(self, "feature_names_in_", None))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -289,12 +293,3 @@ class SequenceFilter(Reported, SequenceAnswers):
 def _with_times(state: SequenceState, table: Table) -> SequenceState:
     """The state with the columns and the last time stamps of a table."""
     return state._replace(table=store_table(last_rows(table, max(KEPT_TIMES, 1 + state.lag))))
-
-
-def _warn_of_unknown(counts: Array, names: Array | None) -> None:
-    unknown = np.asarray(counts < LEAST_KNOWN)
-    if unknown.any():
-        warn_caller(
-            "Bounds are infinite where one value of a feature is known, or none, which does not say how far others "
-            f"lie: {marked(unknown, names)}."
-        )

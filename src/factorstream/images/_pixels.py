@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ class Stack(NamedTuple):
 
 def read_stack(pictures: ArrayLike, damage: Damage, limits: tuple[float, float] | None, *, single: bool) -> Stack:
     """Check what was given, and mark what is damaged. ``single``: one picture, not a stack of them."""
-    original = np.asarray(pictures)
+    original = _one_array(pictures)
     wanted = "(height, width) or (height, width, channels)" if single else "(frames, height, width) or (..., channels)"
     if original.ndim - (not single) not in (2, 3) or 0 in original.shape:
         raise ValueError(f"Expected {'a picture' if single else 'pictures'} of shape {wanted}, not {original.shape}.")
@@ -76,6 +77,16 @@ def read_stack(pictures: ArrayLike, damage: Damage, limits: tuple[float, float] 
     return Stack(values, original, limits or _limits(original.dtype, values), alpha)
 
 
+def _one_array(pictures: ArrayLike) -> NDArray[Any]:
+    """The pictures as one array, which those of a list can be only if they have one size."""
+    if isinstance(pictures, list | tuple):
+        shapes = {np.shape(picture): None for picture in pictures if hasattr(picture, "shape")}
+        if len(shapes) > 1:
+            sizes = " and ".join(map(str, [*shapes][:2]))
+            raise ValueError(f"Pictures of a stack have one shape, and these have {sizes}; restore them one by one.")
+    return np.asarray(pictures)
+
+
 def _mask(damage: NDArray[Any], colours: NDArray[Any], single: bool) -> NDArray[np.bool_]:
     """Which entries of the stack are damaged, from a mask or from the value that marks it."""
     if damage.ndim < 2:
@@ -84,7 +95,10 @@ def _mask(damage: NDArray[Any], colours: NDArray[Any], single: bool) -> NDArray[
                 f"The value that marks damage has {damage.size} numbers and a pixel has {colours.shape[-1]}; give one "
                 "number, or one for each channel."
             )
-        return np.broadcast_to((colours == damage).all(axis=-1, keepdims=True), colours.shape)
+        marked = (colours == damage).all(axis=-1, keepdims=True)
+        if not marked.any():
+            warnings.warn(f"No pixel has the value {damage.tolist()} that marks damage.", UserWarning, stacklevel=4)
+        return np.broadcast_to(marked, colours.shape)
     entries, pixels = colours.shape, colours.shape[:-1]
     if damage.shape in (entries, entries[1:]):  # of every picture, or one for all
         return np.broadcast_to(damage != 0, entries)

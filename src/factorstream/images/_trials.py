@@ -50,6 +50,8 @@ class Way(NamedTuple):
     """Whether it has to see all of the pictures; else a window of them tells as much."""
     knows_std: bool = True
     """Whether it says how far it is off; else its standard deviations are 1 at every filled pixel."""
+    unless: tuple[str, str] | None = None
+    """Names of two ways before it: where the first did better than the second, this one is not tried."""
 
 
 class Trial(NamedTuple):
@@ -123,8 +125,10 @@ def try_ways(stack: Pixels, ways: list[Way], rng: np.random.Generator, tell: Tel
         return []
     truth, asked = stack[hidden], hidden[window]
     holed = np.where(hidden, np.nan, stack).astype(stack.dtype)
-    trials = []
+    trials: list[Trial] = []
     for done, way in enumerate(ways):
+        if way.unless is not None and _in_order(trials, *way.unless):
+            continue
 
         def tell_part(share: float, done: int = done) -> None:
             tell((done + share) / len(ways))
@@ -137,6 +141,12 @@ def try_ways(stack: Pixels, ways: list[Way], rng: np.random.Generator, tell: Tel
         trials.append(_judged(way, truth, filled.values[asked], filled.std[asked]))
         tell_part(1.0)
     return sorted((trial for trial in trials if np.isfinite(trial.rmse)), key=lambda trial: trial.rmse)
+
+
+def _in_order(trials: list[Trial], first: str, second: str) -> bool:
+    """Whether the first way did better than the second, where both were tried."""
+    rmse = {trial.way.name: trial.rmse for trial in trials}
+    return rmse.get(first, np.nan) < rmse.get(second, np.nan)
 
 
 def _judged(way: Way, truth: Pixels, values: Pixels, std: Pixels) -> Trial:

@@ -9,12 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..estimators.low_rank_imputer import LowRankImputer
-from ..rotation import principal_axes, standardised
+from ..rotation import PrincipalAxes, principal_axes, standardised
 from ..sources.table import Array, NewColumn, TableError
 from .filling import quietly
 from .reading import FITTING, Given, Reading, Steps, named, read_given
 
 __all__ = ["FactorSettings", "Factors", "factorize_file"]
+
+_Parts = tuple[Array, Array, Array, Array, PrincipalAxes | None]
+"""Components, coefficients, mean, shares explained, and the axes that they come from."""
 
 
 class FactorSettings(NamedTuple):
@@ -41,6 +44,8 @@ class Factors(NamedTuple):
     """(m,)"""
     explained: Array
     """(k,) The share of the variance of all columns, each divided by its own, that each component explains."""
+    axes: PrincipalAxes | None
+    """Of the columns divided by their deviations; None without components."""
     model: Any
     given: Given
 
@@ -98,22 +103,22 @@ def factorize_file(path: Path, settings: FactorSettings, tell: Steps = lambda wh
     return Factors(*found, model, given)
 
 
-def _of_imputer(model: LowRankImputer, X: Array) -> tuple[Array, Array, Array, Array]:
+def _of_imputer(model: LowRankImputer, X: Array) -> _Parts:
     """The axes of the standardised features that vary, in the data's units; the others are their means."""
     factorization = model.factorization_
     mean = np.asarray(model.statistics_, dtype=np.float64).copy()
     if factorization is None or not model.n_components_:
-        return np.empty((0, len(mean))), np.empty((len(X), 0)), mean, np.empty(0)
+        return np.empty((0, len(mean))), np.empty((len(X), 0)), mean, np.empty(0), None
     axes = principal_axes(model, X)
     varies = model.scale_ > 0
     components = np.zeros((len(axes.components), len(mean)))
     components[:, varies] = axes.components * model.scale_[varies]
     mean[varies] += model.scale_[varies] * factorization.mean_
     coefficients = factorization.transform(standardised(model, X)) @ axes.rotation
-    return components, coefficients, mean, axes.explained_variance / int(np.sum(varies))
+    return components, coefficients, mean, axes.explained_variance / int(np.sum(varies)), axes
 
 
-def _of_others(model: Any, X: Array) -> tuple[Array, Array, Array, Array]:
+def _of_others(model: Any, X: Array) -> _Parts:
     """The axes of the features divided by their deviations."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of columns without values, whose unit is 1
@@ -122,4 +127,4 @@ def _of_others(model: Any, X: Array) -> tuple[Array, Array, Array, Array]:
     axes = principal_axes(model, X, unit=unit)
     coefficients = np.asarray(model.transform(X)) @ axes.rotation
     mean = np.asarray(model.mean_, dtype=np.float64)
-    return axes.components, coefficients, mean, axes.explained_variance / max(1, int(np.sum(deviation > 0)))
+    return axes.components, coefficients, mean, axes.explained_variance / max(1, int(np.sum(deviation > 0))), axes

@@ -19,8 +19,8 @@ __all__ = ["fill", "fitted", "interval", "n_known", "quietly"]
 CELLS_AT_ONCE = 1_000_000
 """Entries filled between two reports of progress: 8 MB of float64. Not tuned; the numbers do not depend on it."""
 
-SAID_BETTER = ("X has an absurd value", "Bounds are infinite")
-"""How warnings begin that are not shown: commands say the same with the names of columns."""
+SAID_BETTER = ("X has an absurd value", "Bounds are infinite", "No pixel has the value")
+"""How warnings begin that are not shown: commands say the same in other words, with the names of columns or files."""
 
 Progress = Callable[[str, float], None]
 

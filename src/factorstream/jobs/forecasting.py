@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from ..estimators.sequence import SequenceFilter
 from ..sources.columns import take_names
 from ..sources.delimited import write_delimited
 from ..sources.table import Array, NewColumn, TableError
-from ..sources.timeline import counted_on, refuse_newest_first
+from ..sources.timeline import Timeline, counted_on, few_dates, refuse_newest_first
+from .clock import MOST_STEPS, rows_between, take_times
 from .filling import quietly
+from .places import time_texts
 from .reading import FITTING, MOST_STATES, Given, Reading, Steps, named, read_given
 
 __all__ = ["Forecast", "ForecastSettings", "forecast_file", "forecast_model"]
@@ -40,8 +41,9 @@ class Forecast(NamedTuple):
     names: list[str]
     """The columns that were forecast."""
     mean: Array
-    std: Array
-    """(steps, columns) in the data's units; infinite where nothing is known."""
+    lower: Array
+    upper: Array
+    """(steps, columns) in the data's units; NaN where nothing is known of a column. Without a level all are NaN."""
     model: SequenceFilter
     """With all rows taken in."""
     given: Given | None
@@ -50,6 +52,10 @@ class Forecast(NamedTuple):
     """The rows that were read, with rows of NaN where a time step is left out."""
     columns: list[NewColumn]
     """What ``content`` has, before it is encoded."""
+    when: Timeline | None
+    """When the rows of the file are or, where a model went on alone, its last rows; None where nothing says it."""
+    between: int | None = 0
+    """Time steps without a row between the rows of the model and those of the file; None where nothing says it."""
 
 
 def forecast_file(
@@ -57,7 +63,8 @@ def forecast_file(
 ) -> Forecast:
     """Fit the rows of a file, which are time steps in order, and go on after the last one.
 
-    A model that was fitted before takes the rows of the file as those that come after its own.
+    A model that was fitted before takes the rows of the file as those that come after its own. If it knows when its
+    own were, steps between them count as rows without data; rows that it has seen are refused.
 
     Raises
     ------
@@ -67,7 +74,12 @@ def forecast_file(
     tell("reading")
     given = read_given(path, settings.reading, model)
     refuse_newest_first(given.table, named(path))
+    known = None if model is None else take_times(model)
+    if known is not None and given.when is None:
+        few = few_dates(given.table, known, MOST_STEPS)
+        given = given if few is None else given._replace(when=few, date_remarks=[])
     X = given.X if given.when is None else given.when.spread(given.X)
+    between: int | None = 0
     tell(FITTING)
     try:
         with quietly():
@@ -77,28 +89,39 @@ def forecast_file(
                 ).fit(X)
                 model.verbose = 0
             else:
-                model = model.partial_fit(X)
+                between = rows_between(model, X, known, given.when)
+                model = model.partial_fit(np.vstack([np.full((between or 0, X.shape[1]), np.nan), X]))
             tell("forecasting")
-            mean, std = model.forecast(settings.steps, return_std=True)
+            answer = _answer(model, settings)
     except ValueError as problem:
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
-    columns = list(_columns(given, settings, mean, std))
-    return Forecast(given.table.encode_new(columns), given.names, mean, std, model, given, X, columns)
+    columns = list(_columns(given, settings, *answer))
+    return Forecast(
+        given.table.encode_new(columns), given.names, *answer, model, given, X, columns, given.when, between
+    )
 
 
 def forecast_model(model: SequenceFilter, settings: ForecastSettings) -> Forecast:
     """Go on after the last row that a model has taken in; as comma-separated text."""
-    names = take_names(model)
-    found, deviations = model.forecast(settings.steps, return_std=True)
-    mean, std = (_numbers(part) for part in (found, deviations))
-    names = names or [f"column {j + 1}" for j in range(mean.shape[1])]
-    columns = [NewColumn("time", [str(time) for time in times])] if (times := _times(found)) is not None else []
+    names, when = take_names(model), take_times(model)
+    answer = _answer(model, settings)
+    names = names or [f"column {j + 1}" for j in range(model.n_features_in_)]
+    columns = [] if when is None else [NewColumn("time", time_texts(when.later(settings.steps)))]
     for j, name in enumerate(names):
-        columns += _with_bounds(name, None, mean[:, j], std[:, j], settings.level)
-    return Forecast(write_delimited(columns), names, mean, std, model, None, None, columns)
+        columns += _with_bounds(name, None, settings, *(part[:, j] for part in answer))
+    return Forecast(write_delimited(columns), names, *answer, model, None, None, columns, when)
 
 
-def _columns(given: Given, settings: ForecastSettings, mean: Array, std: Array) -> list[NewColumn]:
+def _answer(model: SequenceFilter, settings: ForecastSettings) -> tuple[Array, Array, Array]:
+    """Means and bounds of the rows to come."""
+    mean = model.forecast(settings.steps)
+    if settings.level is None:
+        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
+    lower, upper = model.forecast_interval(settings.steps, settings.level)
+    return mean, *(np.where(np.isfinite(bound), bound, np.nan) for bound in (lower, upper))
+
+
+def _columns(given: Given, settings: ForecastSettings, mean: Array, lower: Array, upper: Array) -> list[NewColumn]:
     """The columns of the file, each continued; texts that say nothing about the future are left out."""
     table, out = given.table, []
     for j, name in enumerate(table.names):
@@ -106,37 +129,16 @@ def _columns(given: Given, settings: ForecastSettings, mean: Array, std: Array) 
             out.append(NewColumn(name, given.when.after(settings.steps), j))
         elif j in table.numeric:
             at = table.numeric.index(j)
-            out += _with_bounds(name, j, mean[:, at], std[:, at], settings.level)
+            out += _with_bounds(name, j, settings, mean[:, at], lower[:, at], upper[:, at])
         elif name in given.counting:
             out.append(NewColumn(name, counted_on(table.cells(j), settings.steps), j))
     return out
 
 
-def _with_bounds(name: str, like: int | None, mean: Array, std: Array, level: float | None) -> list[NewColumn]:
+def _with_bounds(
+    name: str, like: int | None, settings: ForecastSettings, mean: Array, lower: Array, upper: Array
+) -> list[NewColumn]:
     values = [NewColumn(name, mean.tolist(), like)]
-    if level is None:
+    if settings.level is None:
         return values
-    width = float(ndtri(0.5 + 0.5 * level)) * np.where(np.isfinite(std), std, np.nan)
-    return [
-        *values,
-        NewColumn(f"{name}_lower", (mean - width).tolist()),
-        NewColumn(f"{name}_upper", (mean + width).tolist()),
-    ]
-
-
-def _numbers(answer: Any) -> Array:
-    """The numbers of an answer, which is a table where the model was fitted to tables."""
-    if isinstance(answer, np.ndarray):
-        return answer
-    from ..estimators._times import split_table
-
-    return np.asarray(split_table(answer)[0], dtype=np.float64)
-
-
-def _times(answer: Any) -> Any:
-    """The time stamps of an answer; None where it has none."""
-    if isinstance(answer, np.ndarray):
-        return None
-    from ..estimators._times import split_table
-
-    return split_table(answer)[1].times
+    return [*values, NewColumn(f"{name}_lower", lower.tolist()), NewColumn(f"{name}_upper", upper.tolist())]

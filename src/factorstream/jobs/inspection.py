@@ -7,12 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..estimators.sequence import SequenceFilter
 from ..persist import load
 from ..persist.content import START
 from ..sources.columns import take_names
 from ..sources.tables import format_of, read_table
 from ..sources.timeline import timeline
+from .clock import take_times
+from .places import time_texts
 from .reading import Reading
+from .remarks import remarks
 
 __all__ = ["ColumnFacts", "inspect_model", "inspect_table", "is_model"]
 
@@ -61,6 +65,8 @@ def inspect_model(path: Path) -> dict[str, Any]:
         if hasattr(model, attribute):
             value = getattr(model, attribute)
             facts[key] = len(value) if isinstance(value, list) else int(value)
+    if isinstance(model, SequenceFilter) and (when := take_times(model)) is not None:
+        (facts["last_row"],) = time_texts(when.all_steps(int(when.steps[-1]) + 1)[-1:])
     if hasattr(model, "noise_variance_"):
         facts["noise_deviation"] = float(np.sqrt(np.mean(model.noise_variance_)))
     facts["good_for"] = _good_for(type(model).__name__)
@@ -85,6 +91,7 @@ def inspect_table(path: Path, reading: Reading) -> dict[str, Any]:
         "rows_without_gaps": int((~np.isnan(table.numbers).any(axis=1)).sum()) if table.numeric else 0,
         "time": None,
         "column_facts": [column._asdict() for column in columns],
+        "remarks": remarks(table),
     }
     if when is not None:
         cells = table.cells(when.column)

@@ -10,9 +10,11 @@ import numpy as np
 
 from ..estimators._absurd import AbsurdValueWarning
 from ..estimators.dictionary_filter import DictionaryFilter
+from ..sources.cells import has_decimal_comma, rewritten
 from ..sources.columns import take_names
 from ..sources.stream import Row, TextStream
 from ..sources.table import Array, TableError
+from ..sources.timeline import EVEN, LEAST_ROWS
 from ..text import listed
 
 __all__ = ["Counts", "OnlineFilling"]
@@ -32,6 +34,10 @@ class Counts(NamedTuple):
     """Cells that are no numbers in columns of numbers; they stay as they are."""
     absurd: int = 0
     """Rows with values out of all proportion, which the model took as missing."""
+    below: int = 0
+    """Fills below the lowest value of their column so far."""
+    above: int = 0
+    """Fills above the greatest."""
 
 
 class OnlineFilling:
@@ -53,13 +59,27 @@ class OnlineFilling:
             self._columns = self._of(model)
         if not self._columns:
             raise TableError("the first row has neither a number nor a gap")
+        self._refuse_decimal_commas()
         self.model = model
         self._known = self._known_to(model)
+        self._fitted_before = bool(self._known.any())
+        n = len(self._columns)
+        self._low, self._high = np.full(n, np.inf), np.full(n, -np.inf)
+        self._step, self._last = np.full(n, np.nan), np.full(n, np.nan)
+        self._goes_up = np.ones(n, dtype=bool)
+        self.first_text = ""
+        """The first text among numbers, and its column, in words; empty where there is none."""
 
     @property
     def names(self) -> list[str]:
         """Of the columns that the model knows."""
         return [self._stream.names[j] for j in self._columns]
+
+    @property
+    def counting(self) -> list[str]:
+        """Columns that have gone up by equal steps so far: they count rows, and are known only afterwards."""
+        up = self._goes_up & (self._step > 0.0) if self.counts.rows >= LEAST_ROWS else ()
+        return [self.names[at] for at in np.flatnonzero(up)]
 
     def lines(self) -> Iterator[bytes]:
         """The text with its gaps filled, line by line."""
@@ -76,7 +96,12 @@ class OnlineFilling:
 
     def _filled(self, row: Row) -> list[str]:
         values, gaps = self._stream.numbers(row, self._columns)
-        texts = int(np.count_nonzero(np.isnan(values[0]) & ~np.array(gaps)))
+        no_numbers = np.isnan(values[0]) & ~np.array(gaps)
+        texts = int(np.count_nonzero(no_numbers))
+        if texts and not self.first_text:
+            at = int(np.argmax(no_numbers))
+            text = self._stream.cells.text(row.cells[self._columns[at]])
+            self.first_text = f"{text!r:.50} in line {row.line} of column {self.names[at]}"
         with warnings.catch_warnings(record=True) as warned:  # one sentence for each absurd value would not end
             warnings.simplefilter("always", UserWarning)
             self.model.partial_fit(values)
@@ -92,7 +117,10 @@ class OnlineFilling:
             cells[self._columns[at]] = self._stream.cells.written(answer[at])
         filled, left = int(open_gaps.sum()), int(np.count_nonzero(gaps)) - int(open_gaps.sum())
         old = self.counts
-        self.counts = Counts(old.rows + 1, old.filled + filled, old.left + left, old.texts + texts, old.absurd + absurd)
+        self._follow(values[0])
+        below, above = (0, 0) if self._fitted_before else self._outside(answer, open_gaps)
+        new = Counts(1, filled, left, texts, absurd, below, above)
+        self.counts = Counts(*(one + more for one, more in zip(old, new, strict=True)))
         if self._level is None:
             return cells
         places = {j: at for at, j in enumerate(self._columns)}
@@ -115,7 +143,27 @@ class OnlineFilling:
         lower, upper = self.model.predict_interval(values, self._level)
         return filled, lower[0], upper[0]
 
+    def _outside(self, answer: Array, open_gaps: Array) -> tuple[int, int]:
+        """How many fills of a row are below and above all values of their columns so far."""
+        return int(np.sum(open_gaps & (answer < self._low))), int(np.sum(open_gaps & (answer > self._high)))
+
+    def _follow(self, values: Array) -> None:
+        """Remember what the columns have been like so far."""
+        self._low, self._high = np.fmin(self._low, values), np.fmax(self._high, values)
+        if self.counts.rows == 1:
+            self._step = values - self._last  # the first step
+        elif self.counts.rows > 1:
+            self._goes_up &= np.abs(values - self._last - self._step) <= EVEN * self._step
+        self._goes_up &= ~np.isnan(values)
+        self._last = values
+
     # ---------------------------------------------------------------- columns
+
+    def _refuse_decimal_commas(self) -> None:
+        """A column that begins with 3,14 would be taken as text, and 1.200 in another as a number below two."""
+        for text in map(self._stream.cells.text, self._stream.first.cells):
+            if has_decimal_comma(text):
+                raise TableError(f"its first row has a decimal comma ({text}); write {rewritten(text)}")
 
     def _beside(self, cells: list[str], bounds: Any) -> list[str]:
         """Cells with two more after each column that may be filled, where bounds are wanted."""

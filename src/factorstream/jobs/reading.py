@@ -10,9 +10,11 @@ import numpy as np
 
 from ..core.absurd_rows import absurd_entries
 from ..sources.columns import drop_columns, feature_names, take_columns, take_names
+from ..sources.date_remarks import date_remarks
 from ..sources.table import Array, Table, TableError
 from ..sources.tables import read_table
 from ..sources.timeline import Timeline, counting_columns, timeline
+from .remarks import named, refuse_decimal_commas, remarks, why_no_numbers
 
 __all__ = ["FITTING", "MOST_STATES", "Given", "Reading", "Steps", "named", "read_given"]
 
@@ -32,8 +34,8 @@ class Reading(NamedTuple):
 
     delimiter: str | None = None
     """Between the cells of a text; None: found from its first lines."""
-    header: bool = True
-    """Whether the first line of a text holds the names of the columns."""
+    header: bool | None = None
+    """Whether the first line of a text holds the names of the columns; None: found from the first two lines."""
     missing: tuple[str, ...] = ()
     """Texts and numbers that mark a gap besides those that always do."""
 
@@ -55,11 +57,10 @@ class Given(NamedTuple):
     """Columns of numbers that the model does not know."""
     absurd: list[str]
     """Columns with values out of all proportion to the others, which fits take as missing."""
-
-
-def named(path: Path) -> str:
-    """A file at the beginning of a sentence."""
-    return "Standard input" if str(path) == "-" else str(path)
+    remarks: list[str]
+    """Sentences about how the file was read: what was assumed, and which columns were taken as text."""
+    date_remarks: list[str]
+    """Sentences about when the rows are, for work that takes them in time: dates that cannot be used, or no dates."""
 
 
 def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
@@ -82,7 +83,7 @@ def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
     Raises
     ------
     TableError
-        If the file cannot be read, or lacks columns of the model; one sentence says why.
+        If the file cannot be read, has decimal commas, or lacks columns of the model; one sentence says why.
 
     Examples
     --------
@@ -96,12 +97,14 @@ def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
     [21.5, nan, nan, 19.0]
     """
     table = read_table(path, reading.delimiter, reading.header, reading.missing)
+    refuse_decimal_commas(table, path)
     when, counting, unknown = timeline(table), counting_columns(table), []
+    about_dates = date_remarks(table, when)
     if model is None:
         names = [table.names[j] for j in counting]
         drop_columns(table, counting)
         if not table.numeric:
-            what = "no column of numbers" + (" but those that count its rows" if names else "")
+            what = "no column of numbers" + (" but those that count its rows" if names else why_no_numbers(table))
             raise TableError(f"{named(path)} cannot be used: it has {what}.")
     else:
         known = take_names(model)
@@ -115,4 +118,4 @@ def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
     X = np.ascontiguousarray(table.numbers, dtype=np.float64)
     features = feature_names(table)
     absurd = [features[j] for j in np.unique(absurd_entries(X).column).tolist()]
-    return Given(table, X, features, when, names, unknown, absurd)
+    return Given(table, X, features, when, names, unknown, absurd, remarks(table), about_dates)

@@ -27,8 +27,7 @@ class Fills(NamedTuple):
 def filled_by(model: Any, X: Any) -> Array:
     """X with its gaps filled; NaN in columns that an imputer drops."""
     if isinstance(model, LowRankImputer):
-        kept = _kept(model)
-        return in_all_columns(np.asarray(model.transform(X), dtype=np.float64)[:, : kept.sum()], kept)
+        return in_all_columns(read_table(model.impute(X)).values, _kept(model))
     return read_table(model.impute(X)).values
 
 

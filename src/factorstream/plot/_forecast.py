@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from ..estimators.sequence import SequenceFilter
 from ._answers import checked_levels
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
+LEVELS = (0.5, 0.8, 0.95)
+"""Probabilities of the intervals, where none are given. By eye: three can be told apart."""
 PAST = 4
 """Rows of X that are drawn for each step of the forecast, where their number is not given. By eye."""
 
@@ -30,13 +31,13 @@ def forecast(
     X: Any = None,
     *,
     columns: Any = None,
-    levels: Sequence[float] = (0.5, 0.8, 0.95),
+    levels: Sequence[float] = LEVELS,
     past: int | None = None,
     ax: Any = None,
 ) -> AxesArray:
     """Draw the rows to come after the end of the data: their means, and a fan of intervals around them.
 
-    One panel for each column. Intervals are normal ones with the standard deviations of ``model.forecast``.
+    One panel for each column. The intervals are those of ``model.forecast_interval``.
 
     Parameters
     ----------
@@ -73,16 +74,31 @@ def forecast(
     if not isinstance(model, SequenceFilter):
         raise TypeError(f"{type(model).__name__} does not forecast; fit a SequenceFilter.")
     levels = checked_levels(levels)
-    mean, std = model.forecast(steps, return_std=True)
-    future = read_table(mean)
-    deviations = read_table(std).values
+    future = read_table(model.forecast(steps))
     if not future.dated:
         future = future._replace(x=np.arange(steps, dtype=np.float64) + model.n_samples_seen_, row_word="row")
     before = None if X is None else _before(read_table(X), future, PAST * steps if past is None else past)
+    return draw_forecast(model, future, before, columns=columns, levels=levels, ax=ax)
+
+
+def draw_forecast(
+    model: SequenceFilter,
+    future: Panel,
+    before: Panel | None,
+    *,
+    columns: Any = None,
+    levels: Sequence[float] = LEVELS,
+    ax: Any = None,
+) -> AxesArray:
+    """What `forecast` draws, where it is known already when the rows to come are, and the rows before them."""
+    bands = []
+    for level in sorted(levels, reverse=True):  # the widest first
+        lower, upper = (read_table(bound).values for bound in model.forecast_interval(len(future.x), level))
+        bands.append((level, lower, upper))
     places = chosen_columns(future, columns, range(min(SHOWN, len(future.columns))))
     axes = many_axes(ax, len(places), (9.0, 1.9))
     for one, place in zip(axes, places, strict=True):
-        _fan(one, future, deviations[:, place], place, levels)
+        _fan(one, positions(future), [(level, low[:, place], high[:, place]) for level, low, high in bands])
         if before is not None:
             draw_observed(one, positions(before), before.values[:, place])
         one.plot(
@@ -109,18 +125,16 @@ def _before(panel: Panel, future: Panel, past: int) -> Panel:
     return panel._replace(values=panel.values[first:], x=x[first:])
 
 
-def _fan(ax: Axes, future: Panel, std: Array, place: int, levels: Sequence[float]) -> None:
-    """Bands around the mean, the widest first and lightest."""
+def _fan(ax: Axes, x: Array, bands: Sequence[tuple[float, Array, Array]]) -> None:
+    """Bands of (level, lower, upper); the first is the lightest, and lies below the others."""
     from matplotlib.colors import to_rgb
 
-    x, mean = positions(future), future.values[:, place]
-    for rank, level in enumerate(sorted(levels, reverse=True), 1):
-        width = float(ndtri(0.5 + 0.5 * level)) * std
-        width = np.where(np.isfinite(width), width, np.nan)  # of features of which nothing is known
-        depth = 0.55 * rank / len(levels)
+    for rank, (level, lower, upper) in enumerate(bands, 1):
+        low, high = (np.where(np.isfinite(bound), bound, np.nan) for bound in (lower, upper))  # nothing is known there
+        depth = 0.55 * rank / len(bands)
         colour = tuple(1.0 - depth * (1.0 - part) for part in to_rgb(BLUE))
         label = f"{100 * level:g}%"
         if len(x) > 1:
-            ax.fill_between(x, mean - width, mean + width, color=colour, linewidth=0, label=label)
+            ax.fill_between(x, low, high, color=colour, linewidth=0, label=label)
         else:  # a band of no width would not be seen
-            ax.vlines(x, mean - width, mean + width, color=colour, linewidth=9, label=label)
+            ax.vlines(x, low, high, color=colour, linewidth=9, label=label)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.dynamics.alarm import CUT
 from ..estimators.sequence import SequenceFilter
 from ._canvas import (
     BLUE,
@@ -96,14 +97,38 @@ def _densities(ax: Axes, panel: Panel, density: Array, n_marked: int) -> None:
 
 def _alarms(ax: Axes, panel: Panel, alarms: Any, threshold: float) -> None:
     x = positions(panel)
-    ax.plot(x, alarms.score, ".", color="#999999", markersize=2.5, label="score")
+    score = np.clip(alarms.score, -CUT, CUT)  # as it is summed
+    ax.plot(x, score, ".", color="#999999", markersize=2.5, label="score")
     ax.plot(x, alarms.up, color=BLUE, linewidth=1.2, label="sum up")
     ax.plot(x, alarms.down, color=GREEN, linewidth=1.2, label="sum down")
     ax.axhline(threshold, color=ORANGE, linestyle="--", linewidth=1.2, label="threshold")
     fired = np.flatnonzero(alarms.fired)
     if fired.size:
-        top = max(float(threshold), float(np.nanmax(alarms.score)))
+        top = max(float(threshold), float(np.nanmax(score)))
         ax.plot(x[fired], np.full(fired.size, 1.08 * top), "v", color=VERMILLION, markersize=6, label="alarm")
     ax.set_ylabel("normal scores")
     title(ax, "alarms")
     legend_above(ax)
+
+
+def draw_strange(
+    panel: Panel, score: Array, rows: Array, alarms: Any = None, threshold: float = 0.0, ax: Any = None
+) -> AxesArray:
+    """The score of every row of a panel, with some rows marked; below it, where there are any, sums and alarms."""
+    axes = many_axes(ax, 1 if alarms is None else 2, (9.0, 2.2))
+    x, shown = positions(panel), np.where(np.isfinite(score), score, np.nan)
+    top = np.nanmax(shown, initial=0.0)
+    axes[0].plot(x, shown, color=INK, linewidth=0.9, label="score")
+    if len(rows):
+        heights = np.where(np.isfinite(score[rows]), score[rows], 1.08 * top)  # infinite ones above all
+        axes[0].plot(x[rows], heights, "o", color=VERMILLION, markersize=5, label=f"strangest {len(rows)}")
+    title(axes[0], "score of every row: the higher, the stranger")
+    legend_above(axes[0])
+    if alarms is not None:
+        _alarms(axes[1], panel, alarms, threshold)
+    for one in axes:
+        tidy(one)
+        label_rows(one, panel)
+    for one in axes[:-1]:
+        one.set_xlabel("")
+    return axes

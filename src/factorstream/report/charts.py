@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,19 +70,37 @@ def to_svg(figure: Figure, key: str) -> str:
     return re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2)
 
 
-def gap_map(found: Given, filled: Array) -> Chart:
-    """Which entries are observed, filled, or still missing."""
+def panels(draw: Callable[[Any], Any], n: int, height: float, key: str, alt: str) -> Chart:
+    """What ``draw`` draws on n Axes below each other, each so many inches high; legends have no room on a phone."""
+    from matplotlib.figure import Figure
+
+    drawings = []
+    for width in (SMALL, WIDE):
+        figure = Figure(figsize=(width, n * height + 0.4), layout="constrained")
+        axes = figure.subplots(n, 1, sharex=True, squeeze=False).ravel()
+        draw(axes)
+        for ax in axes:
+            if width == SMALL:
+                _without_legend(ax)
+                _shorten_names(ax) if ax.images else None
+        drawings.append(to_svg(figure, f"{key}-{width:g}"))
+    return Chart(drawings[0], alt, drawings[1])
+
+
+def gap_map(found: Given, filled: Array | None) -> Chart:
+    """Which entries are observed, filled, or still missing; without ``filled``, observed or missing."""
     drawings = []
     for width in (SMALL, WIDE):
         figure, ax = figure_of(width, 0.9 + 0.16 * min(max(found.panel.values.shape[1], 6), 30))
-        plot.gaps(found.asked, rebuild_table(filled, found.table), ax=ax)
+        plot.gaps(found.asked, None if filled is None else rebuild_table(filled, found.table), ax=ax)
         if found.panel.named:  # a caller may have named the columns of an array
             name_ticks(ax.yaxis, found.names)
             ax.set_ylabel("")
         if width == SMALL:
             _shorten_names(ax)
         drawings.append(to_svg(figure, f"gaps-{width:g}"))
-    return Chart(drawings[0], "Map of the table: observed, filled and missing entries", drawings[1])
+    shown = "observed and missing" if filled is None else "observed, filled and missing"
+    return Chart(drawings[0], f"Map of the table: {shown} entries", drawings[1])
 
 
 def excerpts(found: Given, said: Answers, columns: Sequence[int]) -> list[Chart]:

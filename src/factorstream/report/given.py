@@ -54,6 +54,24 @@ class Given(NamedTuple):
         return self.panel.dated or isinstance(self.model, SequenceFilter)
 
     @property
+    def has_labels(self) -> bool:
+        """Whether rows have names: time stamps, or an index that does not just count them from 0."""
+        labels = self.table.labels
+        counts = getattr(labels, "start", None) == 0 and labels.step == 1
+        return self.table.times is not None or (labels is not None and not counts)
+
+    @property
+    def row_word(self) -> str:
+        """What rows are called by: the name of a table's index, if it has one."""
+        name = getattr(self.table.labels, "name", None)
+        return "row" if name is None else str(name)
+
+    def label(self, row: int) -> str:
+        """What a row is called: its time stamp, the label of a table's index, or its number."""
+        names = self.table.times if self.table.times is not None else self.table.labels
+        return str(names[row]) if self.has_labels else f"{row:,}"
+
+    @property
     def asked(self) -> Any:
         """The table as the model is asked about it."""
         return self.asked_without(None)
@@ -65,12 +83,8 @@ class Given(NamedTuple):
 
     @property
     def is_fitted_to_it(self) -> bool:
-        """Whether the model was fitted to this very table.
-
-        A model keeps no rows. It keeps how many there were (an imputer: how many values each column had) and the least
-        and the greatest value of each column: if all of these are the table's, it is taken to be the same.
-        """
-        return _same_counts(self.model, self.gap) and _same_extremes(self.model, self.panel.values)
+        """Whether the model was fitted to this very table."""
+        return is_fitted_to(self.model, self.panel.values)
 
 
 class Answers(NamedTuple):
@@ -162,6 +176,15 @@ def _held(column: Any) -> str:
     except (TypeError, ValueError):
         return "no numbers"
     return "numbers that the model was not fitted to"
+
+
+def is_fitted_to(model: Any, values: Array) -> bool:
+    """Whether a model was fitted to these very rows.
+
+    A model keeps no rows. It keeps how many there were (an imputer: how many values each column had) and the least and
+    the greatest value of each column: if all of these are the table's, it is taken to be the same.
+    """
+    return _same_counts(model, np.isnan(values)) and _same_extremes(model, values)
 
 
 def _same_counts(model: Any, gap: Array) -> bool:

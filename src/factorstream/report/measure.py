@@ -53,6 +53,16 @@ class Measured(NamedTuple):
         """How many entries were hidden."""
         return len(self.column)
 
+    @property
+    def varies(self) -> Array:
+        """Which of them are in columns that vary (k,): only their intervals can fail."""
+        return np.asarray(self.scale[self.column] > 0)
+
+    def held(self, level: float) -> float:
+        """The share of entries of columns that vary that lie in their intervals; NaN without any."""
+        inside = self.inside[level][self.varies]
+        return float(inside.mean()) if len(inside) else float("nan")
+
 
 class NotMeasuredError(ValueError):
     """The data are too few to hide some of them; the message says so."""

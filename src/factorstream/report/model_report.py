@@ -29,6 +29,26 @@ from .words import many, percent, pooled
 __all__ = ["Told", "write_report"]
 
 
+class Job(NamedTuple):
+    """What was done, where it is not filling gaps: a forecast, a search for strange rows, components."""
+
+    title: str
+    """In which ``{source}`` stands for where the table comes from."""
+    lead: str
+    numbers: Sequence[Number]
+    """The large ones at the top, before those about hidden values."""
+    parts: Sequence[Part]
+    """What was found; it stands after what was done."""
+    note: str
+    """How far errors on hidden values tell about this job."""
+    what: str
+    """What the model says something of: a forecast, an entry."""
+    lines: Sequence[str]
+    """Of Python, that do the job, given ``model``, ``X`` and what `read_given` gave."""
+    done: Sequence[str] = ()
+    """Sentences about what was done, after those about the model."""
+
+
 class Told(NamedTuple):
     """What a caller knows that neither the model nor the table says; texts may have ``**bold**`` and `` `code` ``."""
 
@@ -40,15 +60,20 @@ class Told(NamedTuple):
     """Sentences about what was done, before those about the model."""
     left_out: Sequence[str] = ()
     """Sentences about what was left out and why, such as columns that are no numbers."""
-    parts: Sequence[Part] = ()
-    """What else was made, such as a forecast; it stands after what was done."""
     settings: Mapping[str, object] = {}
     """Settings besides the model's, such as the options of a command."""
     code: str | None = None
     """The lines that do it all again; None: those that fit the model and fill the table."""
+    job: Job | None = None
+    """What was done; None: gaps were filled."""
 
 
 NOTHING_MORE = Told()
+
+LEAD = (
+    "What was missing, what stands there now, how sure that is, and how good such fills are on values that were hidden "
+    "on purpose."
+)
 
 STEPS = 4
 """Of the work that `write_report` tells its progress of; measuring is two of them."""
@@ -89,18 +114,16 @@ def write_report(
     code = told.code
     if code is None:
         code = python_lines(model, asked_for, found.panel.values.shape, found.is_fitted_to_it)
-    parts = [
-        Part("What was done", [Words([*told.done, *words.what_was_done(found, level, said.lower is not None)])]),
-        *told.parts,
-        Part("Where values are missing", [Charts([charts.gap_map(found, said.filled)]), Words(words.why_gaps(found))]),
-        before_and_after(found, said, level),
-        *quality(found, measured, level),
-        fills(found, said, level, max_fills),
+    if told.job is None:
+        parts = _filled(found, said, measured, told, level, max_fills)
+    else:
+        parts = _found(found, measured, told.job, told, level)
+    parts += [
         Part("What was left out, and why", [Words(words.left_out(found, said, told.left_out))]),
         _settings(found, told),
         Part("Do it again", [Words(words.repeatable(model)), Code(code)]),
     ]
-    return write_page(Path(path), _page(found, said, measured, level, told.source, parts))
+    return write_page(Path(path), _page(found, said, measured, level, told, parts))
 
 
 def _check(level: float, fraction: float, length: int | None, max_fills: int) -> None:
@@ -113,29 +136,56 @@ def _check(level: float, fraction: float, length: int | None, max_fills: int) ->
         check_count("length", length)
 
 
+def _filled(
+    found: Given, said: Answers, measured: Measured | str, told: Told, level: float, max_fills: int
+) -> list[Part]:
+    """The parts about gaps that were filled."""
+    return [
+        Part("What was done", [Words([*told.done, *words.what_was_done(found, level, said.lower is not None)])]),
+        Part("Where values are missing", [Charts([charts.gap_map(found, said.filled)]), Words(words.why_gaps(found))]),
+        before_and_after(found, said, level),
+        *quality(found, measured, level),
+        fills(found, said, level, max_fills),
+    ]
+
+
+def _found(found: Given, measured: Measured | str, job: Job, told: Told, level: float) -> list[Part]:
+    """The parts about another job."""
+    return [
+        Part("What was done", [Words([*told.done, *words.the_model(found, job.what), *job.done])]),
+        *job.parts,
+        Part("Where values are missing", [Charts([charts.gap_map(found, None)]), Words(words.why_gaps(found))]),
+        *quality(found, measured, level, "How well the model knows this table", job.note),
+    ]
+
+
 def _page(
-    found: Given, said: Answers, measured: Measured | str, level: float, source: str, parts: Sequence[Part]
+    found: Given, said: Answers, measured: Measured | str, level: float, told: Told, parts: Sequence[Part]
 ) -> Page:
-    gap = found.gap
+    gap, job = found.gap, told.job
     filled = int((gap & ~np.isnan(said.filled)).sum())
     columns = many(int(gap.any(axis=0).sum()), "column")
-    numbers = [
-        Number(percent(1.0 - float(gap.mean())), "of the entries are observed"),
-        Number(f"{filled:,}", f"{'gap' if filled == 1 else 'gaps'} filled in {columns}"),
-    ]
+    numbers = (
+        list(job.numbers)
+        if job
+        else [
+            Number(percent(1.0 - float(gap.mean())), "of the entries are observed"),
+            Number(f"{filled:,}", f"{'gap' if filled == 1 else 'gaps'} filled in {columns}"),
+        ]
+    )
     if isinstance(measured, Measured):
         ours, mean = pooled(measured, measured.errors.model), pooled(measured, measured.errors.mean)
         numbers.append(
             Number(f"{ours:.2f}", f"standard deviations is the error on hidden values (of the column mean: {mean:.2f})")
         )
-        if level in measured.inside:
-            share = float(measured.inside[level].mean())
-            numbers.append(Number(f"{100 * share:.1f}%", f"of hidden values lie in their {100 * level:g}% intervals"))
-    where = f" in {plain(source)}" if source else ""
+        if level in measured.inside and measured.varies.any():
+            share = 100 * measured.held(level)
+            numbers.append(Number(f"{share:.1f}%", f"of hidden values lie in their {100 * level:g}% intervals"))
+    gaps = f"{many(filled, 'gap')} filled" if filled else "No gap"
+    where = f" in {plain(told.source)}" if told.source else ""
     return Page(
-        title=f"{many(filled, 'gap')} filled{where}" if filled else f"No gap{where}",
-        lead="What was missing, what stands there now, how sure that is, and how good such fills are on values that "
-        "were hidden on purpose.",
+        title=job.title.format(source=plain(told.source)) if job else f"{gaps}{where}",
+        lead=job.lead if job else LEAD,
         parts=parts,
         footer=f"Written by factorstream on {datetime.now(UTC).date().isoformat()} (UTC). This file needs nothing else "
         "and loads nothing.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -71,9 +70,10 @@ def _columns_table(found: Given, filled: Array, order: Array) -> Table:
     return Table(title, columns, rows, notes=note, sorts=True)
 
 
-def quality(found: Given, measured: Measured | str, level: float) -> list[Part]:
+def quality(
+    found: Given, measured: Measured | str, level: float, heading: str = "How good the fills are", note: str = ""
+) -> list[Part]:
     """How good fills are, and whether intervals hold; or the sentence that says why this was not measured."""
-    heading = "How good the fills are"
     if isinstance(measured, str):
         return [Part(heading, [Words([f"This could not be measured on this table: {measured}"])])]
     by = {"this model": by_column(measured, measured.errors.model), "mean": by_column(measured, measured.errors.mean)}
@@ -81,7 +81,7 @@ def quality(found: Given, measured: Measured | str, level: float) -> list[Part]:
         by["straight lines"] = by_column(measured, measured.errors.line)
     hidden = np.bincount(measured.column, minlength=len(measured.scale))
     order = np.argsort(-hidden, kind="stable")
-    blocks: list[Block] = [Words(words.how_measured(found, measured))]
+    blocks: list[Block] = [Words([*([note] if note else []), *words.how_measured(found, measured)])]
     varying = [int(j) for j in order if hidden[j] and measured.scale[j] > 0]
     if varying:
         drawn = sorted(varying[:COMPARED])
@@ -97,11 +97,11 @@ def quality(found: Given, measured: Measured | str, level: float) -> list[Part]:
 
 
 def _calibration(found: Given, measured: Measured, level: float) -> list[Part]:
-    if not measured.inside:
+    if not measured.inside or not measured.varies.any():
         return []
     levels = sorted(measured.inside)
-    held = [float(measured.inside[one].mean()) for one in levels]
-    chart = charts.calibration(levels, held, measured.n, type(found.model).__name__)
+    held = [measured.held(one) for one in levels]
+    chart = charts.calibration(levels, held, int(measured.varies.sum()), type(found.model).__name__)
     caption = (
         "Below the dashed line intervals are too narrow, above it too wide. Grey: where chance alone would put perfect "
         "ones."
@@ -154,16 +154,16 @@ def fills(found: Given, said: Answers, level: float, most: int) -> Part:
             f"These are the {most:,} least certain of {total:,} fills: their intervals are the widest, in standard "
             "deviations of their columns. The filled table has them all."
         )
-    label, rows = _row_labels(found), []
+    label, word, rows = found.label, found.row_word, []
     for i, j in zip(row.tolist(), column.tolist(), strict=True):
         cells: dict[str, Cell] = {"row": Shown(i, label(i)), "column": _name(found, j)}
         for key, values in (("fill", said.filled), ("lower", said.lower), ("upper", said.upper)):
             cells[key] = None if values is None else _shown(values[i, j], decimals(scale[j]))
         rows.append(cells)
-    columns = [Column("row", "row", numeric=False), Column("column", "column", numeric=False), Column("fill", "fill")]
+    columns = [Column("row", word, numeric=False), Column("column", "column", numeric=False), Column("fill", "fill")]
     if said.lower is not None:
         columns += [Column("lower", f"{100 * level:g}% from"), Column("upper", "to")]
-    count = "; rows are counted from 0" if label(0) == "0" else ""
+    count = "; rows are counted from 0" if not found.has_labels else ""
     return Part(heading, [Words(texts), Table(f"A click on a title sorts the table{count}", columns, rows, sorts=True)])
 
 
@@ -180,12 +180,6 @@ def _shown_columns(order: Array) -> tuple[list[int], list[str]]:
     shown = sorted(int(j) for j in order[:MOST_COLUMNS])
     rest = len(order) - len(shown)
     return shown, [f"{many(rest, 'more column')} with no more gaps than these are not listed."] if rest else []
-
-
-def _row_labels(found: Given) -> Callable[[int], str]:
-    """What a row is called: its time stamp, the label of a table's index, or its number."""
-    names = found.table.times if found.table.times is not None else found.table.labels
-    return (lambda i: f"{i:,}") if names is None else (lambda i: str(names[i]))
 
 
 def _name(found: Given, column: int) -> Cell:

@@ -15,8 +15,9 @@ from ..estimators.bayesian_factorization import BayesianFactorization
 from ..estimators.dictionary_filter import DictionaryFilter
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..estimators.sequence import SequenceFilter
-from ..text import counted, listed
+from ..text import counted, listed, without_components
 from .given import Answers, Given
+from .lines import settings_of
 from .measure import Measured
 from .page import plain
 
@@ -26,14 +27,13 @@ MOST_COMPARED = 1_000_000_000
 """Comparisons, n m², up to which gaps are held against the other columns: seconds."""
 
 METHODS: dict[type, str] = {
-    DictionaryFilter: "A `DictionaryFilter` went over the rows and described each by {k} that all rows share. What "
-    "fills a gap is what these say, given the observed values of its row.",
+    DictionaryFilter: "A `DictionaryFilter` went over the rows and described each by {k} that all rows share.",
     BayesianFactorization: "A `BayesianFactorization` took all rows together and described each by {k} that all rows "
-    "share. What fills a gap is what these say, given the observed values of its row.",
+    "share.",
     LowRankImputer: "A `LowRankImputer` put all columns into standard units and described every row by {k} that all "
-    "rows share. What fills a gap is what these say, given the observed values of its row.",
+    "rows share.",
     SequenceFilter: "A `SequenceFilter` took the rows in the order of time and described them by {k} that change from "
-    "row to row. What fills a gap is what these say, given the other columns and the rows {around}.",
+    "row to row.",
 }
 
 WHO_WAS_ASKED = {
@@ -91,21 +91,31 @@ def number(value: float, digits: int) -> str:
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
-def what_was_done(found: Given, level: float, has_bounds: bool) -> list[str]:
-    """How the gaps were filled."""
+def the_model(found: Given, what: str = "entry") -> list[str]:
+    """The table, and how the model describes it; ``what`` it says where it has found no components."""
     gap, model = found.gap, found.model
     n, m = gap.shape
-    holes, components = int(gap.sum()), many(int(model.n_components_), "component")
+    holes, k = int(gap.sum()), int(model.n_components_)
     entries = "entry is" if holes == 1 else "entries are"
     texts = [
         f"The table has {many(n, 'row')} and {many(m, 'column')} of numbers; {holes:,} {entries} missing "
         f"({percent(holes / gap.size)})."
     ]
-    smooth = not isinstance(model, SequenceFilter) or model.state_.parameters["smooth"]
-    for kind, sentence in METHODS.items():
-        if isinstance(found.model, kind):
-            around = "before and after" if smooth else "before"
-            texts.append(sentence.format(k=components, around=around))
+    texts += [said.format(k=many(k, "component")) for kind, said in METHODS.items() if isinstance(model, kind)]
+    if not k:
+        texts.append(without_components(type(model).__name__, what, robust=bool(settings_of(model).get("robust"))))
+    return texts
+
+
+def what_was_done(found: Given, level: float, has_bounds: bool) -> list[str]:
+    """How the gaps were filled."""
+    gap, model = found.gap, found.model
+    holes, texts = int(gap.sum()), the_model(found, "gap")
+    if isinstance(model, SequenceFilter):
+        around = "before and after" if model.state_.parameters["smooth"] else "before"
+        texts.append(f"What fills a gap is what it says, given the other columns and the rows {around}.")
+    elif model.n_components_:
+        texts.append("What fills a gap is what these say, given the observed values of its row.")
     if has_bounds and holes:
         texts.append(
             f"Every fill has an interval that should hold the true value in {100 * level:g} of 100 cases. Observed "
@@ -186,14 +196,15 @@ def how_calibrated(measured: Measured, level: float) -> list[str]:
     """Whether intervals hold what they promise."""
     if level not in measured.inside:
         return [f"The table is too small to calibrate intervals of {100 * level:g}%; others are shown."]
-    share = float(measured.inside[level].mean())
-    reach = 1.96 * math.sqrt(level * (1.0 - level) / measured.n)
+    share, n = measured.held(level), int(measured.varies.sum())
+    reach = 1.96 * math.sqrt(level * (1.0 - level) / n)
     low, high = 100 * max(level - reach, 0.0), 100 * min(level + reach, 1.0)
+    of = "" if n == measured.n else " in columns that vary (an interval of a constant column holds its value anyway)"
     verdict = "about as many as they promise"
     if abs(share - level) > reach:
         verdict = "fewer than they promise" if share < level else "more than they promise"
     return [
-        f"The {100 * level:g}% intervals hold **{100 * share:.1f}%** of the {measured.n:,} hidden values: {verdict}. "
+        f"The {100 * level:g}% intervals hold **{100 * share:.1f}%** of the {n:,} hidden values{of}: {verdict}. "
         f"Perfect ones would hold between {low:.1f}% and {high:.1f}%, by chance; values of one row or run stray "
         "together, and the share a little further."
     ]
@@ -234,8 +245,8 @@ def _absurd(found: Given) -> list[str]:
         others = int(here.sum()) - 1
         more = f", and {many(others, 'more value')} like it" if others else ""
         texts.append(
-            f"{_titled(found, column)}: {what} in row {row}{more} is out of all proportion to the other "
-            "values; it was taken as missing, and a fill stands in its place."
+            f"{_titled(found, column)}: {what} in {found.row_word} {found.label(row)}{more} is out of all proportion "
+            "to the other values; it was taken as missing, and a fill stands in its place."
         )
     return texts
 

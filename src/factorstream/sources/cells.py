@@ -9,13 +9,35 @@ from typing import Any
 
 from .table import as_number
 
-__all__ = ["Cells", "all_gaps", "cell_text", "finite_number", "is_gap", "quoted", "said", "written"]
+__all__ = [
+    "GAPS",
+    "Cells",
+    "all_gaps",
+    "cell_text",
+    "finite_number",
+    "has_decimal_comma",
+    "is_gap",
+    "quoted",
+    "rewritten",
+    "said",
+    "written",
+]
 
-GAPS = frozenset(["", "na", "n/a", "#n/a", "#na", "<na>", "nan", "-nan", "null", "none", "missing", ".", "?", "-"])
-"""What counts as a gap in a column of numbers, in any case of letters and between spaces."""
-
+GAPS = frozenset(
+    [
+        *("", "na", "n/a", "n.a.", "n.a", "#n/a", "#n/a n/a", "#na", "<na>", "nan", "-nan", "nil", "null", "none"),
+        *("1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"),  # NaN as older C libraries print it
+        *("#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"),  # errors of spreadsheets
+        *("missing", ".", "..", "...", "?", "-", "--", "---", "–", "—"),
+    ]
+)
+"""What counts as a gap in a column of numbers, in any case of letters and between spaces: what pandas takes as missing,
+the errors of spreadsheets, and the marks of statistical offices. docs/command-line.md has the list too."""
 
 _CODE = re.compile(r"\s*[+-]?0\d")  # 00123 is the name of something, not a number
+_DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:[.' \u00a0\u202f]\d{3})+),\d+(?:[eE][+-]?\d+)?")
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:([,' \u00a0\u202f])\d{3})(?:\1\d{3})*(?:\.\d*)?")
+_SIGNS = "$€£¥% \u00a0\u202f"  # before or after a number
 
 
 class Cells:
@@ -73,6 +95,32 @@ def finite_number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) and "_" not in text and not _CODE.match(text) else None
+
+
+def has_decimal_comma(text: str) -> bool:
+    """Whether a text is a number with a decimal comma, and no whole number with commas between thousands.
+
+    >>> [has_decimal_comma(text) for text in ("3,14", "1.200,5", "0,125", "3,5 %", "1,200", "1,200.5", "a,5")]
+    [True, True, True, True, False, False, False]
+    """
+    bare = text.strip(_SIGNS)
+    return bool(_DECIMAL_COMMA.fullmatch(bare)) and not _GROUPED.fullmatch(bare)
+
+
+def rewritten(text: str) -> str | None:
+    """How to write a number that has a comma, signs of money or per cent; None of any other text.
+
+    >>> [rewritten(text) for text in ("3,14", "1 200,5 €", "1,200.50", "5 %", "$7", "1,200", "five", "5")]
+    ['3.14', '1200.5', '1200.50', '5', '7', '1200, or 1.200 where the comma is a decimal one', None, None]
+    """
+    bare = text.strip(_SIGNS)
+    if has_decimal_comma(bare):
+        return re.sub(r"[^\d,eE+-]", "", bare).replace(",", ".")
+    if grouped := _GROUPED.fullmatch(bare):
+        plain = bare.replace(grouped[1], "")
+        decimal = bare.count(",") == 1 and "." not in bare
+        return f"{plain}, or {bare.replace(',', '.')} where the comma is a decimal one" if decimal else plain
+    return None if finite_number(text) is not None or finite_number(bare) is None else bare
 
 
 def written(value: float) -> str:

@@ -6,21 +6,34 @@ whatever is not filled comes out as it went in.
 
 from __future__ import annotations
 
+import codecs
 import math
-import re
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
 from ..text import counted
-from .cells import all_gaps, cell_text, finite_number, is_gap, quoted, said, written
+from .cells import (
+    Cells,
+    all_gaps,
+    cell_text,
+    finite_number,
+    has_decimal_comma,
+    is_gap,
+    quoted,
+    rewritten,
+    said,
+    written,
+)
+from .first_line import FirstLine, first_line
 from .lines import sniff_delimiter, split_lines
-from .table import Array, Format, NewColumn, OutputColumn, ReadOptions, Stray, TableError
+from .table import Array, Format, NewColumn, OutputColumn, ReadOptions, Stray, TableError, Unread
 
 __all__ = ["FORMAT", "parse_delimited", "write_delimited"]
 
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d[\d.]*,\d+(?:[eE][+-]?\d+)?\s*")
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -30,7 +43,8 @@ class _Layout(NamedTuple):
     ends: list[str]
     """The line ends."""
     delimiter: str
-    header: bool
+    first: FirstLine
+    encoding: str
     mark: bool
     """Whether it begins with a byte order mark."""
     gaps: frozenset[str]
@@ -42,7 +56,7 @@ class _TextTable:
 
     def __init__(self, raw: bytes, lines: list[list[str]], layout: _Layout) -> None:
         self.raw, self._lines, self._layout = raw, lines, layout
-        width, header = len(lines[0]), layout.header
+        width, header = len(lines[0]), layout.first.header
         self._rows = [k for k in range(header, len(lines)) if width == 1 or lines[k] != [""]]
         _check_widths(lines, self._rows, width)
         if not self._rows:
@@ -50,21 +64,21 @@ class _TextTable:
         first = [cell_text(cell).strip() for cell in lines[0]]
         self.names = first if header else [f"column {j + 1}" for j in range(width)]
         columns: dict[int, list[float]] = {}
-        strays, decimal_commas = [], []
+        strays, unread = [], []
         for j in range(width):
             found, texts = _numbers(self._column(j), layout.gaps)
             if found is not None:
                 columns[j] = found
+            elif (other := self._unread(j, texts)) is not None:
+                unread.append(other)
             elif (stray := self._stray(j, texts)) is not None:
                 strays.append(stray)
-            elif _have_decimal_commas(self._column(j), layout.gaps):
-                decimal_commas.append(self.names[j])
         self.strays: Sequence[Stray] = strays
-        self.decimal_commas: Sequence[str] = decimal_commas
+        self.unread: Sequence[Unread] = unread
         self.numeric = list(columns)
         values = np.array(list(columns.values()), dtype=np.float64)
         self.numbers: Array = values.reshape(len(columns), len(self._rows)).T
-        self.header_of_numbers = header and all(finite_number(text) is not None for text in first)
+        self.first_line = layout.first.remark
 
     def gaps(self, column: int) -> int:
         return sum(is_gap(cell, self._layout.gaps) for cell in self._column(column))
@@ -81,16 +95,32 @@ class _TextTable:
         lines = list(self._lines)  # blank lines stay where they are
         for k, *cells in zip(self._rows, *map(self._cells, columns), strict=True):
             lines[k] = cells
-        if layout.header:
+        if layout.first.header:
             lines[0] = [self._name_cell(column) for column in columns]
         text = "".join(layout.delimiter.join(cells) + end for cells, end in zip(lines, layout.ends, strict=True))
-        return ((_BYTE_ORDER_MARK if layout.mark else "") + text).encode()
+        return ((_BYTE_ORDER_MARK if layout.mark else "") + text).encode(layout.encoding)
 
     def encode_new(self, columns: Sequence[NewColumn]) -> bytes:
         layout = self._layout
         end = layout.ends[0] or "\n"
-        content = write_delimited(columns, layout.delimiter, layout.header, end)
-        return (_BYTE_ORDER_MARK.encode() if layout.mark else b"") + content
+        text = write_delimited(columns, layout.delimiter, layout.first.header, end).decode()
+        return ((_BYTE_ORDER_MARK if layout.mark else "") + text).encode(layout.encoding)
+
+    def _unread(self, j: int, rows: list[int]) -> Unread | None:
+        """What to say of column j, some rows of which are no numbers, if numbers are written in another way there."""
+        cells = self._column(j)
+        said = {row: cell_text(cells[row]).strip() for row in rows}
+        if not said or any(rewritten(text) is None for text in said.values()):
+            return None
+        for row in range(rows[-1] + 1, len(cells)):
+            text = cell_text(cells[row]).strip()
+            if not is_gap(cells[row], self._layout.gaps) and finite_number(text) is None:
+                if rewritten(text) is None:
+                    return None
+                said[row] = text
+        row = next((row for row, text in said.items() if has_decimal_comma(text)), rows[0])
+        plain = rewritten(said[row]) or ""
+        return Unread(self.names[j], said[row], self._line(row), plain, has_decimal_comma(said[row]))
 
     def _stray(self, j: int, rows: list[int]) -> Stray | None:
         """The text that keeps column j from being numbers, if it is one text, at these rows, among more numbers."""
@@ -102,8 +132,13 @@ class _TextTable:
 
     def _line(self, row: int) -> int:
         """The number of the line of the file in which a row begins, counted from 1; cells may hold line ends."""
-        before = self._lines[: self._rows[row]]
-        return 1 + sum(1 + sum(cell.count("\n") for cell in cells) for cells in before)
+        return self._line_numbers[self._rows[row]]
+
+    @cached_property
+    def _line_numbers(self) -> list[int]:
+        """Where every line of cells begins, found once for all rows."""
+        heights = (1 + sum(cell.count("\n") for cell in cells) for cells in self._lines)
+        return list(accumulate(heights, initial=1))
 
     def _name_cell(self, column: OutputColumn) -> str:
         """The cell of the first line as it was written, or a new one for a new name."""
@@ -124,9 +159,9 @@ class _TextTable:
 
 
 def parse_delimited(
-    raw: bytes, delimiter: str | None = None, header: bool = True, missing: Sequence[str] = ()
+    raw: bytes, delimiter: str | None = None, header: bool | None = None, missing: Sequence[str] = ()
 ) -> _TextTable:
-    """Cut a text into cells; the delimiter is found from its first lines unless it is given.
+    """Cut a text into cells; the delimiter, and whether there is a line of names, are found unless they are given.
 
     ``missing``: what marks a gap besides GAPS.
 
@@ -136,12 +171,7 @@ def parse_delimited(
     >>> table.numbers.tolist()
     [[1.7], [nan]]
     """
-    if b"\x00" in raw:
-        raise TableError("it is not a text file")
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        raise TableError("it is not UTF-8 text; save it as UTF-8") from None
+    text, encoding = _decoded(raw)
     mark = text.startswith(_BYTE_ORDER_MARK)
     text = text.removeprefix(_BYTE_ORDER_MARK)
     if not text.strip():
@@ -152,7 +182,21 @@ def parse_delimited(
     for cells, end in split_lines(text, delimiter):
         lines.append(cells)
         ends.append(end)
-    return _TextTable(raw, lines, _Layout(ends, delimiter, header, mark, all_gaps(missing)))
+    first = first_line(lines[0], lines[1] if len(lines) > 1 else None, Cells(missing), header)
+    return _TextTable(raw, lines, _Layout(ends, delimiter, first, encoding, mark, all_gaps(missing)))
+
+
+def _decoded(raw: bytes) -> tuple[str, str]:
+    """A text and its encoding: UTF-8, or UTF-16 where it begins with the mark of this."""
+    marks = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+    encoding = marks.get(raw[:2], "utf-8")
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError:
+        raise TableError("it is not UTF-8 text; save it as UTF-8") from None
+    if "\x00" in text:
+        raise TableError("it is not a text file")
+    return text, encoding
 
 
 def write_delimited(columns: Sequence[NewColumn], delimiter: str = ",", header: bool = True, end: str = "\n") -> bytes:
@@ -169,7 +213,8 @@ def write_delimited(columns: Sequence[NewColumn], delimiter: str = ",", header: 
 def _check_widths(lines: Sequence[Sequence[str]], rows: Sequence[int], width: int) -> None:
     for k in rows:
         if len(lines[k]) != width:
-            raise TableError(f"row {k + 1} has {counted(len(lines[k]), 'cell')} where the first has {width}")
+            line = 1 + sum(1 + sum(cell.count("\n") for cell in cells) for cells in lines[:k])
+            raise TableError(f"line {line} has {counted(len(lines[k]), 'cell')} where the first has {width}")
 
 
 def _numbers(cells: list[str], gaps: frozenset[str]) -> tuple[list[float] | None, list[int]]:
@@ -190,18 +235,6 @@ def _numbers(cells: list[str], gaps: frozenset[str]) -> tuple[list[float] | None
         else:
             values.append(value)
     return (None if strays or all(map(math.isnan, values)) else values), strays
-
-
-def _have_decimal_commas(cells: list[str], gaps: frozenset[str]) -> bool:
-    """Whether all cells of a column are empty or numbers, and some of the numbers have a decimal comma."""
-    said = [cell_text(cell) for cell in cells if not is_gap(cell, gaps)]
-    commas = 0
-    for text in said:
-        if _DECIMAL_COMMA.fullmatch(text):
-            commas += 1
-        elif finite_number(text) is None:
-            return False
-    return commas > 0
 
 
 def _read(raw: bytes, options: ReadOptions) -> _TextTable:

@@ -16,6 +16,7 @@ from .table import (
     ReadOptions,
     Stray,
     TableError,
+    Unread,
     overlaid,
     without_infinities,
 )
@@ -26,9 +27,9 @@ __all__ = ["FORMAT"]
 class _ArrayTable:
     """An array. One of integers has no gaps, unless some number marks them: then floats are written."""
 
-    header_of_numbers = False
+    first_line = ""
     strays: Sequence[Stray] = ()
-    decimal_commas: Sequence[str] = ()
+    unread: Sequence[Unread] = ()
 
     def __init__(self, raw: bytes, missing: Sequence[str]) -> None:
         self.raw = raw

@@ -18,6 +18,7 @@ from .table import (
     ReadOptions,
     Stray,
     TableError,
+    Unread,
     overlaid,
     without_infinities,
 )
@@ -31,9 +32,9 @@ _EXACT_DIGITS = 15  # decimal digits that float64 always keeps
 class _ParquetTable:
     """A Parquet file. Integers with gaps come back as floats; all other columns keep their types."""
 
-    header_of_numbers = False
+    first_line = ""
     strays: Sequence[Stray] = ()
-    decimal_commas: Sequence[str] = ()
+    unread: Sequence[Unread] = ()
 
     def __init__(self, raw: bytes, missing: Sequence[str]) -> None:
         self.raw, self._missing = raw, missing

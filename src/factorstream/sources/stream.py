@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..text import counted
 from .cells import Cells
+from .first_line import first_line
 from .lines import DELIMITERS, LINE, SNIFFED_LINES, ends_in_quotes, sniff_delimiter, split_lines
 from .table import Array, TableError
 
@@ -25,6 +27,8 @@ class Row(NamedTuple):
     """As they are written, quotes included; a blank line has one."""
     end: str
     """The line end."""
+    line: int
+    """The number of the line in which it begins, counted from 1."""
 
 
 class TextStream:
@@ -34,7 +38,7 @@ class TextStream:
         self,
         lines: Iterable[bytes],
         delimiter: str | None = None,
-        header: bool = True,
+        header: bool | None = None,
         missing: Sequence[str] = (),
     ) -> None:
         self.cells = Cells(missing)
@@ -43,21 +47,28 @@ class TextStream:
         self.mark = _BYTE_ORDER_MARK if line.startswith(_BYTE_ORDER_MARK) else ""
         texts = chain([line.removeprefix(_BYTE_ORDER_MARK)], texts)
         if delimiter is None:
-            begin = _beginning(texts, 1 + header)
+            begin = _beginning(texts, 1 + (header is not False))
             delimiter, texts = sniff_delimiter("".join(begin)), chain(begin, texts)
         self.delimiter = delimiter
         self._records = _records(texts, delimiter)
         nothing = _Record("", 1)
         first = next(self._records, nothing)
-        second = next(self._records, nothing) if header else nothing
         if not first.text.strip():
             raise TableError("it is empty, or begins with an empty line")
-        if header and not second.text:
+        second = next(self._records, None) if header is not False else None
+        begin_row, next_row = self._cut(first), None if second is None else self._cut(second)
+        names, self.first_line = first_line(
+            begin_row.cells, None if next_row is None else next_row.cells, self.cells, header
+        )
+        """A sentence where the first line was taken as names or as data and could be the other; else empty."""
+        if names and next_row is None:
             raise TableError("it has no rows below its line of names")
-        self.header = self._cut(first) if header else None
+        self.header = begin_row if names else None
         """The line of names; None where there is none."""
-        self.first = self._cut(second if header else first)
+        self.first = next_row if names and next_row is not None else begin_row
         """The first row of data."""
+        if second is not None and not names:
+            self._records = chain([second], self._records)
         self.width = len(self.header.cells if self.header else self.first.cells)
         self.names = (
             [self.cells.text(cell) for cell in self.header.cells]
@@ -67,17 +78,17 @@ class TextStream:
 
     def rows(self) -> Iterator[Row]:
         """All rows of data, in order; a line that is not as wide as the first is refused."""
-        number = 1 + (self.header is not None)
         row = self.first
         while True:
             if len(row.cells) != self.width and not self.is_blank(row):
-                raise TableError(f"row {number} has {counted(len(row.cells), 'cell')} where the first has {self.width}")
+                raise TableError(
+                    f"line {row.line} has {counted(len(row.cells), 'cell')} where the first has {self.width}"
+                )
             yield row
             record = next(self._records, None)
             if record is None:
                 return
             row = self._cut(record)
-            number += 1
 
     def is_blank(self, row: Row) -> bool:
         """Whether there is nothing in a line, which is then no row of a table with several columns."""
@@ -99,7 +110,7 @@ class TextStream:
         row, *others = split_lines(record.text, self.delimiter, record.line)
         if others:  # lines were joined for a quote that is none: no row may get lost
             raise TableError(f"line {record.line} has a quote that is not closed")
-        return Row(*row)
+        return Row(*row, record.line)
 
 
 class _Record(NamedTuple):
@@ -148,6 +159,8 @@ def _lines(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 def _decoded(line: bytes) -> str:
+    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise TableError("it is UTF-16, and only UTF-8 goes row by row; save it as UTF-8, or leave out --online")
     if b"\x00" in line:
         raise TableError("it is not a text file")
     try:

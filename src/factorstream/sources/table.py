@@ -19,6 +19,7 @@ __all__ = [
     "Stray",
     "Table",
     "TableError",
+    "Unread",
     "as_number",
     "encode",
     "overlaid",
@@ -78,6 +79,20 @@ class Stray(NamedTuple):
     """Of the first of them in the file, counted from 1."""
 
 
+class Unread(NamedTuple):
+    """A column of numbers that are not written as numbers are read here: 3,14 or 1,200.50 or 5%."""
+
+    column: str
+    text: str
+    """What one of its cells says."""
+    line: int
+    """Of this cell in the file, counted from 1."""
+    plain: str
+    """How to write it."""
+    decimal_comma: bool
+    """Whether it has a decimal comma. Then 1.200 in other columns may mean 1200, and would be misread."""
+
+
 class Table(Protocol):
     """What a file holds."""
 
@@ -89,12 +104,12 @@ class Table(Protocol):
     """Positions of the columns that hold finite numbers and gaps, and at least one number."""
     numbers: Array
     """Their values (n_rows, len(numeric)), NaN in the gaps."""
-    header_of_numbers: bool
-    """Whether the names are all numbers, so that they may well be a row of data."""
+    first_line: str
+    """A sentence where the first line of a text was taken as names or as data and could be the other; else empty."""
     strays: Sequence[Stray]
     """Texts without which another column would hold numbers; none in formats that give every column a type."""
-    decimal_commas: Sequence[str]
-    """Columns that would hold numbers if their commas were points; none in such formats either."""
+    unread: Sequence[Unread]
+    """Columns of numbers that are written in other ways; none in such formats either."""
 
     def gaps(self, column: int) -> int:
         """How many values of any column, numbers or not, are missing."""
@@ -119,8 +134,8 @@ class ReadOptions(NamedTuple):
     """Of the file's name, in lower case with its dot."""
     delimiter: str | None = None
     """Between the cells of a text; None: found from its first lines."""
-    header: bool = True
-    """Whether the first line of a text holds the names of the columns."""
+    header: bool | None = None
+    """Whether the first line of a text holds the names of the columns; None: found from the first two lines."""
     missing: tuple[str, ...] = ()
     """More texts and numbers that mark a gap. In `Table.numbers` the numbers are taken out for every format; a format
     needs them only where they change what it does otherwise."""

@@ -31,6 +31,7 @@ __all__ = [
     "is_packed",
     "open_lines",
     "read_table",
+    "refuse_other_kinds",
 ]
 
 STANDARD = Path("-")
@@ -42,6 +43,13 @@ FORMATS = (
     npy.FORMAT,
     parquet.FORMAT,
 )
+OTHER_KINDS = frozenset(
+    [
+        *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers", ".json", ".feather", ".arrow", ".orc", ".npz", ".mat"),
+        *(".h5", ".hdf5", ".nc", ".sqlite", ".db", ".sav", ".dta", ".rds", ".pkl", ".pickle", ".zip", ".html", ".pdf"),
+    ]
+)
+"""Endings of files that are no text, or no table of cells, and would otherwise be taken as such."""
 TEXT = delimited.FORMAT
 """What a file holds whose ending no other format has."""
 
@@ -56,7 +64,24 @@ def format_of(path: Path) -> Format:
     return next((known for known in FORMATS if ending in known.endings), TEXT)
 
 
-def read_table(path: Path, delimiter: str | None = None, header: bool = True, missing: tuple[str, ...] = ()) -> Table:
+def refuse_other_kinds(path: Path) -> None:
+    """Raise a sentence for a file whose ending promises a kind that is neither read nor written.
+
+    >>> refuse_other_kinds(Path("sales.xlsx"))
+    Traceback (most recent call last):
+    factorstream.sources.table.TableError: sales.xlsx has the ending .xlsx, which is neither read nor written; ...
+    """
+    ending = ending_of(path)
+    if ending in OTHER_KINDS:
+        raise TableError(
+            f"{path} has the ending {ending}, which is neither read nor written; save the table as CSV (in a "
+            "spreadsheet: Save As, CSV UTF-8), or name a .csv, .tsv, .parquet or .npy file."
+        )
+
+
+def read_table(
+    path: Path, delimiter: str | None = None, header: bool | None = None, missing: tuple[str, ...] = ()
+) -> Table:
     """Read a table from a file: text (CSV and the like), Parquet or NumPy's ``.npy``, each packed by gzip or not.
 
     Parameters
@@ -65,8 +90,9 @@ def read_table(path: Path, delimiter: str | None = None, header: bool = True, mi
         The file; ``Path("-")`` is standard input, which is text. Its ending says what it holds.
     delimiter : str, default=None
         Between the cells of a text. By default a tab in ``.tsv`` and ``.tab``, else found from the first lines.
-    header : bool, default=True
-        Whether the first line of a text holds the names of the columns.
+    header : bool, default=None
+        Whether the first line of a text holds the names of the columns. By default it does, unless all its cells are
+        numbers, dates or gaps; ``table.first_line`` says what was assumed where it could be otherwise.
     missing : tuple of str, default=()
         Texts and numbers that mark a gap besides those that always do.
 
@@ -93,6 +119,7 @@ def read_table(path: Path, delimiter: str | None = None, header: bool = True, mi
     array([[21.5,  nan],
            [ nan,  3. ]])
     """
+    refuse_other_kinds(path)
     where = "Standard input" if path == STANDARD else str(path)
     with _named_problems(path):
         raw = sys.stdin.buffer.read() if path == STANDARD else path.read_bytes()
@@ -114,6 +141,7 @@ def open_lines(path: Path) -> Iterator[Iterable[bytes]]:
     if path == STANDARD:
         yield sys.stdin.buffer
         return
+    refuse_other_kinds(path)
     if format_of(path) != TEXT:
         raise TableError(f"{path} is not text, and only text goes row by row; leave out --online.")
     with ExitStack() as stack:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .date_forms import read_dates, rendered
 from .table import Array, Table, TableError
 
-__all__ = ["Timeline", "counted_on", "counting_columns", "refuse_newest_first", "timeline"]
+__all__ = [
+    "Timeline",
+    "counted_on",
+    "counting_columns",
+    "few_dates",
+    "refuse_newest_first",
+    "regular_dates",
+    "timeline",
+]
 
 LEAST_ROWS = 3
 """Rows that show a step: two can have any."""
@@ -22,13 +30,9 @@ MOST_LEFT_OUT = 10
 """Steps left out per row, from which on a column is not taken as regular. Not tuned; it keeps a single date of long ago
 from filling the memory with empty rows."""
 
-_FORMS = (
-    "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ",
-    "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m", "%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S",
-    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S",
-    "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S",
-)  # fmt: skip
-"""How dates are written. The day comes before the month where all rows can be read both ways."""
+
+DAY_NUMBERS = "%Y%m%d"
+"""How days are written as whole numbers: 20241231."""
 
 
 class _Step(Protocol):
@@ -108,10 +112,57 @@ class Timeline(NamedTuple):
         out[self.steps] = X
         return out
 
+    def later(self, steps: int) -> list[Any]:
+        """The values of the steps after the last row, as numbers or dates."""
+        return [self.step.moved(self.first, int(self.steps[-1]) + k) for k in range(1, steps + 1)]
+
     def after(self, steps: int) -> list[Any]:
         """What the column says in the steps after the last row, in the way of its own cells."""
-        later = [self.step.moved(self.first, int(self.steps[-1]) + k) for k in range(1, steps + 1)]
-        return [_rendered(value, self.form) for value in later] if self.form else later
+        later = self.later(steps)
+        if self.form == DAY_NUMBERS:
+            return [float(rendered(value, self.form)) for value in later]
+        return [rendered(value, self.form) for value in later] if self.form else later
+
+    def steps_after(self, before: Timeline, most: int) -> int | None:
+        """How many steps of a timeline of dates lie between its last row and the first row here; 0: it is not after it.
+
+        None where these are more than ``most``, where this timeline does not go on in the steps of the other, or where
+        one has a time zone and the other has none.
+        """
+        end = int(before.steps[-1])
+        first, last = _plain(self.first), _plain(before.step.moved(before.first, end))
+        if (first.tzinfo is None) != (last.tzinfo is None):
+            return None
+        if first <= last:
+            return 0
+        k = next((k for k in range(1, most + 1) if _plain(before.step.moved(before.first, end + k)) >= first), None)
+        if k is None:
+            return None
+        rows = self.all_steps(int(self.steps[-1]) + 1)
+        expected = (before.step.moved(before.first, end + k + j) for j in range(len(rows)))
+        return k if all(_plain(one) == _plain(two) for one, two in zip(rows, expected, strict=True)) else None
+
+
+def regular_dates(values: Sequence[Any]) -> Timeline | None:
+    """The timeline of dates that go up by equal steps; None where they do not."""
+    return _dates(0, values)
+
+
+def few_dates(table: Table, before: Timeline, most: int) -> Timeline | None:
+    """The column of dates of a table with too few rows to show a step, in the steps of the rows before it.
+
+    Of dates that can be read in two ways it is the one that goes on, at most so many steps later.
+    """
+    found: list[Timeline] = []
+    for j in range(len(table.names)):
+        cells = [] if j in table.numeric or len(table.numbers) >= LEAST_ROWS else table.cells(j)
+        if not cells or any(cell is None for cell in cells):
+            continue
+        for form, times in read_dates(cells) if isinstance(cells[0], str) else [(None, cells)]:
+            if all(isinstance(one, date) for one in times):
+                one = Timeline(j, np.arange(len(times)), times[0], before.step, form)
+                found += [one] if [*map(_plain, one.all_steps(len(times)))] == [*map(_plain, times)] else []
+    return next((one for one in found if one.steps_after(before, most)), found[0] if found else None)
 
 
 def timeline(table: Table) -> Timeline | None:
@@ -127,9 +178,12 @@ def timeline(table: Table) -> Timeline | None:
 
 def refuse_newest_first(table: Table, path: object) -> None:
     """Raise a sentence where a column of dates goes down by equal steps: what needs the order would go backwards."""
-    for j in range(len(table.names)):
-        if j not in table.numeric and _dates(j, table.cells(j)[::-1]) is not None:
-            name = table.names[j]
+    for j, name in enumerate(table.names):
+        if j in table.numeric:
+            found = _day_numbers(j, table.numbers[::-1, table.numeric.index(j)])
+        else:
+            found = _dates(j, table.cells(j)[::-1])
+        if found is not None:
             raise TableError(f"{path} cannot be used: column {name} goes down; sort the rows from oldest to newest.")
 
 
@@ -152,26 +206,42 @@ def _numbers(column: int, given: Array) -> Timeline | None:
     values = given.astype(np.float64)
     if len(values) < LEAST_ROWS or np.isnan(values).any():
         return None
+    if (days := _day_numbers(column, values)) is not None:
+        return days
     step = float(values[-1] - values[0]) / (len(values) - 1)
     if step <= 0.0 or np.abs(np.diff(values) - step).max() > EVEN * step:
         return None
     return Timeline(column, np.arange(len(values)), float(values[0]), _Number(step))
 
 
+def _day_numbers(column: int, values: Array) -> Timeline | None:
+    """A column of days such as 20241231, all between 1900 and 2100."""
+    if (values < 19000101).any() or (values > 21001231).any() or (values % 1 != 0).any():
+        return None
+    try:
+        return _regular(column, [datetime.strptime(f"{value:.0f}", DAY_NUMBERS) for value in values], DAY_NUMBERS)
+    except ValueError:  # there is no such day
+        return None
+
+
 def _dates(column: int, cells: Sequence[Any]) -> Timeline | None:
     """A column of dates whose steps are all multiples of one, in time, months or working days."""
     if len(cells) < LEAST_ROWS or any(cell is None for cell in cells):
         return None
-    form, read = None, list(cells)
     if isinstance(cells[0], str):
-        form, read = next(((form, times) for form in _forms() if (times := _read(cells, form))), (None, []))
-    if not read or not all(isinstance(one, date) and type(one) is type(read[0]) for one in read):
+        readings = read_dates(cells)
+        return next((found for form, times in readings if (found := _regular(column, times, form)) is not None), None)
+    return _regular(column, cells, None)
+
+
+def _regular(column: int, read: Sequence[Any], form: str | None) -> Timeline | None:
+    if not all(isinstance(one, date) and type(one) is type(read[0]) for one in read):
         return None
     plain = [_plain(one) for one in read]
     for steps, step in (_in_months(plain), _in_time(plain)):
         if steps is not None and step is not None:
             found = Timeline(column, steps, read[0], step, form)
-            if found.n_left_out <= MOST_LEFT_OUT * len(cells):
+            if found.n_left_out <= MOST_LEFT_OUT * len(read):
                 return found
     return None
 
@@ -217,34 +287,3 @@ def _counted(ticks: Array) -> tuple[Array | None, int]:
         return None, 0
     size = int(np.gcd.reduce(jumps))
     return (ticks - ticks[0]) // size, size
-
-
-def _forms() -> list[str]:
-    """Ways to write a date, each with leading zeros and, marked by ~, without."""
-    return [mark + form for form in _FORMS for mark in ("", "~")]
-
-
-def _read(cells: Sequence[str], form: str) -> list[datetime] | None:
-    """The dates that texts say in one form; None where one does not, or would not be written again as it is."""
-    found = []
-    for cell in cells:
-        try:
-            time = datetime.strptime(cell, form.removeprefix("~"))
-        except ValueError:
-            return None
-        if _rendered(time, form) != cell:
-            return None
-        found.append(time)
-    return found
-
-
-def _rendered(time: Any, form: str) -> str:
-    """A date as its column writes it.
-
-    >>> _rendered(datetime(2024, 5, 1, 7, 5), "~%m/%d/%Y %H:%M")
-    '5/1/2024 7:05'
-    """
-    text: str = time.strftime(form.removeprefix("~"))
-    if form.startswith("~"):
-        text = re.sub(r"(?<![\d:])0(\d)", r"\1", text)
-    return f"{text[:-2]}:{text[-2:]}" if form.endswith("%z") else text

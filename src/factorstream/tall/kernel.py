@@ -1,7 +1,7 @@
 """Choose compiled loops or NumPy, and call the compiled ones.
 
 Compiled code is used where ``numba`` works (the extra ``fast``) and a call has enough rows to pay for loading it,
-which takes a third of a second once per process, and ten seconds once per installation. The size of the call alone
+which takes a third of a second once per process, and some 20 seconds once per installation. The size of the call alone
 decides, not what was called before. ``FACTORSTREAM_COMPILED=0`` in the environment says never, ``=1`` always.
 """
 
@@ -62,7 +62,7 @@ def import_failure() -> Exception | None:
     global _failure
     if _failure is None:
         try:
-            from . import compiled, compiled_counted_rows, compiled_projecting  # noqa: F401
+            from . import compiled, compiled_counted_rows, compiled_projecting, compiling  # noqa: F401
         except Exception as failure:  # a numba that does not know this NumPy, or finds no place for its cache
             _give_up(failure)
     return _failure

@@ -20,8 +20,8 @@ def test_alarm_fires_on_a_change_and_seldom_before():
         a = Alarm()
         fired = []
         for t, info in enumerate(infos):
-            a, now, _ = watch(a, info, h=10.0)
-            fired += [t] if now else []
+            a, now = watch(a, info, h=10.0)
+            fired += [t] if now.fired else []
         early += sum(t < 400 for t in fired)
         late += any(400 <= t < 440 for t in fired)
     assert early <= 1
@@ -35,6 +35,6 @@ def test_false_alarms_of_gaussian_innovations_come_at_the_rate_asked_for(rate):
     template = filter_rows(make(0, m=5), np.zeros((1, 5)))[1][0]
     alarm, count, h = Alarm(), 0, threshold(rate)
     for chi2 in rng.chisquare(20, 200_000):
-        alarm, fired, _ = watch(alarm, template._replace(n_obs=20, chi2=chi2), h)
-        count += fired
+        alarm, now = watch(alarm, template._replace(n_obs=20, chi2=chi2), h)
+        count += now.fired
     assert 1 / 1.6 < count / 200_000 / rate < 1.6

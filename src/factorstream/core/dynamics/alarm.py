@@ -23,8 +23,8 @@ CLAIM_ROWS = 20
 and 80 the rate of false alarms moves by -2% to +7% and the delay of others by up to 3%
 (``benchmarks/sequence_defaults.py``)."""
 CUT = 4.0
-"""Scores are cut here, so that one score alone, however large, raises no alarm at rates below 1%. Not tuned, and it
-matters: at 3 false alarms are 11% rarer under heavy tails, at 6 3%; delays move by at most 3%
+"""Scores are cut here before they are summed, so that one score alone, however large, raises no alarm at rates below
+1%. Not tuned, and it matters: at 3 false alarms are 11% rarer under heavy tails, at 6 3%; delays move by at most 3%
 (``benchmarks/sequence_defaults.py``)."""
 OVERSHOOT = 1.166
 """2 · 0.583, the mean overshoot of a Gaussian random walk over a boundary (Siegmund 1985, Sequential Analysis)."""
@@ -42,6 +42,15 @@ class Alarm(NamedTuple):
     rows: int = 0
 
 
+class Watched(NamedTuple):
+    """What the rule says of one row: the sums are those compared with the threshold, before they start again."""
+
+    fired: bool
+    score: float
+    up: float
+    down: float
+
+
 def threshold(rate: float, k: float = ALLOWANCE) -> float:
     """h at which a two-sided CUSUM of independent N(0, 1) scores fires `rate` times per row on average.
 
@@ -55,22 +64,25 @@ def threshold(rate: float, k: float = ALLOWANCE) -> float:
     return max(float(brentq(excess, 1e-6, 700.0 / (2 * k))) - OVERSHOOT, 0.0)
 
 
-def watch(a: Alarm, info: Innovation, h: float, k: float = ALLOWANCE) -> tuple[Alarm, bool, float]:
-    """One step of the rule; the sums start again after an alarm. O(1). Returns the score too.
+def watch(a: Alarm, info: Innovation, h: float, k: float = ALLOWANCE) -> tuple[Alarm, Watched]:
+    """One step of the rule; the sums start again after an alarm. O(1).
 
-    u = normal score of chi2 (Wilson-Hilferty), standardised by its own slow mean and variance, which
-    absorb a constant misfit (heavy tails), and cut at ±CUT; up ← max(0, up + u - k), down ← max(0, down - u - k);
-    alarm when either exceeds h. Rows without data leave everything as it is.
+    s = normal score of chi2 (Wilson-Hilferty), standardised by its own slow mean and variance, which
+    absorb a constant misfit (heavy tails); v = s cut at ±CUT; up ← max(0, up + v - k), down ← max(0, down - v - k);
+    alarm when either exceeds h. Rows without data leave everything as it is. What is returned is s, so that rows far
+    off can be told from rows further off.
     """
     if info.n_obs == 0:
-        return a, False, float("nan")
+        return a, Watched(False, float("nan"), a.up, a.down)
     n = info.n_obs
     c = 2.0 / (9.0 * n)
     u = ((max(info.chi2, 0.0) / n) ** (1.0 / 3.0) - (1.0 - c)) / float(np.sqrt(c))
-    v = float(np.clip((u - a.mean) / np.sqrt(a.var), -CUT, CUT))
+    score = (u - a.mean) / float(np.sqrt(a.var))
+    v = float(np.clip(score, -CUT, CUT))
     step = 1.0 / min(a.rows + CLAIM_ROWS, MEMORY)
     mean = a.mean + step * v * float(np.sqrt(a.var))
     var = max(a.var * (1.0 + step * (v * v - 1.0)), LEAST_VAR)
     up, down = max(0.0, a.up + v - k), max(0.0, a.down - v - k)
     fired = max(up, down) > h
-    return Alarm(mean, var, 0.0 if fired else up, 0.0 if fired else down, a.rows + 1), fired, v
+    after = Alarm(mean, var, 0.0 if fired else up, 0.0 if fired else down, a.rows + 1)
+    return after, Watched(fired, score, up, down)

@@ -1,0 +1,91 @@
+"""Between the data of a sequence and the core: what X holds, and answers in its units."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.dynamics.filter import forecast
+from ..core.dynamics.fit import filtered, smoothed, steps
+from ..core.dynamics.model import Answer, Innovation
+from ..core.dynamics.scale import student_factor
+from ..core.dynamics.stream import in_units
+from ..core.linalg import Array
+from ..cores import limited
+from ._absurd import asked
+from ._gaps import warn_of_gaps
+from ._sequence_attributes import SequenceAttributes
+from ._stored_times import restore_table
+from ._times import Table, TableLike, append_times, future_times, split_table
+from ._validation import check_count, check_data, check_size_of, refuse_one_dimension, unchanged_on_error
+
+
+class SequenceReading(SequenceAttributes):
+    """Base of :class:`SequenceAnswers`: reads X, asks the core, and turns what it says into the data's units."""
+
+    def _read(self, X: TableLike, *, reset: bool, after: Table | None = None) -> tuple[Array, Table]:
+        """The numbers of X, and the rest of it, joined to that of the rows before it in a stream."""
+        refuse_one_dimension(X)
+        numbers, table = split_table(X)
+        values = np.asarray(check_data(self, numbers, reset=reset))
+        table = table if after is None else append_times(after, table)
+        warn_of_gaps(table, len(values))
+        return values, table
+
+    def _given(self, X: TableLike) -> tuple[Array, Table]:
+        check_is_fitted(self)
+        return self._read(X, reset=False)
+
+    def _standardised(self, values: Array) -> Array:
+        stream = self.state_.stream
+        with np.errstate(over="ignore"):
+            Z = (values - stream.shift) / stream.scale
+        check_size_of(Z, np.dtype(np.float64))
+        return np.asarray(Z)
+
+    def _ask(self, X: TableLike) -> tuple[Array, Table, Answer]:
+        """X without absurd values, what it was besides its numbers, and what the model says about its entries, in
+        standardised units."""
+        values, table = self._given(X)
+        state = self.state_
+        values = asked(state, values)
+        Z = self._standardised(values)
+        with unchanged_on_error(self), limited():
+            return values, table, (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
+
+    def _innovations(self, values: Array) -> list[Innovation]:
+        """The facts about every row of values as the filter takes it, in the data's units."""
+        Z = self._standardised(values)
+        with unchanged_on_error(self), limited():
+            passed = steps(self.state_.model, Z)
+            return [in_units(innovation, self.state_.stream) for _, _, innovation in passed]
+
+    def _in_units(self, answer: Answer, *, noise: bool = True, held: float = 0.95) -> tuple[Array, Array]:
+        """Predictive mean and standard deviation of every entry, or of its noise-free part; `held`: see `_width`."""
+        state = self.state_
+        shift, scale = state.stream.shift, state.stream.scale
+        var = answer.var + state.model.noise.variance if noise else answer.var
+        var = np.maximum(var, 0.0)  # rounding, where a row is far from everything
+        width = self._width(held)
+        std = np.where(np.isinf(width), np.inf, np.where(np.isinf(width), 1.0, width) * np.sqrt(var))
+        return shift + scale * answer.signal, std
+
+    def _width(self, held: float = 0.95) -> Array:
+        """Factors (m,) that turn standard deviations of standardised features into those that are reported.
+
+        They contain the scale of the data, the calibration, and a factor for few values: Student's quantile over the
+        normal one for intervals of probability ``held``. Normal intervals of the reported deviations then hold it.
+        """
+        state = self.state_
+        return np.asarray(state.interval_scale * student_factor(state.counts, held) * state.stream.scale)
+
+    def _ahead(self, steps: int, held: float = 0.95) -> tuple[Array, Array, Table]:
+        """Means and standard deviations of the rows to come, and what they are besides their numbers; see `_width`."""
+        check_is_fitted(self)
+        check_count("steps", steps)
+        state = self.state_
+        table = future_times(restore_table(state.table), int(steps))
+        shift, scale = state.stream.shift, state.stream.scale
+        mean, var = forecast(state.fitted.now, state.fitted.belief, int(steps))
+        std = state.forecast_scale * student_factor(state.counts, held) * scale * np.sqrt(var)
+        return shift + scale * mean, std, table
