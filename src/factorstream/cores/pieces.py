@@ -95,7 +95,7 @@ def product(A: Array, B: Array, out: Array | None = None, add: bool = False) -> 
     tiles = _tiles(n, m, MULTIPLICATION * k)
     if len(tiles) < FEW and n * m <= SHORT:
         total = sum_of_pieces(lambda some: A[:, some] @ B[some], k, cost)
-        return np.add(result, total, out=result) if add else total
+        return np.add(result, total, out=result) if add else np.asarray(total)
 
     def make(tile: tuple[slice, slice]) -> None:
         rows, columns = tile

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs, dtrttf
 
-from ...cores import each_piece, product
+from ...cores import compiling, each_piece, product
 from ..linalg import is_sparse
-from . import compiled
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -26,10 +25,13 @@ STACKED = 10
 """Up to this q a stack of NumPy inverses (measured: 1 µs each at q=6) beats a LAPACK call per matrix (4 µs)."""
 
 
-MANY, LARGE = 2**24, 64
-"""Stacks from N q³ = MANY on go through compiled loops where q is at most LARGE. The loops take 0.2 to 1.4 times as long
-as LAPACK up to q = 41 and 2.5 times at q = 80, but several threads run them at once, which LAPACK's callers in SciPy do
-not. Rough; speed and rounding only."""
+LOOPS = "factorstream.core.variational.compiled_inverse"
+"""Where the compiled loops are."""
+
+MANY, LARGE, INVERSION = 2**24, 64, 1 / 4
+"""Stacks from N q³ = MANY on go through compiled loops where q is at most LARGE, and cost INVERSION times N q³ in the
+unit of ``cores.pieces``. The loops take a fifth of LAPACK's time at q = 5, 1.4 times as long at q = 41 and 2.5 times at
+q = 80, but several threads run them at once, while SciPy keeps Python's lock. Rough; speed and rounding only."""
 
 
 class Layout(NamedTuple):
@@ -86,7 +88,7 @@ def invert(a: Array, B: Array) -> tuple[Array, Array, Array]:
     N, q = B.shape
     if q == 0:
         return a, np.empty_like(B), np.zeros(N)
-    if N * q**3 >= MANY and q <= LARGE and compiled.applies():
+    if _by_loops(N, q):
         return _invert_compiled(a, B)
     if q <= STACKED:
         return _invert_small(a, B)
@@ -103,6 +105,13 @@ def invert(a: Array, B: Array) -> tuple[Array, Array, Array]:
     return a, solution, -2.0 * np.log(diagonal).sum(axis=1)
 
 
+def _by_loops(N: int, q: int) -> bool:
+    """Whether a stack goes through compiled loops."""
+    wanted = compiling.wanted()
+    large = N * q**3 >= MANY or wanted == "1"
+    return large and q <= LARGE and wanted != "0" and compiling.import_failure(LOOPS) is None
+
+
 def _invert_compiled(a: Array, B: Array) -> tuple[Array, Array, Array]:
     """The same by loops that several threads run at once."""
     from .compiled_inverse import invert as loops
@@ -111,10 +120,9 @@ def _invert_compiled(a: Array, B: Array) -> tuple[Array, Array, Array]:
     solution, logdet, position = np.empty_like(B), np.empty(N), layout(q).position
 
     def some(rows: slice) -> int:
-        return loops(a[rows], B[rows], position, solution[rows], logdet[rows])
+        return int(loops(a[rows], B[rows], position, solution[rows], logdet[rows]))
 
-    failures = each_piece(some, N, N * q**3 / 4)
-    if max(failures) >= 0:
+    if max(each_piece(some, N, INVERSION * N * q**3)) >= 0:
         raise np.linalg.LinAlgError("a matrix of the stack is not positive definite")
     return a, solution, logdet
 

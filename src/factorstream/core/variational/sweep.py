@@ -64,11 +64,11 @@ def _collect(
         weights, more = noise.reweigh(weights, data, b, coef, Z, M, post, s2, place)
         tails = tails + more
         stats = place.each(add_block, stats, data.Y, weights, b, coef, Z)
-        sums = _add_coefficients(sums, coef, unpack(sum_of_rows(Z), q)[:r, :r])
+        sums = _add_coefficients(sums, coef, unpack(_sum_of_rows(Z), q)[:r, :r])
     return stats, sums, tails, weights
 
 
-def sum_of_rows(Z: Array) -> Array:
+def _sum_of_rows(Z: Array) -> Array:
     return np.asarray(sum_of_pieces(lambda some: Z[some].sum(axis=0), len(Z), PASS * Z.size))
 
 
