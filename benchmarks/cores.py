@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -48,6 +49,16 @@ def best(work: Callable[[], Any], runs: int = RUNS) -> float:
         work()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+def in_turns(work: Callable[[], Any], threads: Sequence[int]) -> tuple[float, float]:
+    """The least times on the first and on the last number of threads, which take turns after one run of each."""
+    times: list[list[float]] = [[], []]
+    for _ in range(2 * RUNS + 1):
+        for n, some in zip((threads[0], threads[-1]), times, strict=True):
+            with with_threads(n):
+                some.append(best(work, 1))
+    return min(times[0][1:]), min(times[1][1:])
 
 
 def with_threads(n: int) -> Any:
@@ -137,7 +148,7 @@ def of_sweeps(n: int, m: int) -> Callable[[], float]:
 
 def large(threads: Sequence[int]) -> None:
     """The sizes at which cores should count."""
-    gappy, shared = rows(2 * RUNS, FEATURES, COMPONENTS, GAPS, seed=2), {"covariance": "shared", "scale": False}
+    gappy, shared = rows(COMPONENTS, FEATURES, COMPONENTS, GAPS, seed=2), {"covariance": "shared", "scale": False}
     complete = rows(4 * COMPONENTS, FEATURES, COMPONENTS, seed=3)
     wide = f"{FEATURES} features, r = {COMPONENTS}"
     jobs = {
@@ -174,19 +185,12 @@ def grid(threads: Sequence[int]) -> None:
     print("|---|---:|---:|---:|")
     for n, m, r in GRID:
         gappy, complete = rows(n, m, r, GAPS), rows(n, m, r)
-        jobs: list[Callable[[], Any]] = [
-            lambda r=r, X=gappy: DictionaryFilter(r, random_state=0).fit(X),
-            lambda r=r, X=complete: DictionaryFilter(r, random_state=0).fit(X),
-            lambda r=r, X=gappy: BayesianFactorization(r, max_iter=5, calibrate=False, random_state=0).fit(X),
+        fits: list[Callable[[], Any]] = [
+            partial(DictionaryFilter(r, random_state=0).fit, gappy),
+            partial(DictionaryFilter(r, random_state=0).fit, complete),
+            partial(BayesianFactorization(r, max_iter=5, calibrate=False, random_state=0).fit, gappy),
         ]
-        gains = []
-        for job in jobs:
-            times = []
-            for many in (threads[0], threads[-1]):
-                with with_threads(many):
-                    job()
-                    times.append(best(job))
-            gains.append(times[0] / times[-1])
+        gains = [times[0] / times[1] for times in (in_turns(fit, threads) for fit in fits)]
         print(f"| {n} × {m}, {r} | " + " | ".join(f"{gain:.2f}" for gain in gains) + " |", flush=True)
 
 
@@ -197,10 +201,7 @@ def neighbours(threads: Sequence[int]) -> None:
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(threads[-1])]
     try:
         for n, m, r in GRID:
-            X, times = rows(n, m, r, GAPS), []
-            for many in (threads[0], threads[-1]):
-                with with_threads(many):
-                    times.append(best(lambda X=X, r=r: DictionaryFilter(r, random_state=0).fit(X)))
+            times = in_turns(partial(DictionaryFilter(r, random_state=0).fit, rows(n, m, r, GAPS)), threads)
             print(f"| {n} × {m}, {r} | {times[0]:.3f} | {times[1]:.3f} | {times[1] / times[0]:.2f} |", flush=True)
     finally:
         for process in busy:

@@ -214,7 +214,7 @@ def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior
         total.yy[features] += wy.sum(axis=0)
         total.N[features] += column_count(w)
 
-    each_piece(add, W.shape[1], W.size * (3 * PASS + MULTIPLICATION * coef.X.shape[1]))
+    each_piece(add, W.shape[1], W.size * (PASS + MULTIPLICATION * coef.X.shape[1]))
     return total
 
 
@@ -280,6 +280,19 @@ def expected_square(stats: Statistics, post: Posterior) -> Array:
 
     each_piece(fill, fit.size, 2 * PASS * stats.S.size)
     return np.asarray(stats.yy - 2.0 * np.einsum("mq,mq->m", post.C, stats.H) + fit)
+
+
+def square_by_moments(stats: Statistics, post: Posterior, M: Array, s2: Array) -> Array:
+    """The same from M = ``second_moment(post, s2)``, where the caller has it."""
+    fit, weight = np.empty_like(stats.yy), layout(post.C.shape[1]).weight
+
+    def fill(features: slice) -> None:
+        for b in blocks(features.stop, M.shape[1], CACHE, features.start):
+            fit[b] = (M[b] * stats.S[b]) @ weight
+
+    each_piece(fill, fit.size, PASS * M.size)
+    fit *= s2
+    return np.asarray(stats.yy - 2.0 * np.sum(post.C * stats.H, axis=1) + fit)
 
 
 def information(post: Posterior, prior: FactorPrior, s2: Array, N: Array) -> Statistics:
