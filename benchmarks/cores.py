@@ -26,6 +26,7 @@ import threadpoolctl
 
 from factorstream import BayesianFactorization, DictionaryFilter
 from factorstream.core.variational import fit as variational
+from factorstream.core.variational.sweep import sweep
 from factorstream.cores import PASS, each_piece, limited
 
 from .defaults import Array
@@ -129,7 +130,7 @@ def of_answers(X: Array) -> Callable[[], float]:
 
 def of_sweeps(n: int, m: int) -> Callable[[], float]:
     """Seconds of a variational sweep; the first one, which may load compiled code, does not count."""
-    X, sweep, times = rows(n, m, COMPONENTS, GAPS), variational.sweep, []
+    X, times = rows(n, m, COMPONENTS, GAPS), []
 
     def timed(*arguments: Any) -> Any:
         start = time.perf_counter()

@@ -37,8 +37,8 @@ Not tuned, speed only: beyond some such size BLAS in blocks is quicker (docs/per
 
 
 MANY_CORES = 2**20
-"""Entries of C from which on, with more than two threads, rows with gaps go through NumPy, which divides its passes over
-C among them. On one thread compiled loops take half the time of NumPy. Not tuned; speed and rounding only."""
+"""Entries of C from which on, with more than two threads, rows with gaps go through NumPy, which divides its passes
+over C among them. On one thread compiled loops take half the time of NumPy. Not tuned; speed and rounding only."""
 
 
 @within_limit
