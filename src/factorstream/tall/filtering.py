@@ -11,7 +11,6 @@ from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState, copy_arrays
 from ..core.linalg import Array, SparseRows, gram, is_sparse
 from ..core.place import HERE, Place, Tall
-from ..cores import n_threads
 from ..progress import Step, say_nothing
 from . import kernel
 from .blocks import Blocks
@@ -34,11 +33,6 @@ ONE_BY_ONE, FEW = 50_000, 25
 """Entries and columns of C up to which compiled code takes complete samples one by one, too.
 
 Not tuned, speed only: beyond some such size BLAS in blocks is quicker (docs/performance.md, complete rows)."""
-
-
-MANY_CORES = 2**20
-"""Entries of C from which on, with more than two threads, rows with gaps go through NumPy, which divides its passes
-over C among them. On one thread compiled loops take half the time of NumPy. Not tuned; speed and rounding only."""
 
 
 @within_limit
@@ -161,6 +155,5 @@ def _engine(place: Place, C: Tall, model: FilterModel, X: Rows, part_of: int, bl
         return compiled, max(block_size, min(REFRESH, ONE_BY_ONE // m))
     if place is not HERE or narrow:
         return by_numpy if n == 1 else Blocks(place, model, lambda: by_numpy), block_size
-    divided_by_numpy = m * model.q >= MANY_CORES and n_threads() > 2
-    singles = cache(lambda: compiled if not divided_by_numpy and kernel.applies(model, part_of, m) else by_numpy)
+    singles = cache(lambda: compiled if kernel.applies(model, part_of, m) else by_numpy)
     return Blocks(place, model, singles), block_size
