@@ -10,6 +10,8 @@ import pytest
 
 from factorstream import DictionaryFilter
 
+pytestmark = pytest.mark.one_thread(reason="each has temporaries of its own, as many as work at the moment")
+
 pytestmark = pytest.mark.here(reason="another place keeps copies of its own")
 
 M, R, B = 20_000, 10, 32
