@@ -24,8 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--place",
         choices=["here", "split", "threads"],
         default="here",
-        help="where the features of NumPy and SciPy rows are kept: split is tests/split_place.py, threads cuts all work, "
-        "however little, into pieces for three threads",
+        help="where the features of NumPy and SciPy rows are kept: split is tests/split_place.py; "
+        "threads cuts all work, however little, into pieces for three threads",
     )
 
 
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def _place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    """With ``--place split``, every filter of NumPy or SciPy rows starts there; with ``threads``, three of them work."""
+    """With ``--place split``, every filter of NumPy or SciPy rows starts there; ``threads``: three work at everything."""
     place = request.config.getoption("place")
     if place == "split":
         from factorstream.tall.places import using
