@@ -244,11 +244,15 @@ def test_strange_rows_are_found_with_any_number_of_components(monkeypatch, capsy
     monkeypatch.setattr(strange_rows, "COMPONENTS", (1, 5))
     monkeypatch.setattr(strange_rows, "SEEDS", 2)
     strange_rows.main()
-    _, *lines = capsys.readouterr().out.splitlines()
-    assert [int(line.split()[0]) for line in lines] == [1, 5]
-    for line in lines:
-        mean, least, greatest = map(float, line.split()[1:])
-        assert 0.7 < least <= mean <= greatest < 1.0
+    _, *lines = (line.split() for line in capsys.readouterr().out.splitlines())
+    complete, with_gaps = lines[:2], lines[3:]
+    for part in (complete, with_gaps):
+        assert [int(line[0]) for line in part] == [1, 5]
+        for line in part:
+            mean, least, greatest = map(float, line[1:4])
+            assert 0.7 < least <= mean <= greatest < 1.0
+    assert all(line[1] == line[4] for line in complete)  # densities rank rows without gaps in the same way
+    assert all(float(line[1]) > float(line[4]) + 0.05 for line in with_gaps)
 
 
 def test_a_feature_that_comes_late_is_learned(capsys):

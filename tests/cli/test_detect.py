@@ -20,12 +20,13 @@ def test_the_strangest_rows_as_text(capsys, tmp_path):
     code, out, err = say(capsys, "detect", source, "-n", 4)
     assert code == 0
     names, *found = csv.reader(io.StringIO(out))
-    assert names == ["line", "score", "columns"]
-    assert found[0][0] == "72"
-    assert found[0][2].startswith("a (+")
-    scores = [float(row[1]) for row in found]
+    assert names == ["line", "id", "score", "columns"]
+    assert found[0][:2] == ["72", "00071"]
+    assert found[0][3].startswith("a (+")
+    scores = [float(row[2]) for row in found]
     assert scores == sorted(scores, reverse=True)
     assert "Scored 120 rows by a DictionaryFilter." in err
+    assert "Columns without numbers were left out: id, date, comment." in err
     code, out, _ = say(capsys, "detect", source, "-n", 4, "-o", tmp_path / "strange.tsv")
     assert (code, out) == (0, "")
     header, every = read(tmp_path / "strange.tsv", "\t")  # all rows, the strangest first
@@ -43,7 +44,7 @@ def test_a_table_for_people_on_a_terminal(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "rich", None)
     monkeypatch.setitem(sys.modules, "rich.console", None)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert say(capsys, "detect", source, "-n", 2, "-q")[1].startswith("line,score,columns\n")
+    assert say(capsys, "detect", source, "-n", 2, "-q")[1].startswith("line,id,score,columns\n")
 
 
 def test_names_on_a_terminal_are_no_markup(capsys, monkeypatch):
@@ -79,6 +80,8 @@ def test_time_steps_learned_from_one_file_and_watched_in_another(capsys, tmp_pat
         (["--robust"], "--robust is for --sequence"),
         (["--top", "none"], "'none' is not a whole number"),
         (["--plot", "p.doc"], "p.doc has no ending of a picture"),
+        (["-o", "x.npy"], "x.npy has the ending .npy; name a .csv or .tsv file"),
+        (["-o", "x.parquet.gz"], "x.parquet.gz has the ending .parquet; name a .csv or .tsv file"),
         (["-o", "nowhere/x.csv"], "The folder nowhere does not exist"),
         (["--save", "."], ". is a folder; --save needs a file."),
     ],

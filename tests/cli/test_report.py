@@ -96,7 +96,7 @@ def test_components(capsys, tmp_path, monkeypatch):
     np.testing.assert_allclose(known["variance"] / 4, explained, rtol=1e-3)
     assert say(capsys, "detect", "x.csv", "-q", "-n", 3, "-o", "z.csv", "--report", "d.html")[0] == 0
     exec(code_of((tmp_path / "d.html").read_text()), known)
-    np.testing.assert_allclose(np.sort(known["score"])[::-1], np.genfromtxt("z.csv", delimiter=",")[1:, 1], atol=6e-4)
+    np.testing.assert_allclose(np.sort(known["score"])[::-1], np.genfromtxt("z.csv", delimiter=",")[1:, 2], atol=6e-4)
 
 
 def test_rows_are_counted_as_in_the_file(capsys, tmp_path, monkeypatch):

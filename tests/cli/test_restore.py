@@ -288,6 +288,7 @@ def test_programs_and_reports_never_get_nan(capsys, tmp_path, photograph):
         (["in.png", "-o", "out.png", "--value", "0", "--mask", "in.png"], "give one of them"),
         (["in.png", "-o", "out.png", "--mask", "small.png"], "give one entry for every pixel"),
         (["in.png", "-o", "out.png", "--value", "1,2"], "one for each channel"),
+        (["in.png", "-o", "out.png", "--value", "1,2,300"], "8 bits hold whole numbers from 0 to 255"),
         (["in.png", "-o", "out.png", "--value", "0", "--std", "std.png"], "--std writes a .npy file"),
         (["empty", "-o", "out", "--value", "0"], "has no picture in it"),
     ],

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.datasets import load_sample_image
 
 from factorstream.images import restore_frames, restore_picture
 from factorstream.images._pixels import read_stack
@@ -94,6 +98,9 @@ def test_what_was_transparent_is_opaque(rng):
         (np.ones((3, 3), dtype=bool), None, "Pixels are numbers"),
         (np.ones((3, 3)), np.ones((2, 3), dtype=bool), "The mask has shape"),
         (np.ones((3, 3, 3)), (1, 2), "one for each channel"),
+        (np.ones((3, 3, 3), dtype=np.uint8), (1, 2, 300), "8 bits hold whole numbers from 0 to 255"),
+        (np.ones((3, 3), dtype=np.uint8), 0.5, "No pixel can have the value 0.5"),
+        (np.ones((3, 3), dtype=np.int16), -40000, "16 bits hold whole numbers from -32768 to 32767"),
         (np.ones((3, 3)), "alpha", "last of 2 or 4 channels"),
         (np.ones((3, 3)), 1, "nothing to learn from"),
     ],
@@ -118,6 +125,24 @@ def test_a_value_that_no_pixel_has_is_said():
     with pytest.warns(UserWarning, match=r"No pixel has the value \[255, 0, 254\] that marks damage"):
         restored = restore_picture(picture, (255, 0, 254))
     assert (restored.method, restored.n_filled) == ("none", 0)
+
+
+def test_colours_that_jpeg_has_changed_are_said():
+    """Real compression of a real photograph with a box of one colour."""
+    image = pytest.importorskip("PIL.Image")
+    picture = load_sample_image("flower.jpg")[100:196, 200:296].copy()
+    picture[30:50, 20:50] = (255, 0, 255)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(read_stack(picture, (255, 0, 255), None, single=True).values[0, ..., 0]).sum() == 600
+    file = io.BytesIO()
+    image.fromarray(picture).save(file, "JPEG")
+    changed = np.asarray(image.open(file))
+    equal = int((changed == (255, 0, 255)).all(axis=-1).sum())
+    with pytest.warns(
+        UserWarning, match=rf"\[255, 0, 255\] .* of {equal} pixels, and nearly that of \d+ others.* a mask"
+    ):
+        read_stack(changed, (255, 0, 255), None, single=True)
 
 
 def test_pictures_of_different_sizes_are_refused():

@@ -8,8 +8,8 @@ from sklearn.datasets import load_wine
 
 from cli_problems import series, write
 from factorstream import BayesianFactorization, DictionaryFilter, SequenceFilter
-from factorstream.jobs import detection
-from factorstream.jobs.detection import DetectionSettings, detect_file, table_of
+from factorstream.jobs.detection import DetectionSettings, detect_file, table_of, table_with_alarms
+from factorstream.jobs.strangeness import blamed_in_row, row_scores
 from factorstream.sources.table import TableError
 
 
@@ -22,21 +22,41 @@ def wines(tmp_path):
     return write(tmp_path / "wine.csv", ["name", *(f"x{j}" for j in range(13))], rows), X
 
 
-def test_rows_are_scored_by_their_density_and_columns_by_what_the_others_expect(wines):
+def test_rows_are_ranked_by_their_scores_and_called_by_their_names(wines):
     path, X = wines
     found = detect_file(path, DetectionSettings(top=5, seed=3))
     twin = DictionaryFilter(5, random_state=3).fit(X)
-    density = twin.score_samples(X) / 13
-    assert [one.row for one in found.rows] == np.argsort(density)[:5].tolist()
+    assert [one.row for one in found.rows] == np.argsort(twin.score_samples(X))[:5].tolist()  # no gaps
     for one in found.rows:
-        assert one.place == one.row + 2
-        assert one.score == pytest.approx(-density[one.row])
-        hidden = np.where(np.eye(13, dtype=bool), np.nan, X[one.row])
-        filled, std = twin.impute(hidden, return_std=True)
-        away = (X[one.row] - filled.diagonal()) / std.diagonal()
-        far = [int(j) for j in np.argsort(-np.abs(away))[:3] if abs(away[j]) >= 2]
-        assert [name for name, _ in one.blame] == [f"x{j}" for j in far]
-        np.testing.assert_allclose([value for _, value in one.blame], away[far])
+        assert (one.place, one.called) == (one.row + 2, f"w{one.row}")
+        assert one.score == pytest.approx(row_scores(twin, X)[one.row])
+        blame = blamed_in_row(twin, X[one.row])
+        assert [name for name, _ in one.blame] == [f"x{j}" for j, _ in blame]
+        assert [away for _, away in one.blame] == pytest.approx([away for _, away in blame], rel=1e-4)  # six digits
+    assert [column.name for column in table_of(found)] == ["line", "name", "score", "columns"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "called"),
+    [
+        (["red", "blue", "red"], ["", "", ""]),  # not all different
+        (["u", "", "w"], ["", "", ""]),
+        (["u", "v", "w"], ["u", "v", "w"]),
+    ],
+)
+def test_what_rows_are_called(tmp_path, columns, called):
+    lines = [f"{text},{x},{y}" for text, x, y in zip(columns, (1.5, 2, 9), (4, 2.5, 1), strict=True)]
+    (tmp_path / "x.csv").write_text("\n".join(["what,a,b", *lines]))
+    found = detect_file(tmp_path / "x.csv", DetectionSettings(top=3))
+    assert [one.called for one in sorted(found.rows)] == called
+
+
+def test_rows_with_dates_may_be_called_by_numbers(tmp_path):
+    lines = [f"2024-05-{k + 1:02d},{700 + k},{k % 3},{k % 4}" for k in range(12)]
+    (tmp_path / "x.csv").write_text("\n".join(["day,no,a,b", *lines]))
+    found = detect_file(tmp_path / "x.csv", DetectionSettings(top=12))
+    assert [column.name for column in table_of(found)] == ["line", "day", "no", "score", "columns"]
+    assert [one.called for one in sorted(found.rows)] == [str(700 + k) for k in range(12)]
 
 
 def test_a_row_that_was_spoiled_is_among_the_strangest(wines):
@@ -84,15 +104,10 @@ def test_alarms_are_counted_wherever_they_are(tmp_path):
     np.testing.assert_array_equal([one.row for one in found.alarms], np.flatnonzero(model.alarms(X).fired))
     assert found.alarms
     assert len(found.rows) == 1
-
-
-def test_wide_rows_hide_several_entries_at_a_time(monkeypatch, wines):
-    path, _ = wines
-    alone = detect_file(path, DetectionSettings(top=1)).rows[0]
-    monkeypatch.setattr(detection, "HIDDEN_ALONE", 6)
-    together = detect_file(path, DetectionSettings(top=1)).rows[0]
-    assert together.row == alone.row
-    assert together.blame[0][0] == alone.blame[0][0]
+    assert all(one.blame[0][0] == "column 2" for one in found.alarms if one.row > 460)
+    table = {column.name: column.values for column in table_with_alarms(found)}
+    assert sorted(place - 1 for place in table["row"]) == sorted({one.row for one in (*found.rows, *found.alarms)})
+    assert all(text for alarm, text in zip(table["alarm"], table["columns"], strict=True) if alarm)
 
 
 def test_rows_without_data_are_never_strange(tmp_path):

@@ -11,7 +11,7 @@ from ._command import Words
 if TYPE_CHECKING:
     from ..jobs.reading import Given
 
-__all__ = ["left_out_counting", "outside", "say_caveats"]
+__all__ = ["left_out_counting", "outside", "say_caveats", "say_without_numbers"]
 
 
 def say_caveats(words: Words, given: Given, *, counting: bool = True, in_time: bool = False) -> None:
@@ -27,6 +27,15 @@ def say_caveats(words: Words, given: Given, *, counting: bool = True, in_time: b
             f"Absurd values, out of all proportion to the others, had no part in the fit: {listed(given.absurd)}; "
             "correct them, or pass --missing=VALUE if they mark gaps."
         )
+
+
+def say_without_numbers(words: Words, given: Given) -> None:
+    """Say which columns were left out because they hold no numbers; that of time is no such column."""
+    table, when = given.table, None if given.when is None else given.when.column
+    known = {*given.counting, *given.unknown}
+    names = [name for j, name in enumerate(table.names) if j not in (*table.numeric, when) and name not in known]
+    if names:
+        words.caveat(f"Columns without numbers were left out: {listed(names)}.")
 
 
 def left_out_counting(columns: Sequence[str]) -> str:

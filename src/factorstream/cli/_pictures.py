@@ -179,16 +179,19 @@ def _restore(words: Words, file: PictureFile, damage: Any, seed: int, prefix: st
     import numpy as np
 
     from ..images import restore_frames, restore_picture
+    from ..images._pixels import marked_by
     from ..jobs.filling import quietly
 
-    pixels = file.pixels
+    pixels, of_colours = file.pixels, None
     if damage is None and file.has_alpha and (pixels[..., -1] == 0).any():
         damage = "alpha"
     elif isinstance(damage, tuple) and file.has_alpha and len(damage) == pixels.shape[-1] - 1:
-        damage = (pixels[..., :-1] == np.array(damage)).all(axis=-1)
+        of_colours = np.array(damage)
     restore = restore_frames if file.is_stack else restore_picture
     try:
         with quietly():
+            if of_colours is not None:
+                damage = marked_by(of_colours, pixels[..., :-1])
             return restore(pixels, damage, random_state=seed, verbose=int(not words.quiet))
     except ValueError as problem:
         raise BadInputError(f"{prefix}{problem}") from None

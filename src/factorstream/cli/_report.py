@@ -27,6 +27,7 @@ __all__ = ["Subject", "check_report", "command_line", "report_option", "write_re
 IMPORTS = {
     "np.": "import numpy as np",
     "principal_axes(": "from factorstream import principal_axes",
+    "row_scores(": "from factorstream.jobs.strangeness import row_scores",
     "take_times(": "from factorstream.jobs.clock import take_times",
 }
 """What the lines of jobs need, by what they use."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..text import counted, listed
-from ._caveats import say_caveats
-from ._command import STANDARD, Words, command
+from ._caveats import say_caveats, say_without_numbers
+from ._command import STANDARD, BadInputError, Words, command
 from ._files import check_output, read_model, save_model, write
 from ._job import JobOptions, job_options
 from ._options import COMPONENTS, FILE, refuse_settings, seed_option, whole_number
@@ -64,10 +64,11 @@ def COMMAND(
     """List the strangest rows of IN, the strangest first, and the columns that make them so.
 
     A row is strange if its values do not go together as those of the other rows do, even where each of them alone is
-    unsuspicious. Its score is minus its log-density per known value. With --sequence a row is compared with what the
-    rows before it let expect: its score is about N(0, 1) while nothing has changed, and alarms are raised where scores
-    stay too high or too low. Beside each column to blame is by how many standard deviations it is off. Lines of a text
-    are counted as editors do, the line of names being the first; rows of other files are counted from 1.
+    unsuspicious. Its score is about N(0, 1) for ordinary rows, whatever their gaps: 3 is one row in 700. With
+    --sequence a row is compared with what the rows before it let expect, and alarms are raised where scores stay too
+    high or too low. Beside each column to blame is by how many standard deviations it is off; of alarms, over the rows
+    that have led to it. Lines of a text are counted as editors do, the line of names being the first; rows of other
+    files are counted from 1. A column of texts that are all different, or one that counts rows, stands beside them.
 
     Learn from rows that you take as ordinary (--save), and look at others (--model), if you can. A model of a sequence
     takes IN as a sequence of its own, whenever its rows were.
@@ -79,6 +80,7 @@ def COMMAND(
     if robust and not sequence:
         raise click.UsageError("--robust is for --sequence; leave it out, or add --sequence")
     check_output(output)
+    _check_text(output)
     options.check()
     words.data_on_stdout = output == STANDARD and not words.as_json
     words.fact(input=str(source))
@@ -106,6 +108,16 @@ def COMMAND(
         write_report_page(words, options.report_path, subject, job=detection_told(found))
 
 
+def _check_text(output: Path) -> None:
+    """Refuse a name that promises another kind of file than text."""
+    from ..sources.tables import TEXT, ending_of, format_of
+
+    if format_of(output) != TEXT:
+        raise BadInputError(
+            f"{output} has the ending {ending_of(output)}; name a .csv or .tsv file, detect writes text."
+        )
+
+
 def _picture(found: Detection) -> Any:
     from ..jobs.pictures import draw_detection
 
@@ -120,7 +132,13 @@ def _tell(words: Words, found: Detection, output: Path, model_path: Path | None)
         alarms=len(found.alarms),
         alarm_places=[{word: one.place, "when": one.when or None} for one in found.alarms],
         strange=[
-            {word: one.place, "when": one.when or None, "score": one.score, "alarm": one.alarm}
+            {
+                word: one.place,
+                "when": one.when or None,
+                "called": one.called or None,
+                "score": one.score,
+                "alarm": one.alarm,
+            }
             | {"columns": dict(one.blame)}
             for one in found.rows
         ],
@@ -131,10 +149,13 @@ def _tell(words: Words, found: Detection, output: Path, model_path: Path | None)
     words.note(f"Scored {counted(found.n_rows, 'row')} {by}{alarms}{wrote}.")
     named = {one.row for one in found.rows}
     rest = [
-        f"{word} {one.place}" + (f" ({one.when})" if one.when else "") for one in found.alarms if one.row not in named
+        f"{word} {one.place}" + (f" ({label})" if (label := one.when or one.called) else "")
+        for one in found.alarms
+        if one.row not in named
     ]
     if rest and output == STANDARD:
         words.note(f"More alarms: {listed(rest)}; -o FILE.csv lists all rows.")
     if found.seen:
         words.caveat("The model was fitted to these very rows: odd rows that a model has seen look less odd.")
     say_caveats(words, given, in_time=found.sums is not None)
+    say_without_numbers(words, given)

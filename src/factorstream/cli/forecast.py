@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..text import counted, listed, without_components
-from ._caveats import say_caveats
+from ._caveats import say_caveats, say_without_numbers
 from ._command import STANDARD, Words, command
 from ._files import check_output, read_model, save_model, write, written_to
 from ._job import JobOptions, job_options
@@ -129,10 +129,4 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
             f"{counted(given.when.n_left_out, 'step')} of column {when} without a row counted as rows without data."
         )
     say_caveats(words, given, counting=False, in_time=True)  # these are continued
-    left_out = [
-        name
-        for j, name in enumerate(given.table.names)
-        if j not in given.table.numeric and name not in given.counting and name != when
-    ]
-    if left_out:
-        words.caveat(f"Columns without numbers were left out: {listed(left_out)}.")
+    say_without_numbers(words, given)

@@ -8,9 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Stack", "read_stack"]
+__all__ = ["Stack", "marked_by", "read_stack"]
 
 Damage = ArrayLike | str | None
+
+NEAR = 8
+"""How far, of 255, the channels of a pixel may be from the colour that marks damage for the pixel to be nearly of it.
+Not tuned; it only decides whether a warning is given."""
 
 
 class Stack(NamedTuple):
@@ -95,10 +99,7 @@ def _mask(damage: NDArray[Any], colours: NDArray[Any], single: bool) -> NDArray[
                 f"The value that marks damage has {damage.size} numbers and a pixel has {colours.shape[-1]}; give one "
                 "number, or one for each channel."
             )
-        marked = (colours == damage).all(axis=-1, keepdims=True)
-        if not marked.any():
-            warnings.warn(f"No pixel has the value {damage.tolist()} that marks damage.", UserWarning, stacklevel=4)
-        return np.broadcast_to(marked, colours.shape)
+        return np.broadcast_to(marked_by(damage, colours, stacklevel=5)[..., None], colours.shape)
     entries, pixels = colours.shape, colours.shape[:-1]
     if damage.shape in (entries, entries[1:]):  # of every picture, or one for all
         return np.broadcast_to(damage != 0, entries)
@@ -106,6 +107,35 @@ def _mask(damage: NDArray[Any], colours: NDArray[Any], single: bool) -> NDArray[
         return np.broadcast_to((damage != 0)[..., None], entries)
     size = colours.shape[1:3] if single else colours.shape[:3]
     raise ValueError(f"The mask has shape {damage.shape} and the pixels {size}; give one entry for every pixel.")
+
+
+def marked_by(value: NDArray[Any], colours: NDArray[Any], stacklevel: int = 2) -> NDArray[np.bool_]:
+    """The pixels (..., without channels) of one value or colour; warns where there are none, or few of many alike."""
+    shown = [f"{one:g}" for one in np.atleast_1d(value).tolist()]
+    text = f"[{', '.join(shown)}]" if value.ndim else shown[0]
+    if colours.dtype.kind in "iu":
+        kind = np.iinfo(colours.dtype)
+        if not ((value >= kind.min) & (value <= kind.max) & (value % 1 == 0)).all():
+            raise ValueError(
+                f"No pixel can have the value {text}: pictures of {kind.bits} bits hold whole numbers from {kind.min} "
+                f"to {kind.max}; give the value that marks damage in these."
+            )
+    marked = np.asarray((colours == value).all(axis=-1))
+    n_marked, n_near = int(np.count_nonzero(marked)), 0
+    if colours.dtype == np.uint8:
+        near = (np.abs(colours - value.astype(np.float32)) <= NEAR).all(axis=-1)
+        n_near = int(np.count_nonzero(near)) - n_marked
+    if n_near > n_marked:
+        warnings.warn(
+            f"The value {text} that marks damage is that of {n_marked} pixels, and nearly that of {n_near} others, "
+            "which are left as they are; if they are damaged too, pass a mask, or a picture that was never a JPEG, "
+            "which changes colours.",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+    elif not n_marked:
+        warnings.warn(f"No pixel has the value {text} that marks damage.", UserWarning, stacklevel=stacklevel)
+    return marked
 
 
 def _with_channels(whole: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -86,7 +86,8 @@ def restore_picture(
     damage : array of bool, number, colour or "alpha", optional
         What is damaged besides NaN: a mask of shape (height, width), or of the picture's shape, that is not 0 where a
         pixel is damaged; the value (or one value per channel) that marks damaged pixels; or "alpha", pixels whose
-        alpha, the last channel, is 0, and which come back opaque. A warning says so if no pixel has the value.
+        alpha, the last channel, is 0, and which come back opaque. A warning says so if no pixel has the value, or if
+        many nearly have it, as in a JPEG, which changes colours.
     limits : (low, high), optional
         What a pixel may be; fills are clipped to it. By default all that uint8 or uint16 can hold; for other types 0 to
         1 if all known pixels are in there, otherwise their range.

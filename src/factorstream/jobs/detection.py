@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,20 +17,14 @@ from ..sources.timeline import refuse_newest_first
 from .filling import quietly
 from .places import Places, places_of
 from .reading import FITTING, MOST_STATES, Given, Reading, Steps, named, read_given
+from .strangeness import Blame, blamed_for_alarm, blamed_in_row, blamed_in_step, row_scores
 
-__all__ = ["Detection", "DetectionSettings", "Strange", "detect_file", "ranking_of", "table_of"]
+__all__ = ["Detection", "DetectionSettings", "Strange", "detect_file", "ranking_of", "table_of", "table_with_alarms"]
 
 COMPONENTS = 5
 """Most components of a model of rows, unless given, and never more than half the columns. Not tuned, and not the best
 for every table: ``benchmarks/strange_rows.py`` finds malignant rows among benign ones of the breast cancer data with an
 area under the curve of 0.894 (1 component), 0.909 (5) and 0.932 (10), where single draws differ by 0.08."""
-BLAMED = 3
-"""Columns named for each row. Not tuned: what fits in a line."""
-LEAST_AWAY = 2.0
-"""Standard deviations from which on a column is named: one entry in twenty of an ordinary row lies as far off."""
-HIDDEN_ALONE = 200
-"""Most entries of a row that are hidden one by one; of wider rows several are hidden together. Not tuned: it bounds
-time and memory, and the entries that stay say what is needed."""
 
 
 class DetectionSettings(NamedTuple):
@@ -58,13 +52,17 @@ class Strange(NamedTuple):
     """Where it is in the file: the number of a line or row, see `Detection.places`."""
     when: str
     """What the column of time says; empty where there is none."""
+    called: str
+    """What the file calls the row, see `Detection.call`; empty where no column does."""
     score: float
-    """How strange it is. Of rows: minus their log-density per known value. Of time steps: the normal score of how far
-    the row is from its forecast, under the model about N(0, 1); infinite where a value is out of all proportion."""
+    """How strange it is: the normal score of how far the row is from what is expected of it, by its columns and, of
+    time steps, by the rows before it. About N(0, 1) for ordinary rows, whatever their gaps; infinite where a value of a
+    time step is out of all proportion."""
     alarm: bool
     """Of time steps: whether an alarm was raised here."""
     blame: list[tuple[str, float]]
-    """The columns furthest from what is expected of them, and by how many standard deviations."""
+    """The columns furthest from what is expected of them, and by how many standard deviations; of alarms those of the
+    rows that have led to it."""
 
 
 class Detection(NamedTuple):
@@ -79,6 +77,9 @@ class Detection(NamedTuple):
     score: Array
     """Of every row; -inf without data."""
     places: Places
+    call: int | None
+    """The column that says what rows are called, so that people find them: the first one of texts that are all
+    different, or else one that counts the rows; None where there is none."""
     model: Any
     given: Given
     X: Array
@@ -121,25 +122,65 @@ def detect_file(
                 model = _new(X, settings).fit(X)
                 model.verbose = 0
             tell("scoring")
-            found = _time_steps(model, X, at) if in_time else _rows(model, X, settings.top)
+            found = _time_steps(model, X, at) if in_time else _rows(model, X)
+            named_rows = [*np.flatnonzero(found.alarm).tolist(), *found.order[: settings.top].tolist()]
+            blame = {row: found.blame(row) for row in named_rows}
     except ValueError as problem:
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
-    places = places_of(given.table)
-    cells = given.table.cells(given.when.column) if given.when is not None else None
+    call = _calling_column(given)
+    whole = Detection(
+        [], [], found.order, found.score, places_of(given.table), call, model, given, X, at, found.sums, seen
+    )
+    strange = {
+        row: one._replace(alarm=bool(found.alarm[row]), blame=[(given.names[j], away) for j, away in blame[row]])
+        for row, one in zip(blame, _plain(whole, list(blame)), strict=True)
+    }
+    rows = [strange[row] for row in found.order[: settings.top].tolist()]
+    return whole._replace(rows=rows, alarms=[one for _, one in sorted(strange.items()) if one.alarm])
 
-    def strange(row: int) -> Strange:
-        when = "" if cells is None else str(cells[row])
-        blame = _blamed(found.away[row], given.names)
-        return Strange(row, places.numbers[row], when, float(found.score[row]), bool(found.alarm[row]), blame)
 
-    alarms = [strange(row) for row in np.flatnonzero(found.alarm).tolist()]
-    rows = [strange(row) for row in found.order[: settings.top].tolist()]
-    return Detection(rows, alarms, found.order, found.score, places, model, given, X, at, found.sums, seen)
+def _calling_column(given: Given) -> int | None:
+    """Where `Detection.call` is."""
+    table, when = given.table, None if given.when is None else given.when.column
+    for j in range(len(table.names)):
+        if j not in table.numeric and j != when and table.names[j] not in (*given.counting, *given.unknown):
+            cells = table.cells(j)
+            if all(isinstance(cell, str) for cell in cells) and len(set(cells)) == len(cells):
+                return j
+    counting = [j for j, name in enumerate(table.names) if name in given.counting and j != when]
+    return counting[0] if counting else None
+
+
+def _plain(found: Detection, rows: list[int]) -> list[Strange]:
+    """Rows with all that is known without a look at their columns, and without alarms."""
+    given = found.given
+    when, called = (
+        None if column is None else given.table.cells(column)
+        for column in (None if given.when is None else given.when.column, found.call)
+    )
+    return [
+        Strange(
+            row,
+            found.places.numbers[row],
+            "" if when is None else str(when[row]),
+            "" if called is None else str(called[row]),
+            float(found.score[row]),
+            alarm=False,
+            blame=[],
+        )
+        for row in rows
+    ]
 
 
 def table_of(detection: Detection) -> list[NewColumn]:
-    """The strange rows as a table: place, time, score, alarms of time steps, and columns to blame."""
+    """The strange rows as a table: place, time, name, score, alarms of time steps, and columns to blame."""
     return _table(detection, detection.rows)
+
+
+def table_with_alarms(detection: Detection) -> list[NewColumn]:
+    """The strange rows as such a table, and after them the other rows with an alarm."""
+    rows = {one.row: one for one in (*detection.rows, *detection.alarms)}
+    return _table(detection, list(rows.values()))
 
 
 def ranking_of(detection: Detection) -> list[NewColumn]:
@@ -148,21 +189,18 @@ def ranking_of(detection: Detection) -> list[NewColumn]:
     Columns to blame are named for the rows of `table_of` and for alarms.
     """
     known = {one.row: one for one in (*detection.alarms, *detection.rows)}
-    given = detection.given
-    cells = given.table.cells(given.when.column) if given.when is not None else [""] * detection.n_rows
     without_data = np.flatnonzero(np.isneginf(detection.score))
-    every = [
-        known.get(row) or Strange(row, detection.places.numbers[row], str(cells[row]), detection.score[row], False, [])
-        for row in np.append(detection.ranking, without_data).tolist()
-    ]
-    return _table(detection, every)
+    every = np.append(detection.ranking, without_data).tolist()
+    return _table(detection, [known.get(one.row, one) for one in _plain(detection, every)])
 
 
 def _table(detection: Detection, rows: list[Strange]) -> list[NewColumn]:
     columns = [NewColumn(detection.places.word, [float(one.place) for one in rows])]
+    names = detection.given.table.names
     if detection.given.when is not None:
-        name = detection.given.table.names[detection.given.when.column]
-        columns.append(NewColumn(name, [one.when for one in rows]))
+        columns.append(NewColumn(names[detection.given.when.column], [one.when for one in rows]))
+    if detection.call is not None:
+        columns.append(NewColumn(names[detection.call] or "name", [one.called for one in rows]))
     columns.append(NewColumn("score", [_shown(one.score) for one in rows]))
     if isinstance(detection.model, SequenceFilter):
         columns.append(NewColumn("alarm", ["yes" if one.alarm else "" for one in rows]))
@@ -185,8 +223,8 @@ class _Found(NamedTuple):
     alarm: Array
     order: Array
     """Rows with data, the strangest first."""
-    away: Mapping[int, Array]
-    """Of strange rows and alarms, by how many deviations every column is off; 0 where it is missing."""
+    blame: Callable[[int], Blame]
+    """The columns of a row that make it strange, or have raised the alarm."""
     sums: Alarms | None = None
 
 
@@ -199,13 +237,10 @@ def _new(X: Array, settings: DetectionSettings) -> Any:
     return DictionaryFilter(settings.components or half, random_state=settings.seed, verbose=settings.verbose)
 
 
-def _rows(model: Any, X: Array, top: int) -> _Found:
-    n_known = np.count_nonzero(~np.isnan(X), axis=1)
-    density = model.score_samples(X) / np.maximum(n_known, 1)
-    score = np.where(n_known > 0, -density, -np.inf)
-    order = _strangest(score, density)
-    away = {row: _away(model, X[row]) for row in order[:top].tolist()}
-    return _Found(score, np.zeros(len(X), dtype=bool), order, away)
+def _rows(model: Any, X: Array) -> _Found:
+    score = row_scores(model, X)
+    none = np.zeros(len(X), dtype=bool)
+    return _Found(score, none, _strangest(score, -score), lambda row: blamed_in_row(model, X[row]))
 
 
 def _time_steps(model: SequenceFilter, X: Array, at: Array) -> _Found:
@@ -213,29 +248,16 @@ def _time_steps(model: SequenceFilter, X: Array, at: Array) -> _Found:
     n_known = np.maximum(np.count_nonzero(~np.isnan(X), axis=1), 1)
     density = (model.score_samples(X) / n_known)[at]
     score = np.where(np.isnan(alarms.score), -np.inf, alarms.score)[at]
-    away = dict(enumerate(np.asarray(model.deviations(X))[at]))
-    return _Found(score, np.asarray(alarms.fired)[at], _strangest(score, density), away, alarms)
+    away, fired = np.asarray(model.deviations(X)), np.asarray(alarms.fired)
+
+    def blame(row: int) -> Blame:
+        step = int(at[row])
+        return blamed_for_alarm(alarms, away, step) if fired[step] else blamed_in_step(away[step])
+
+    return _Found(score, fired[at], _strangest(score, density), blame, alarms)
 
 
 def _strangest(score: Array, density: Array) -> Array:
     """The rows with data by their scores, the highest first; of equal ones the least likely first."""
     order = np.lexsort((density, -score))
     return np.asarray(order[~np.isneginf(score[order])])
-
-
-def _away(model: Any, row: Array) -> Array:
-    """How far every entry of a row is from what the others say of it, in standard deviations; 0 where it is missing."""
-    known = np.flatnonzero(~np.isnan(row))
-    groups = np.arange(len(known)) % min(len(known), HIDDEN_ALONE)
-    asked = np.tile(row, (int(groups.max()) + 1, 1))
-    asked[groups, known] = np.nan
-    filled, std = model.impute(asked, return_std=True)
-    away = np.zeros(len(row))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        away[known] = (row[known] - filled[groups, known]) / std[groups, known]
-    return np.nan_to_num(away, nan=0.0)
-
-
-def _blamed(away: Array, names: list[str]) -> list[tuple[str, float]]:
-    far = [int(j) for j in np.argsort(-np.abs(away), kind="stable")[:BLAMED] if abs(away[j]) >= LEAST_AWAY]
-    return [(names[j], float(away[j])) for j in far]

@@ -13,7 +13,7 @@ from ..report.page import Block, Charts, Number, Part, Words
 from ..report.tables import Column, Table
 from ..report.words import many, percent
 from ..sources.table import NewColumn
-from .detection import Detection, table_of
+from .detection import Detection, table_with_alarms
 from .factors import Factors
 from .forecasting import Forecast
 from .pictures import draw_detection, draw_factors, draw_rows_to_come
@@ -68,9 +68,14 @@ def detection_told(found: Detection) -> Job:
     )
     caption = f"Line: the score of every row. Red dots: the {n} strangest."
     numbers = [Number(f"{found.n_rows:,}", "rows scored")]
-    done = "Every row has a score: minus its log-density per known value. The higher, the stranger."
-    lines = ["score = -model.score_samples(X) / np.maximum((~np.isnan(X)).sum(axis=1), 1)"]
+    done = (
+        "Every row has a score: how far its values are from what goes together, about N(0, 1) for ordinary rows, "
+        "whatever their gaps. The higher, the stranger."
+    )
+    lines = ["score = row_scores(model, X)"]
+    alarms = ""
     if in_time:
+        alarms = " Rows with an alarm are all in the table, with the columns of the rows that have led to it."
         caption += " Below: two sums of scores, which raise an alarm (red triangles) where one exceeds the threshold."
         numbers.append(Number(f"{len(found.alarms):,}", "alarm" if len(found.alarms) == 1 else "alarms"))
         done = (
@@ -80,13 +85,13 @@ def detection_told(found: Detection) -> Job:
         lines = ["alarms = model.alarms(X)", "score, fired = alarms.score, alarms.fired", "away = model.deviations(X)"]
     blocks: list[Block] = [
         Charts([chart], caption),
-        Words([f"Rows are counted by the {found.places.word}s of the file, from 1."]),
+        Words([f"Rows are counted by the {found.places.word}s of the file, from 1.{alarms}"]),
     ]
     return Job(
         title=f"{many(n, 'strange row')} of {found.n_rows:,} in {{source}}",
         lead="Which rows are unlike the others, which columns make them so, and how well the model knows the table.",
         numbers=numbers,
-        parts=[Part("Strange rows", [*blocks, _table(table_of(found))])],
+        parts=[Part("Strange rows", [*blocks, _table(table_with_alarms(found))])],
         note="Values were hidden to measure this. Where the model knows little of a column, few values of it are "
         "strange.",
         what="entry",

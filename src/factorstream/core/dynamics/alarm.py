@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
+from ..normal_score import normal_score
 from .model import Innovation
 
 ALLOWANCE = 0.5
@@ -74,9 +75,7 @@ def watch(a: Alarm, info: Innovation, h: float, k: float = ALLOWANCE) -> tuple[A
     """
     if info.n_obs == 0:
         return a, Watched(False, float("nan"), a.up, a.down)
-    n = info.n_obs
-    c = 2.0 / (9.0 * n)
-    u = ((max(info.chi2, 0.0) / n) ** (1.0 / 3.0) - (1.0 - c)) / float(np.sqrt(c))
+    u = float(normal_score(max(info.chi2, 0.0), info.n_obs))
     score = (u - a.mean) / float(np.sqrt(a.var))
     v = float(np.clip(score, -CUT, CUT))
     step = 1.0 / min(a.rows + CLAIM_ROWS, MEMORY)
