@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -43,12 +43,27 @@ def test_rows_must_come_after_those_of_the_model(fitted):
     known = days(1, 31)
     assert rows_between(model, X, known, regular_dates([datetime(2024, 2, k) for k in (1, 2, 3)])) == 0
     assert rows_between(model, X, known, regular_dates([datetime(2024, 2, k) for k in (4, 5, 6)])) == 3
-    for other in ([datetime(2024, 2, k, 7) for k in (4, 5, 6)], [datetime(2024, 2, k) for k in (1, 3, 5)]):
-        assert rows_between(model, X, known, regular_dates(other)) is None  # they do not go on in these steps
+    other = [datetime(2024, 2, k, 7) for k in (4, 5, 6)]
+    assert rows_between(model, X, known, regular_dates(other)) is None  # they do not go on in these steps
+    assert rows_between(model, X, known, regular_dates([one.replace(tzinfo=UTC) for one in other])) is None
     fridays = regular_dates([datetime(2024, 1, k) for k in (4, 5, 8, 9, 10, 11, 12)])  # no weekends
     assert rows_between(model, X, fridays, regular_dates([datetime(2024, 1, k) for k in (15, 16, 17)])) == 0
     with pytest.raises(TableError, match=r"begins at 2024-01-31, which is not after .* \(2024-01-31\); pass the rows"):
         rows_between(model, X, known, regular_dates([datetime(2024, 1, 31) + timedelta(days=k) for k in range(3)]))
+    with pytest.raises(TableError, match=r"begins at 2424-02-01, 146,098 steps after .* \(2024-01-31\); fit a new"):
+        rows_between(model, X, known, regular_dates([datetime(2424, 2, k) for k in (1, 2, 3)]))
+
+
+def test_the_form_and_the_name_of_the_dates_are_kept(fitted, tmp_path):
+    pytest.importorskip("pandas")
+    model = copy.deepcopy(fitted[0])
+    when = regular_dates([datetime(2016, 1 + 3 * k, 1) for k in range(4)], "%YQ%q", "t")
+    keep_times(model, when, list("abc"))
+    model.save(tmp_path / "m")
+    again = load(tmp_path / "m")
+    assert again.forecast(1).index.name == "t"
+    known = take_times(again)
+    assert (known.name, known.after(1), len(known.steps)) == ("t", ["2017Q1"], 40)  # of all rows that it has seen
 
 
 def test_without_dates_the_same_rows_are_known_again(fitted):
