@@ -62,6 +62,7 @@ def test_two_digits_of_a_year_may_come_first():
     ((form, times), *_) = read_dates(["24/05/01", "24/05/02"])
     assert [time.year for time in times] == [2001, 2002]
     assert other_order(["24/05/01", "24/05/02"], form) == ("day/month/year", "24/05/01", datetime(2024, 5, 1))
+    assert other_order(["24/05/01", "25/05/01"], form) is None  # days that would be years
     assert [form for form, _ in read_dates(["24/05/31", "24/06/01"])] == ["%d/%m/%y", "%y/%m/%d"]
 
 

@@ -82,6 +82,8 @@ def other_order(cells: Sequence[str], form: str) -> tuple[str, str, datetime] | 
     known = _read(cells, form) or []
     for other in _ORDERS:
         found = _read(cells, form.replace(order, other)) or []
+        if found and "%y/%m/%d" in (order, other) and max(found) - min(found) > max(known) - min(known):
+            continue  # days one after another, which would be years
         for cell, one, two in zip(cells, known, found, strict=False):
             if one != two:
                 return _ORDERS[order], cell, two
