@@ -104,11 +104,15 @@ class StreamFactorization(base.MiniBatchTransformer):
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
-        columns, model = self._columns, copy.copy(self.model)
+        columns, model = self._columns, self.model
+        learned = {} if model is None else dict(vars(model))  # a copy of a model would copy its state, sample by sample
         try:
             yield
         except BaseException:
             self._columns, self.model = columns, model
+            if model is not None:
+                vars(model).clear()
+                vars(model).update(learned)
             raise
 
     def _appearances(self, values: NDArray[Any], names: list[Hashable]) -> Iterator[tuple[int, int, list[Hashable]]]:

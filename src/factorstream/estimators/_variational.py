@@ -42,10 +42,10 @@ from ..core.variational.posterior import (
     required_bytes,
 )
 from ..core.variational.relevance import GivenPrior, LearnedPrior
+from ..cores import limited
 from ..tall.places import place_of, place_to_start
 from ..tall.rows import Rows
 from ..tall.starting import check_range
-from ..tall.threads import limited
 
 
 class VariationalState(NamedTuple):

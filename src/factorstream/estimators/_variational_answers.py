@@ -14,9 +14,9 @@ from ..core.variational.factors import new_weights, normal_variance
 from ..core.variational.packed import unpack
 from ..core.variational.posterior import CoefficientPosterior, Posterior
 from ..core.variational.predictive import draw_entries, log_density, predict, predict_variance
+from ..cores import limited
 from ..tall.places import place_of
 from ..tall.rows import Rows
-from ..tall.threads import limited
 from ._validation import warn_caller
 from ._variational import VariationalState, observe
 
