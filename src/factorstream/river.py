@@ -105,14 +105,13 @@ class StreamFactorization(base.MiniBatchTransformer):
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
         columns, model = self._columns, self.model
-        learned = {} if model is None else dict(vars(model))  # a copy of a model would copy its state, sample by sample
+        learned = {} if model is None else model.__dict__.copy()  # a copy of the model would copy all of its state
         try:
             yield
         except BaseException:
             self._columns, self.model = columns, model
             if model is not None:
-                vars(model).clear()
-                vars(model).update(learned)
+                model.__dict__ = learned
             raise
 
     def _appearances(self, values: NDArray[Any], names: list[Hashable]) -> Iterator[tuple[int, int, list[Hashable]]]:
