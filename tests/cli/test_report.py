@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from cli_problems import code_of, say, series, summary, table, write
+from cli_problems import code_of, read, say, series, summary, table, write
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
@@ -66,6 +66,23 @@ def test_time_steps_to_come_and_strange_ones(capsys, tmp_path, monkeypatch):
     exec(code_of(page), known)
     strangest = np.genfromtxt("z.csv", delimiter=",", names=True)["score"]
     np.testing.assert_allclose(np.sort(known["score"][~np.isnan(known["score"])])[::-1], strangest, atol=6e-4)
+
+
+def test_all_alarms_are_in_the_table_of_a_report(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    series(tmp_path / "x.csv", n=120, missing=0.0)
+    assert say(capsys, "detect", "x.csv", "--sequence", "--components", 3, "--save", "m")[0] == 0
+    lines = (tmp_path / "x.csv").read_text().splitlines()
+    lines[60:] = [line[:17] + "north,9,35,9,35" for line in lines[60:]]
+    (tmp_path / "y.csv").write_text("\n".join(lines))
+    assert say(capsys, "detect", "y.csv", "--model", "m", "-n", 1, "-o", "z.csv", "--report", "d.html")[0] == 0
+    header, rows = read(tmp_path / "z.csv")
+    alarms = [row for row in rows if row[header.index("alarm")]]
+    page = html.unescape((tmp_path / "d.html").read_text())
+    part = page[page.index("Rows with an alarm are all in the table") :]
+    assert len(alarms) > 2
+    for line, when, *_, columns in alarms:
+        assert re.search(rf">{line}<.*?>{when}<.*?>yes<.*?>{re.escape(columns)}<", part, flags=re.DOTALL)
 
 
 def test_a_model_that_is_given_is_the_one_that_is_measured(capsys, tmp_path, monkeypatch):
