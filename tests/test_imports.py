@@ -63,12 +63,21 @@ def test_every_public_name_is_there():
         from factorstream import NoSuchThing  # noqa: F401
 
 
+def test_modules_are_there_without_a_line_of_their_own():
+    pytest.importorskip("matplotlib")
+    code = "import sys, factorstream; assert 'numpy' not in sys.modules\n"
+    code += "print(*(getattr(factorstream, name).__name__ for name in factorstream._PARTS if name != 'river'))\n"
+    code += "factorstream.plot.gaps, factorstream.images.restore_picture, factorstream.metrics.rmse"
+    assert run(code) == [f"factorstream.{name}" for name in factorstream._PARTS if name != "river"]
+    assert set(factorstream._PARTS) <= set(dir(factorstream))
+
+
 def test_type_checkers_are_told_the_same_names():
-    """What is imported for type checkers alone is what `_MODULES` says."""
+    """What is imported for type checkers alone is what `_MODULES` and `_PARTS` say."""
     tree = ast.parse(Path(factorstream.__file__).read_text())
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]
     told = {alias.name: node.module for node in block.body for alias in node.names}
-    assert told == factorstream._MODULES
+    assert told == factorstream._MODULES | dict.fromkeys(factorstream._PARTS)
 
 
 BARE = """
