@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def _place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    """With ``--place split``, every filter of NumPy or SciPy rows starts there; ``threads``: three work at everything."""
+    """With ``--place split``, filters of NumPy or SciPy rows start there; with ``threads``, three share all work."""
     place = request.config.getoption("place")
     if place == "split":
         from factorstream.tall.places import using

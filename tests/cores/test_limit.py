@@ -12,7 +12,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from conftest import low_rank
-from factorstream import DictionaryFilter
+from factorstream import BayesianFactorization, DictionaryFilter
+from factorstream.core.variational import posterior
 from factorstream.cores import limit, limited, n_threads
 from factorstream.estimators import _validation
 from factorstream.tall import rows
@@ -284,3 +285,15 @@ def blas_threads_allowed(wanted):
 def test_the_cores_of_this_process():
     assert 1 <= limit._of_this_process() <= os.cpu_count()
     assert 1 <= limit._cores() <= os.cpu_count()
+
+
+def test_many_short_rows_are_answered_within_the_limit(rng, monkeypatch):
+    X = gappy(rng, n=500, m=6)
+    model = BayesianFactorization(2, max_iter=2, random_state=0).fit(X)
+    seen, invert = [], posterior.invert
+    monkeypatch.setattr(posterior, "invert", lambda *a: (seen.append(max(blas_threads())), invert(*a))[1])
+    with threadpool_limits(2, user_api="blas"):
+        model.impute(X)
+        model.predict_interval(X)
+    assert seen
+    assert set(seen) == {1}
