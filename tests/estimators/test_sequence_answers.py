@@ -9,9 +9,9 @@ from scipy import stats
 import reference_sequences as ref
 from dynamics_problems import changed, linear
 from factorstream import SequenceFilter
-from factorstream.estimators._sequence_answers import Alarms
 from factorstream.core.dynamics.fit import filtered, smoothed
 from factorstream.core.dynamics.scale import student_factor
+from factorstream.estimators._sequence_answers import Alarms
 from factorstream.metrics import rmse
 from sequence_problems import gappy, panel, quick
 

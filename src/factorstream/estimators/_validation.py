@@ -89,7 +89,8 @@ def refuse_no_table(X: Any) -> None:
             f"X is text, {os.fspath(X)!r:.100}, and no table; read a file first, as pandas.read_csv does, and pass "
             "what it holds."
         )
-    if not getattr(getattr(X, "columns", None), "is_unique", True):
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame) and not X.columns.is_unique:
         twice = listed(map(repr, X.columns[X.columns.duplicated()].unique()))
         raise ValueError(f"X has more than one column of the same name ({twice}); give every column a name of its own.")
     _refuse_one_dimension(X)

@@ -32,8 +32,8 @@ METHODS: dict[type, str] = {
     "share.",
     LowRankImputer: "A `LowRankImputer` put all columns into standard units and described every row by {k} that all "
     "rows share.",
-    SequenceFilter: "A `SequenceFilter` took the rows in the order of time and described them by {k} that {change} from "
-    "row to row.",
+    SequenceFilter: "A `SequenceFilter` took the rows in the order of time and described them by {k} that {change} "
+    "from row to row.",
 }
 
 WHO_WAS_ASKED = {
@@ -152,8 +152,8 @@ def how_measured(found: Given, measured: Measured) -> list[str]:
     if line is not None:
         beside += f", a straight line in time by {line:.2f}"
     texts = [
-        f"{many(measured.n, 'observed value')} ({percent(share)}) were hidden at random: {100 * measured.fraction:g}% of "
-        f"every column{runs}. {WHO_WAS_ASKED[measured.refitted]} Nothing was chosen by the outcome.",
+        f"{many(measured.n, 'observed value')} ({percent(share)}) were hidden at random: {100 * measured.fraction:g}% "
+        f"of every column{runs}. {WHO_WAS_ASKED[measured.refitted]} Nothing was chosen by the outcome.",
         f"Fills are off by **{ours:.2f}** standard deviations of their column (root mean square); {beside}.",
     ]
     best = min(error for error in (mean, line) if error is not None)
