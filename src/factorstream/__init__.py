@@ -11,7 +11,6 @@ if TYPE_CHECKING:  # what `_MODULES` and `_PARTS` say, for type checkers and edi
     from . import metrics as metrics
     from . import persist as persist
     from . import plot as plot
-    from . import river as river
     from . import rotation as rotation
     from .baselines.broyden import BroydenFactorization as BroydenFactorization
     from .baselines.masked_nmf import MaskedNMF as MaskedNMF
@@ -40,8 +39,10 @@ _MODULES = {
 }
 """Every public name and the module that is imported when it is first asked for."""
 
-_PARTS = ("datasets", "diagnostics", "images", "masks", "metrics", "persist", "plot", "river", "rotation")
-"""Modules with public names of their own, which are imported when they are first asked for: `factorstream.plot`."""
+_PARTS = ("datasets", "diagnostics", "images", "masks", "metrics", "persist", "plot", "rotation")
+"""Modules with public names of their own, imported when they are first asked for, as in `factorstream.plot.gaps`.
+
+Not `river`, which cannot be imported without its extra: then `help(factorstream)` would fail, as it asks for all."""
 
 __all__ = [*_MODULES]
 
