@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 from .date_forms import other_order, read_dates
@@ -42,8 +42,8 @@ def _doubt(table: Table, when: Timeline) -> list[str]:
     found = None if when.form is None else other_order(cells, when.form)
     if found is None:
         return []
-    cell, other = found
-    return [f"{_named(table, when.column)} was read as day/month/year; if {cell} means {other:%Y-%m-%d}, write it so."]
+    order, cell, other = found
+    return [f"{_named(table, when.column)} was read as {order}; if {cell} means {other:%Y-%m-%d}, write it so."]
 
 
 def _remark(table: Table, j: int) -> str:
@@ -66,9 +66,7 @@ def _remark(table: Table, j: int) -> str:
 
 def _times(known: Sequence[Any]) -> list[Any] | None:
     """The dates that all cells are; None where they are something else."""
-    if all(isinstance(cell, str) for cell in known):
-        return next((times for _, times in read_dates(known)), None)
-    return list(known) if all(isinstance(cell, date) for cell in known) else None
+    return next((times for _, times in read_dates(known)), None)
 
 
 def _why(table: Table, cells: Sequence[Any], times: Sequence[Any]) -> str:
