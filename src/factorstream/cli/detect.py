@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 from ..text import counted, listed
 from ._caveats import say_caveats
 from ._command import STANDARD, Words, command
-from ._files import check_output, read_model, save_model, write
+from ._files import check_table, read_model, save_model, write
 from ._job import JobOptions, job_options
 from ._options import COMPONENTS, FILE, refuse_settings, seed_option, whole_number
 from ._report import Subject, write_report_page
@@ -78,7 +79,7 @@ def COMMAND(
     refuse_settings(model_path, components=components, robust=robust, sequence=sequence)
     if robust and not sequence:
         raise click.UsageError("--robust is for --sequence; leave it out, or add --sequence")
-    check_output(output)
+    check_table(output)
     options.check()
     words.data_on_stdout = output == STANDARD and not words.as_json
     words.fact(input=str(source))
@@ -120,8 +121,8 @@ def _tell(words: Words, found: Detection, output: Path, model_path: Path | None)
         alarms=len(found.alarms),
         alarm_places=[{word: one.place, "when": one.when or None} for one in found.alarms],
         strange=[
-            {word: one.place, "when": one.when or None, "score": one.score, "alarm": one.alarm}
-            | {"columns": dict(one.blame)}
+            {word: one.place, "when": one.when or None, "score": one.score, "infinite": math.isinf(one.score)}
+            | {"alarm": one.alarm, "columns": dict(one.blame)}
             for one in found.rows
         ],
     )

@@ -65,17 +65,17 @@ def format_of(path: Path) -> Format:
 
 
 def refuse_other_kinds(path: Path) -> None:
-    """Raise a sentence for a file whose ending promises a kind that is neither read nor written.
+    """Raise a sentence for a file whose ending promises a kind that is not read.
 
     >>> refuse_other_kinds(Path("sales.xlsx"))
     Traceback (most recent call last):
-    factorstream.sources.table.TableError: sales.xlsx has the ending .xlsx, which is neither read nor written; ...
+    factorstream.sources.table.TableError: sales.xlsx has the ending .xlsx, which is not read; save ...
     """
     ending = ending_of(path)
     if ending in OTHER_KINDS:
         raise TableError(
-            f"{path} has the ending {ending}, which is neither read nor written; save the table as CSV (in a "
-            "spreadsheet: Save As, CSV UTF-8), or name a .csv, .tsv, .parquet or .npy file."
+            f"{path} has the ending {ending}, which is not read; save the table as CSV (in a spreadsheet: Save As, "
+            "CSV UTF-8), or name a .csv, .tsv, .parquet or .npy file."
         )
 
 
