@@ -72,7 +72,7 @@ def test_time_steps_learned_from_one_file_and_watched_in_another(capsys, tmp_pat
     assert next(iter(first["columns"])) == "a"
     assert (isinstance(first["score"], float), first["infinite"]) == (True, False)
     assert picture.read_bytes().startswith(b"\x89PNG")
-    lines[50] = "2024-05-03 01:00,north,1e100,20,20,20"
+    lines[50] = "2024-05-03 01:00,north,1e30,20,20,20"
     (tmp_path / "y.csv").write_text("\n".join(lines))
     first = summary(capsys, "detect", tmp_path / "y.csv", "--model", model, "-n", 1)["strange"][0]
     assert (first["line"], first["score"], first["infinite"]) == (51, None, True)

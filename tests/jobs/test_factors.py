@@ -75,7 +75,10 @@ def test_columns_that_do_not_vary(tmp_path):
 
 
 def test_names_that_could_be_gaps_stay_beside_coefficients(tmp_path):
-    lines = ["code,a,b", *(f"{code},{k * k % 11},{k * k % 7}" for k, code in enumerate(["NA", "none", '"A, B"', "DE"] * 5, 1))]
+    lines = [
+        "code,a,b",
+        *(f"{code},{k * k % 11},{k * k % 7}" for k, code in enumerate(["NA", "none", '"A, B"', "DE"] * 5, 1)),
+    ]
     (tmp_path / "x.csv").write_text("\n".join(lines) + "\n")
     files = factorize_file(tmp_path / "x.csv", FactorSettings(components=1)).files()
     codes = [line.rpartition(",")[0] for line in files["coefficients"].decode().splitlines()[1:5]]

@@ -92,7 +92,8 @@ def read_table(
         Between the cells of a text. By default a tab in ``.tsv`` and ``.tab``, else found from the first lines.
     header : bool, default=None
         Whether the first line of a text holds the names of the columns. By default it does, unless all its cells are
-        numbers, dates or gaps; ``table.first_line`` says what was assumed where it could be otherwise.
+        numbers, dates or gaps like those of the rows below it; ``table.first_line`` says what was assumed where it
+        could be otherwise.
     missing : tuple of str, default=()
         Texts and numbers that mark a gap besides those that always do.
 
