@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from factorstream import DictionaryFilter
+from factorstream.jobs.filling import n_beyond
 from factorstream.jobs.online import OnlineFilling
 from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.stream import TextStream
@@ -47,12 +48,9 @@ def test_blank_lines_stay_and_are_no_rows(text):
     assert filling.counts.filled + filling.counts.left == np.isnan(table.numbers).sum() == 1
 
 
-def test_a_constant_column_is_filled_within_what_was_seen():
-    """Rounding in the last digits is nothing to report."""
-    rows = [b"a,b\n", *(f"{0.1 if k % 7 else ''},{k % 5}\n".encode() for k in range(1, 60))]
-    filling = OnlineFilling(TextStream(rows), level=None, components=1, seed=0)
-    assert len(list(filling.lines())) == 60
-    assert (filling.counts.filled, filling.counts.below, filling.counts.above) == (8, 0, 0)
+def test_rounding_is_not_beyond_what_was_seen():
+    filled, one = np.array([1 - 1e-12, 1 + 1e-12, 0.9, 2.0, 5.0]), np.ones(5)
+    assert n_beyond(filled, np.array([True, True, True, True, False]), one, one) == (1, 1)
 
 
 def test_why_there_are_no_columns_is_said():
