@@ -19,10 +19,12 @@ endif
 OF_THE_FILTER := tests/core/filter tests/tall \
 	$(addprefix tests/estimators/test_, dictionary_filter.py properties.py failed_calls.py bad_input.py) tests/contracts
 OF_THE_FACTORIZATION := tests/estimators/test_bayesian_factorization.py
+OF_THE_THREADS := tests/core/filter tests/core/variational tests/tall \
+	$(addprefix tests/estimators/test_, dictionary_filter.py bayesian_factorization.py)
 # Neighbours among the tests run in the same process, which keeps what they share.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test lint types contract unit long compiled split browser docs site release-check bench format clean
+.PHONY: help demo test lint types contract unit long threads compiled split browser docs site release-check bench format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -57,8 +59,11 @@ $(RECOMPILED): $(READY) $(wildcard src/factorstream/tall/*.py src/factorstream/c
 unit: $(READY) $(RECOMPILED) ## tests and docstring examples
 	$(PYTEST) -m "not long"
 
-long: $(READY) $(RECOMPILED) ## tests marked `long`: pictures, benchmarks, every example of every page
+long: $(READY) $(RECOMPILED) threads ## tests marked `long`: pictures, benchmarks, every example of every page; threads
 	$(PYTEST) -m long
+
+threads: $(READY) ## the tests of filter and factorisation once more, all work in pieces for three threads
+	$(PYTEST) -m "not once and not long" $(OF_THE_THREADS) --place threads
 
 compiled: $(READY) $(RECOMPILED) ## the tests of the filter once more, all rows through compiled code
 	FACTORSTREAM_COMPILED=1 $(PYTEST) -m "not once and not uncompiled" $(OF_THE_FILTER) \

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factorstream import DictionaryFilter
+from factorstream.cores import limited
 from factorstream.estimators import _kept_rows
-from factorstream.tall.threads import limited
 
 Array = NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer
 from factorstream.core.variational.conformal import CalibrationError
-from factorstream.tall.threads import limited
+from factorstream.cores import limited
 
 Array = NDArray[np.float64]
 

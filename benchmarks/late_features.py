@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from factorstream import DictionaryFilter
+from factorstream.cores import limited
 from factorstream.river import StreamFactorization
-from factorstream.tall.threads import limited
 
 from .defaults import Array
 

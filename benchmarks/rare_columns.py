@@ -29,7 +29,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer
-from factorstream.tall.threads import limited
+from factorstream.cores import limited
 
 from . import silent_sensors
 from .defaults import Array, data_sets, held_out_error

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from factorstream import DictionaryFilter
-from factorstream.tall.threads import limited
+from factorstream.cores import limited
 
 from .defaults import Array
 from .peers import PAPER

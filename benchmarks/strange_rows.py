@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
 
 from factorstream import DictionaryFilter
-from factorstream.tall.threads import limited
+from factorstream.cores import limited
 
 MALIGNANT = 20
 COMPONENTS = (1, 3, 5, 10, 15)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn skips its array checks without it, before SciPy loads
 os.environ.setdefault("FACTORSTREAM_COMPILED", "0")  # what a plain installation does; `make compiled` sets it to 1
@@ -11,43 +12,55 @@ import numpy as np
 import pytest
 from sklearn.utils import check_random_state
 
+from factorstream.core.variational import packed
+from factorstream.cores import limited
 from factorstream.estimators import _filter_run
+
+pieces = import_module("factorstream.cores.pieces")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--place",
-        choices=["here", "split"],
+        choices=["here", "split", "threads"],
         default="here",
-        help="where the features of NumPy and SciPy rows are kept; split is tests/split_place.py",
+        help="where the features of NumPy and SciPy rows are kept: split is tests/split_place.py; "
+        "threads cuts all work, however little, into pieces for three threads",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "here(reason): only for features kept in one array of this process")
     config.addinivalue_line("markers", "long: minutes of pictures, benchmarks and pages; `make long` runs them")
+    config.addinivalue_line("markers", "one_thread(reason): only where work is not cut into pieces for threads")
     config.addinivalue_line("markers", "once: long, and no more telling in compiled code or in another place")
     config.addinivalue_line("markers", "uncompiled: of an estimator whose rows never go through compiled code")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("place") == "here":
-        return
-    for item in items:
-        for marker in item.iter_markers("here"):
+    unfit = {"split": "here", "threads": "one_thread"}.get(config.getoption("place"))
+    for item in items if unfit else []:
+        for marker in item.iter_markers(unfit):
             item.add_marker(pytest.mark.skip(reason=f"--place: {marker.kwargs['reason']}"))
 
 
 @pytest.fixture(autouse=True)
-def _place(request: pytest.FixtureRequest):
-    """With ``--place split``, every filter of NumPy or SciPy rows starts there."""
-    if request.config.getoption("place") == "here":
-        yield
-        return
-    from factorstream.tall.places import using
-    from split_place import SPLIT
+def _place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
+    """With ``--place split``, filters of NumPy or SciPy rows start there; with ``threads``, three share all work."""
+    place = request.config.getoption("place")
+    if place == "split":
+        from factorstream.tall.places import using
+        from split_place import SPLIT
 
-    with using(SPLIT):
+        with using(SPLIT):
+            yield
+    elif place == "threads":
+        monkeypatch.setattr(pieces, "PIECE", 64.0)
+        monkeypatch.setattr(packed, "MANY", 0)
+        monkeypatch.setenv("FACTORSTREAM_THREADS", "3")
+        with limited():
+            yield
+    else:
         yield
 
 

@@ -194,3 +194,16 @@ def test_without_river_one_sentence_says_what_to_do():
     code = "import sys; sys.modules['river'] = None\nimport factorstream.river"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert 'pip install "factorstream[river]"' in result.stderr.splitlines()[-1]
+
+
+def test_a_sample_costs_no_copy_of_the_model(monkeypatch):
+    """A copy would encode all records of the stream, and every sample would cost more than the one before."""
+    model = StreamFactorization(1)
+    for number in range(20):
+        model.learn_one({"a": float(number), "b": 2.0 * number})
+    monkeypatch.setattr(type(model.model), "__getstate__", None)
+    model.learn_one({"a": 3.0, "b": 6.0})
+    before = model.model.n_samples_seen_
+    with pytest.raises(ValueError, match="infinite"):
+        model.learn_one({"a": math.inf, "b": 1.0})
+    assert model.model.n_samples_seen_ == before

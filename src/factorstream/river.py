@@ -104,11 +104,14 @@ class StreamFactorization(base.MiniBatchTransformer):
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
-        columns, model = self._columns, copy.copy(self.model)
+        columns, model = self._columns, self.model
+        learned = {} if model is None else model.__dict__.copy()  # a copy of the model would copy all of its state
         try:
             yield
         except BaseException:
             self._columns, self.model = columns, model
+            if model is not None:
+                model.__dict__ = learned
             raise
 
     def _appearances(self, values: NDArray[Any], names: list[Hashable]) -> Iterator[tuple[int, int, list[Hashable]]]:

@@ -16,6 +16,7 @@ from benchmarks.timing import race
 
 from bench_problems import HERE
 from benchmarks import (
+    cores,
     coverage,
     defaults,
     pictures,
@@ -24,7 +25,6 @@ from benchmarks import (
     sequence_runs,
     strange_rows,
     sweeps,
-    threads,
     variational_defaults,
 )
 from factorstream.core.dynamics import choose
@@ -136,14 +136,24 @@ def test_changes_of_the_sequence_model_are_printed(monkeypatch, capsys):
         sequence_defaults.main(["--only", "NO_SUCH_CONSTANT"])
 
 
-def test_passes_beside_busy_neighbours_are_timed(monkeypatch, capsys):
-    assert threads.seconds(1, 1, 20, 2) > 0.0
-    monkeypatch.setattr(threads, "SIZES", ((20, 2),))
-    monkeypatch.setattr(threads, "seconds", lambda threads, neighbours, m, r: 0.5 * threads)
-    threads.main()
+def test_what_cores_give_is_printed(monkeypatch, capsys):
+    small = {
+        "FEATURES": 500,
+        "COMPONENTS": 3,
+        "SAMPLES": 60,
+        "COLUMNS": 40,
+        "SQUARE": 100,
+        "GRID": ((30, 8, 2),),
+        "RUNS": 2,
+    }
+    for name, value in small.items():
+        monkeypatch.setattr(cores, name, value)
+    cores.main(["--threads", "1", "2"])
     told = capsys.readouterr().out
-    assert "one pass over 300 × 20, r = 2" in told
-    assert told.count("busy neighbours:") == 3
+    for words in ("rows with gaps, 500 features, r = 3 |", "variational sweep, 60 × 40", "## grid", "## neighbours"):
+        assert words in told
+    assert told.count("| 30 × 8, 2 |") == 2
+    assert "nan" not in told
 
 
 def test_coverage_is_measured_and_printed(monkeypatch, capsys):

@@ -232,7 +232,7 @@ def test_a_stream_is_calibrated_on_the_rows_that_it_starts_from(rng):
 def test_memory_of_a_fit_does_not_grow_with_the_samples(rng):
     """But for a few arrays of the data's size: moments of all samples would be eight of them."""
     peaks, sizes = [], []
-    for n in (20_000, 32_000):  # both fill the blocks of fixed size
+    for n in (24_000, 36_000):  # both fill four or more blocks of 6,000 rows
         X = low_rank(rng, n, 30, 3)
         tracemalloc.start()
         factorization(20, max_iter=2).fit(X)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_sample_image
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from factorstream.images import restore_frames, restore_picture
+from factorstream.images import _restore, restore_frames, restore_picture
+from factorstream.images._interpolation import within_frames
 
 pytestmark = pytest.mark.long  # photographs, each restored in several ways
 
@@ -180,3 +182,19 @@ def test_known_pixels_have_no_deviation_where_nothing_could_be_hidden():
     assert restored.errors == {}
     assert (restored.std[~damage] == 0).all()
     assert np.isnan(restored.std[damage]).all()
+
+
+def test_blas_keeps_to_one_thread(monkeypatch):
+    """Pools that wait for each other beside busy neighbours took ten times as long."""
+    seen = []
+
+    def lines(stack):
+        seen.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+        return within_frames(stack)
+
+    monkeypatch.setattr(_restore, "within_frames", lines)
+    picture = np.where(np.arange(20)[:, None] == 7, np.nan, photograph(20)[:, :, 0])
+    with threadpool_limits(2, user_api="blas"):
+        restore_picture(picture)
+    assert seen
+    assert set(seen) == {1}

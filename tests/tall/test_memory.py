@@ -10,7 +10,10 @@ import pytest
 
 from factorstream import DictionaryFilter
 
-pytestmark = pytest.mark.here(reason="another place keeps copies of its own")
+pytestmark = [
+    pytest.mark.here(reason="another place keeps copies of its own"),
+    pytest.mark.one_thread(reason="each thread has temporaries of its own, for as long as it works"),
+]
 
 M, R, B = 20_000, 10, 32
 ROWS = (200, 300, 400)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 from scipy.sparse import issparse
 
+from ..cores import MULTIPLICATION, PASS, each_piece, pieces, sum_of
+
 Array = NDArray[Any]
 SparseRows = Any
 """A scipy.sparse CSR array whose stored entries are the observed ones."""
@@ -52,6 +54,14 @@ def over_rows(function: np.ufunc, X: Array, initial: float) -> Array:
     Short rows are taken several at a time, as one long row: NumPy is five times as fast at those.
     """
     n, m = X.shape
+    if m > n and m > LONG:
+        out = np.empty(m, X.dtype)
+
+        def fill(some: slice) -> None:
+            function.reduce(X[:, some], axis=0, initial=initial, out=out[some])
+
+        each_piece(fill, m, PASS * X.size)
+        return out
     at_once = min(LONG // m, n) if m else 1
     if at_once > 1 and X.flags.c_contiguous:
         whole = n - n % at_once
@@ -59,8 +69,16 @@ def over_rows(function: np.ufunc, X: Array, initial: float) -> Array:
     return np.asarray(function.reduce(X, axis=0, initial=initial))
 
 
+def _gram_of(C: Array) -> Array:
+    C = C.astype(np.float64, copy=False)
+    return C.T @ C
+
+
 def gram(C: Array) -> Array:
     """CᵀC in float64, whatever C is stored in."""
+    parts = pieces(len(C), MULTIPLICATION * C.size * C.shape[1])
+    if len(parts) > 1:
+        return np.asarray(sum_of(_gram_of, [C[some] for some in parts]))
     C = C.astype(np.float64, copy=False)
     n, q = C.shape
     if n * q < FEW_ENTRIES or not TILE < q <= MOST_COLUMNS:

@@ -11,7 +11,7 @@ from ..core.dynamics.model import Answer, Innovation
 from ..core.dynamics.scale import student_factor
 from ..core.dynamics.stream import in_units
 from ..core.linalg import Array
-from ..tall.threads import limited
+from ..cores import limited
 from ._absurd import asked
 from ._gaps import warn_of_gaps
 from ._sequence_attributes import SequenceAttributes

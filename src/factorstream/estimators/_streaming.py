@@ -20,10 +20,10 @@ from ..core.filter.gains import BroydenGain, KalmanGain
 from ..core.filter.groups import Groups
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterState, SmallState
+from ..cores import limited
 from ..tall.places import place_of
 from ..tall.products import square_sum
 from ..tall.rows import Rows, with_data
-from ..tall.threads import limited
 from ..text import counted
 from . import _filter_run
 from ._absurd import without_absurd

@@ -17,10 +17,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ..core.linalg import Array, is_sparse
+from ..cores import limited
 from ..tall.products import square_sum
 from ..tall.rows import Rows, ever_observed
 from ..tall.starting import check_range
-from ..tall.threads import limited
 from ..text import listed
 from ._refused_columns import refuse_no_numbers
 

@@ -42,10 +42,10 @@ from ..core.variational.posterior import (
     required_bytes,
 )
 from ..core.variational.relevance import GivenPrior, LearnedPrior
+from ..cores import limited
 from ..tall.places import place_of, place_to_start
 from ..tall.rows import Rows
 from ..tall.starting import check_range
-from ..tall.threads import limited
 
 
 class VariationalState(NamedTuple):
@@ -193,7 +193,7 @@ def fit_rows(
     """Fit all rows; with ``calibrate``, or components to be chosen, on the evidence of hidden entries."""
     check_rows(X, options, calibrate)
     place, temper, scores = place_to_start(), 1.0, None
-    with limited(X.shape[1] * (options.r or 1)):
+    with limited(X.shape[0] * X.shape[1] * (options.r or 1)):
         data = observe(X, place)
         if calibrate or options.r is None:
             found = fit_auto(data, rng, options, place=place, tell=tell)
@@ -229,7 +229,7 @@ def absorb_rows(state: VariationalState, X: Rows) -> VariationalState:
     """The posterior with one more lot of rows: their coefficients, their sums, and every c_i and V_i anew."""
     check_rows(X, state.options, arrays=STREAM_ARRAYS)
     place = place_of(state.origin)
-    with limited(X.shape[1] * len(state.factors.prior.P0)):
+    with limited(X.shape[0] * X.shape[1] * len(state.factors.prior.P0)):
         data = observe(X, place)
         state = _settle_new_features(state, data, place)
         data = data._replace(Y=place.each(_less_origin, data.Y, data.W, state.origin))

@@ -14,9 +14,9 @@ from ..core.variational.factors import new_weights, normal_variance
 from ..core.variational.packed import unpack
 from ..core.variational.posterior import CoefficientPosterior, Posterior
 from ..core.variational.predictive import draw_entries, log_density, predict, predict_variance
+from ..cores import limited
 from ..tall.places import place_of
 from ..tall.rows import Rows
-from ..tall.threads import limited
 from ._validation import warn_caller
 from ._variational import VariationalState, observe
 
@@ -63,8 +63,8 @@ class VariationalDictionary(NamedTuple):
         """How the coefficients vary from row to row (r × r)."""
         return np.linalg.inv(self.state.factors.prior.K)
 
-    def _limited(self, m: int) -> AbstractContextManager[None]:
-        return limited(m * (self.state.factors.r + 1))
+    def _limited(self, X: Rows) -> AbstractContextManager[None]:
+        return limited(X.shape[0] * X.shape[1] * (self.state.factors.r + 1))
 
     def _coefficients(self, X: Rows) -> CoefficientPosterior:
         state, place = self.state, self.place
@@ -79,7 +79,7 @@ class VariationalDictionary(NamedTuple):
     def coefficients(self, X: Rows) -> Array:
         """Coefficients of every row (n × r)."""
         out = np.empty((X.shape[0], self.state.factors.r))
-        with self._limited(X.shape[1]):
+        with self._limited(X):
             for first in range(0, X.shape[0], CHUNK):
                 out[first : first + CHUNK] = self._coefficients(X[first : first + CHUNK]).X[:, :-1]
         return out
@@ -95,7 +95,7 @@ class VariationalDictionary(NamedTuple):
     def _predict(self, X: Array, *, want_variance: bool) -> tuple[Array, Array]:
         place, post, r = self.place, self.state.factors.post, self.state.factors.r
         mean, variance = X.copy(), np.zeros(X.shape)
-        with self._limited(X.shape[1]):
+        with self._limited(X):
             least = max(self.state.options.variance.least_known, 1)  # without a value even its level is unknown
             s2 = place.each(_unless_unknown, normal_variance(self.state.factors, place), self.state.n_observed, least)
             for first in range(0, len(X), CHUNK):
@@ -132,7 +132,7 @@ class VariationalDictionary(NamedTuple):
         """Joint draws of the missing entries of X (n_draws × n × m)."""
         rows, columns = np.nonzero(np.isnan(X))
         out = np.repeat(X[None], n_draws, axis=0)
-        with self._limited(X.shape[1]):
+        with self._limited(X):
             s2 = normal_variance(self.state.factors, self.place)
             coef = self._coefficients(X)
             drawn = draw_entries(rows, columns, coef, self.state.factors.post, s2, n_draws, rng, self.place)
@@ -142,7 +142,7 @@ class VariationalDictionary(NamedTuple):
     def log_density(self, X: Rows) -> Array:
         """Log-density of every row's observed entries (n)."""
         factors, place = self.state.factors, self.place
-        with self._limited(X.shape[1]):
+        with self._limited(X):
             data = observe(X, place, self.state.origin)
             return log_density(data, factors.post, normal_variance(factors, place), factors.prior, place)
 

@@ -11,8 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.absurd import Seen
 from ..core.variational.fit import FitOptions
+from ..cores import limited
 from ..tall.rows import Rows, dense, with_data
-from ..tall.threads import limited
 from . import _bayesian_run
 from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun

@@ -11,8 +11,8 @@ from sklearn.utils._param_validation import Interval, MissingValues, StrOptions
 
 from ..core.absurd import seen_in
 from ..core.linalg import Array
+from ..cores import limited
 from ..tall.rows import with_data
-from ..tall.threads import limited
 from . import _bayesian_run
 from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun

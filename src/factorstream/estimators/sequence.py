@@ -15,7 +15,7 @@ from ..core.dynamics.alarm import threshold
 from ..core.dynamics.fit import fit
 from ..core.dynamics.scale import standards
 from ..core.dynamics.stream import followed, new_stream, resumed
-from ..tall.threads import limited
+from ..cores import limited
 from ._absurd import check_size, without_absurd
 from ._gaps import warn_of_unknown
 from ._reported import Reported

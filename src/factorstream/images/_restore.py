@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..cores import limited
 from ..progress import progress
 from ._interpolation import between_frames, within_frames
 from ._models import Filled, PatchSettings, Tell, fill_by_frames, fill_by_patches
@@ -222,7 +223,7 @@ def _restored(stack: Stack, ways: list[Way], seed: int, verbose: int) -> Restora
     if not damaged.any():
         std = stack.shaped(np.zeros_like(stack.values))
         return Restoration(stack.original.copy(), std, stack.shaped(damaged), "none", {}, 0)
-    with progress("restoring", 1.0, show=bool(verbose)) as step:
+    with limited(), progress("restoring", 1.0, show=bool(verbose)) as step:
         rng = np.random.default_rng(seed)
         trials = try_ways(stack.values, ways, rng, lambda share: step(TRIALS * share, "trying ways to fill"))
         lines = next((trial for trial in trials if trial.way is ways[0]), Trial(ways[0], np.nan, np.nan))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.filter.column_noise import ResidualSums
 from ..core.linalg import Array
+from ..cores import MULTIPLICATION, PASS, each_piece, sum_of_pieces
 
 PIECE = 100_000
 """Numbers of a temporary array beyond which features are handled in pieces. Not tuned; speed and memory only."""
@@ -16,16 +17,22 @@ FEW_ROWS = 16
 """Rows up to which each has a matrix product of its own. Not tuned; speed only."""
 
 
-def pieces(m: int, width: int) -> Iterator[slice]:
-    """m features in pieces, for arrays with ``width`` numbers per feature."""
+def pieces(features: slice, width: int) -> Iterator[slice]:
+    """Some features in small pieces, for arrays with ``width`` numbers per feature."""
     step = max(PIECE // max(width, 1), 1)
-    return (slice(start, start + step) for start in range(0, m, step))
+    stop = features.stop
+    return (slice(start, min(start + step, stop)) for start in range(features.start, stop, step))
 
 
 def residuals(C: Array, Y: Array, missing: Array, Z: Array) -> Array:
     """Y − ZCᵀ (B × m) where Y is observed, zero elsewhere; Z (B × q), or one row for all."""
-    E: Array = Y - Z @ C.T
-    E[missing] = 0.0
+    E = np.empty(Y.shape)
+
+    def fill(some: slice) -> None:
+        part = np.subtract(Y[:, some], Z @ C[some].T, out=E[:, some])
+        part[missing[:, some]] = 0.0
+
+    each_piece(fill, len(C), len(Y) * (3 * PASS * len(C) + MULTIPLICATION * C.size))
     return E
 
 
@@ -36,27 +43,41 @@ def feature_weights(C: Array, weights: Array, group: Array | None) -> Array:
 
 def weighted_gram(C: Array, W: Array, r: int) -> Array:
     """CᵀWC without a mean's column."""
-    G = np.zeros((r, r))
-    for some in pieces(len(C), r):
-        G += (W[some, None] * C[some, :r]).T @ C[some, :r]
-    return G
+
+    def part(features: slice) -> Array:
+        G = np.zeros((r, r))
+        for some in pieces(features, r):
+            G += (W[some, None] * C[some, :r]).T @ C[some, :r]
+        return G
+
+    return np.asarray(sum_of_pieces(part, len(C), len(C) * r * (PASS + MULTIPLICATION * r)))
 
 
 def right_sides(C: Array, W: Array, E: Array, r: int) -> Array:
     """C_ΩᵀWe of every row (B × r), where E is zero at the missing entries."""
-    return (E * W) @ C[:, :r]
+
+    def part(some: slice) -> Array:
+        return (E[:, some] * W[some]) @ C[some, :r]
+
+    return np.asarray(sum_of_pieces(part, len(C), len(E) * len(C) * (PASS + MULTIPLICATION * r)))
 
 
 def lost_grams(C: Array, W: Array, missing: Array, r: int) -> Array:
     """What the missing entries of every row leave out of CᵀWC (B × r × r)."""
-    C, lost = C[:, :r], np.zeros((len(missing), r * r))
+    C = C[:, :r]
     if len(missing) <= FEW_ROWS:
         each = [np.flatnonzero(row) for row in missing]
         return np.stack([weighted_gram(C[gone], W[gone], r) for gone in each])
-    for some in pieces(len(C), r * r):
-        pairs = ((W[some, None] * C[some])[:, :, None] * C[some, None, :]).reshape(-1, r * r)
-        lost += missing[:, some].astype(np.float64) @ pairs
-    return lost.reshape(-1, r, r)
+
+    def part(features: slice) -> Array:
+        lost = np.zeros((len(missing), r * r))
+        for some in pieces(features, r * r):
+            pairs = ((W[some, None] * C[some])[:, :, None] * C[some, None, :]).reshape(-1, r * r)
+            lost += missing[:, some].astype(np.float64) @ pairs
+        return lost
+
+    work = len(C) * r * r * (3 * PASS + MULTIPLICATION * len(missing))
+    return np.asarray(sum_of_pieces(part, len(C), work)).reshape(-1, r, r)
 
 
 def added_residuals(
@@ -64,25 +85,31 @@ def added_residuals(
 ) -> ResidualSums:
     """The sums of ``columns.residual_sums`` with these rows too; ``weights`` are w/σ² (K), ``taken`` zᵀVz/λ (B × K)."""
     (B, r, _), groups = F.shape, np.zeros(len(C), dtype=np.intp) if group is None else group
-    into_x, F_side_by_side = np.empty(E.shape), F.transpose(1, 0, 2).reshape(r, B * r)
-    for some in pieces(len(C), B * r):
-        CF = (C[some, :r] @ F_side_by_side).reshape(-1, B, r)
-        into_x[:, some] = np.einsum("mbi,mbi->bm", CF, CF)
-    h = np.minimum(weights[groups] * into_x, 1.0)
-    left = np.where(missing, 0.0, np.maximum(1.0 - taken[:, groups], 0.0))
-    return ResidualSums(
-        sums.squares + np.sum(E**2, axis=0),
-        sums.own + np.sum((1.0 - h) ** 2 * left, axis=0),
-        sums.others + np.sum(h * (1.0 - h) * left, axis=0),
-    )
+    F_side_by_side, new = F.transpose(1, 0, 2).reshape(r, B * r), ResidualSums(*(part.copy() for part in sums))
+
+    def add(features: slice) -> None:
+        for some in pieces(features, B * r):
+            CF = (C[some, :r] @ F_side_by_side).reshape(-1, B, r)
+            h = np.minimum(weights[groups[some]] * np.sum(CF * CF, axis=2).T, 1.0)
+            left = np.where(missing[:, some], 0.0, np.maximum(1.0 - taken[:, groups[some]], 0.0))
+            new.squares[some] += np.sum(E[:, some] ** 2, axis=0)
+            new.own[some] += np.sum((1.0 - h) ** 2 * left, axis=0)
+            new.others[some] += np.sum(h * (1.0 - h) * left, axis=0)
+
+    each_piece(add, len(C), B * len(C) * (10 * PASS + (PASS + MULTIPLICATION * r) * r))
+    return new
 
 
 def quadratic_forms(C: Array, T: Array) -> Array:
     """c_iᵀTc_i of every feature, without a mean's column."""
     r, out = len(T), np.empty(len(C))
-    for some in pieces(len(C), r):
-        part = C[some, :r].astype(np.float64, copy=False)
-        out[some] = np.einsum("ij,ij->i", part @ T, part)
+
+    def fill(features: slice) -> None:
+        for some in pieces(features, r):
+            part = C[some, :r].astype(np.float64, copy=False)
+            out[some] = np.sum((part @ T) * part, axis=1)
+
+    each_piece(fill, len(C), len(C) * r * (PASS + MULTIPLICATION * r))
     return out
 
 

@@ -18,7 +18,7 @@ from .places import place_of
 from .projecting_numpy import doubt_of
 from .projecting_products import as_float64, block_without_gaps
 from .rows import divided
-from .threads import within_limit
+from .within_limit import within_limit
 
 AT_ONCE = 50_000
 """Values handled together, but at least one row. Not tuned; speed and memory only."""

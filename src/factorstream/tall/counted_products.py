@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.filter.groups import chosen_levels, is_young
 from ..core.linalg import Array, SparseRows
+from ..cores import MULTIPLICATION, PASS, each_piece, sum_of_pieces
 
 # ------------------------------------------------------------------ sums over the features
 
@@ -34,7 +35,11 @@ def sums_apart(e: Array, group: Array, rows: Array, moves: Array, n_groups: int)
     CᵀC changes by M + Mᵀ as they move: for C ← C + P it is CᵀP + PᵀC + PᵀP, and M = (C + P/2)ᵀP.
     """
     e, rows, moves = (part.astype(np.float64, copy=False) for part in (e, rows, moves))
-    M = (rows + 0.5 * moves).T @ moves
+
+    def of(part: slice) -> Array:
+        return (rows[part] + 0.5 * moves[part]).T @ moves[part]
+
+    M = sum_of_pieces(of, len(rows), rows.size * (2 * PASS + MULTIPLICATION * rows.shape[1]))
     squares_of = np.bincount(group, weights=e * e, minlength=n_groups)
     return e @ rows, M, squares_of.astype(np.float64, copy=False)  # bincount of nothing is a vector of integers
 
@@ -44,9 +49,16 @@ def unheard(C: Array, y: Array, group: Array, missing_idx: Array, weights: Array
     less = 1.0 - weights[group]
     less[missing_idx] = 0.0
     idx = np.flatnonzero(less)
-    rows, y, less = C[idx].astype(np.float64, copy=False), y[idx].astype(np.float64, copy=False), less[idx]
-    weighted = rows.T * less
-    return weighted @ rows, weighted @ y, float(less @ y**2)
+
+    def part(some: slice) -> tuple[Array, Array, float]:
+        of = idx[some]
+        rows, values, w = C[of].astype(np.float64, copy=False), y[of].astype(np.float64, copy=False), less[of]
+        weighted = rows.T * w
+        return weighted @ rows, weighted @ values, float(w @ values**2)
+
+    cost = len(idx) * C.shape[1] * (2 * PASS + MULTIPLICATION * C.shape[1])
+    G, b, yy = sum_of_pieces(part, len(idx), cost)
+    return G, b, yy
 
 
 def n_beside(seen: Array, n: float) -> int:
@@ -68,13 +80,24 @@ def apart(C: Array, e: Array, group: Array, idx: Array, gains: Array) -> tuple[A
     moving = np.flatnonzero(some)
     idx, some = idx[moving], some[moving]
     mine = group[idx]
-    moves = some[:, None] * gains.astype(C.dtype, copy=False)[mine]
-    return idx, some, mine, C.take(idx, axis=0), moves
+    gains, rows = gains.astype(C.dtype, copy=False), np.empty((len(idx), C.shape[1]), C.dtype)
+    moves = np.empty_like(rows)
+
+    def fill(part: slice) -> None:
+        C.take(idx[part], axis=0, out=rows[part], mode="clip")
+        np.multiply(some[part, None], gains[mine[part]], out=moves[part])
+
+    each_piece(fill, len(idx), 3 * PASS * rows.size)
+    return idx, some, mine, rows, moves
 
 
 def moved_apart(C: Array, idx: Array, rows: Array, moves: Array) -> Array:
     """The rows ``idx`` of C, which were ``rows``, once they have moved; C changes in place."""
-    C[idx] = rows + moves
+
+    def fill(part: slice) -> None:
+        C[idx[part]] = rows[part] + moves[part]
+
+    each_piece(fill, len(idx), 3 * PASS * rows.size)
     return C
 
 

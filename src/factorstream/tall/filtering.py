@@ -27,7 +27,7 @@ from .rows_numpy import NumpyRows
 from .sparse_compiled import CompiledSparseRows
 from .sparse_numpy import NumpySparseRows
 from .sparse_products import converted
-from .threads import within_limit
+from .within_limit import within_limit
 
 ONE_BY_ONE, FEW = 50_000, 25
 """Entries and columns of C up to which compiled code takes complete samples one by one, too.

@@ -7,8 +7,6 @@ alone decides, not what was called before. ``FACTORSTREAM_COMPILED=0`` in the en
 
 from __future__ import annotations
 
-import os
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +19,14 @@ from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief
 from ..core.filter.state import FilterRecord, FilterState, SmallState
 from ..core.linalg import Array, SparseRows
+from ..cores import compiling
 
 if TYPE_CHECKING:
     from .compiled_groups import Grouped
     from .compiled_steps import Rules
+
+MODULES = tuple(f"factorstream.tall.{name}" for name in ("compiled", "compiled_counted_rows", "compiled_projecting"))
+"""Where the loops are."""
 
 CALLS = 500
 """Features that NumPy could work on in the time that its calls take per sample: fifty microseconds, at a
@@ -43,61 +45,20 @@ Not tuned, speed only: LAPACK was seen to be quicker from some 50 on (docs/perfo
 
 def applies(model: FilterModel, n: int, m: int) -> bool:
     """Whether n rows of m features go through compiled code."""
-    wanted = os.environ.get("FACTORSTREAM_COMPILED") or "auto"
-    if wanted not in ("0", "1", "auto"):
-        raise ValueError(f"FACTORSTREAM_COMPILED must be 0, 1 or auto; it is {wanted!r}.")
+    wanted = compiling.wanted()
     by_prior = m < model.min_observed  # three matrices of r × r to factorise and invert for every sample, not one
     if wanted == "0" or not known(model) or (by_prior and model.r > 2 * WIDE):
         return False
     if wanted == "auto":
         calls = CALLS_WITH_DOUBT if model.step.doubts else CALLS
         return n * (m + calls) >= WORTH_LOADING and import_failure() is None
-    if (failure := import_failure()) is not None:
-        raise ImportError(f"FACTORSTREAM_COMPILED=1, but {_reason(failure)}") from failure
+    compiling.insist(*MODULES)
     return True
 
 
 def import_failure() -> Exception | None:
-    """Why compiled code cannot be used; None where it can. Warns once if numba is installed but fails to import."""
-    global _failure
-    if _failure is None:
-        try:
-            from . import compiled, compiled_counted_rows, compiled_projecting, compiling  # noqa: F401
-        except Exception as failure:  # a numba that does not know this NumPy, or finds no place for its cache
-            _give_up(failure)
-    return _failure
-
-
-_failure: Exception | None = None
-
-
-def _give_up(failure: Exception) -> None:
-    """From now on NumPy does it."""
-    global _failure
-    _failure = failure
-    if not (isinstance(failure, ModuleNotFoundError) and failure.name == "numba"):
-        warnings.warn(f"NumPy takes over: {_reason(failure)}", RuntimeWarning, stacklevel=2)
-
-
-def _reason(failure: Exception) -> str:
-    first_line = str(failure).partition("\n")[0]
-    return (
-        f"compiled code cannot be used ({type(failure).__name__}: {first_line}); it needs a working numba, "
-        'pip install "factorstream[fast]", and a folder for its cache, which NUMBA_CACHE_DIR may name.'
-    )
-
-
-def _call(function: Callable[..., int], *args: Any) -> int:
-    """The number of rows done. Nothing else in the loops raises, so that what is raised comes from the compiler."""
-    if _failure is not None:
-        return 0
-    try:
-        return int(function(*args))
-    except IndexError:  # under NUMBA_BOUNDSCHECK: a mistake in the loops
-        raise
-    except Exception as failure:  # no room for its cache, a damaged one, an interrupted first call
-        _give_up(failure)
-        return 0
+    """Why compiled code cannot be used; None where it can."""
+    return compiling.import_failure(*MODULES)
 
 
 def known(model: FilterModel) -> bool:
@@ -214,7 +175,7 @@ def project_rows(
     groups = one_group(len(state.C), small.S) if state.groups is None else state.groups
     given = _matrices(small, model), small.xbar.copy(), small.lam, prior.noise, prior.dictionary_scale, _rules(model)
     own = _grouped(state, groups, model)
-    return _call(compiled_projecting.project_rows, state.C, Y, own, *given, X, variance, *noises, complete_too)
+    return compiling.call(compiled_projecting.project_rows, state.C, Y, own, *given, X, variance, *noises, complete_too)
 
 
 def _rules(model: FilterModel) -> Rules:
@@ -259,7 +220,7 @@ def _filter(
     if numbers is None:
         numbers = _numbers(state)
     innovation, n_observed, share = np.empty(n), np.empty(n), np.empty(n)
-    done = _call(samples, *data, matrices, state.xbar, numbers, _rules(model), innovation, n_observed, share)
+    done = compiling.call(samples, *data, matrices, state.xbar, numbers, _rules(model), innovation, n_observed, share)
     state.G[...], state.S[...], state.T[...] = matrices[0], matrices[1].T, matrices[2, :r, :r]
     lam, noise_sum, noise_dof, k = numbers[:4].tolist()
     age = state.age + int(k) - state.k

@@ -16,6 +16,10 @@ from scipy.linalg import blas
 
 from ..core.linalg import Array, piece
 from ..core.place import Place, Tall
+from ..cores import MULTIPLICATION, PASS, each_of, each_piece, pieces, sum_of, sum_of_pieces
+
+MANY = 2**18
+"""Numbers from which on a pass over them may be divided among threads. Derived: below, it costs less than a piece."""
 
 NONE_MISSING = np.empty(0, dtype=np.intp)
 """The indices of the gaps of a complete row."""
@@ -25,7 +29,9 @@ NONE_MISSING = np.empty(0, dtype=np.intp)
 
 def cross(C: Array, Y: Array) -> Array:
     """K = CᵀYᵀ (q × B); BLAS is faster at its transpose, which has the long rows of Y on the left."""
-    m = len(C)
+    m, parts = len(C), pieces(len(C), MULTIPLICATION * C.size * len(Y))
+    if len(parts) > 1:
+        return np.asarray(sum_of(lambda some: (Y[:, some] @ C[some]).T.astype(np.float64, copy=False), parts))
     step = piece(m, len(Y) * C.shape[1]) if len(Y) > 1 else max(m, 1)
     K = Y @ C if step >= m else Y[:, :step] @ C[:step]
     for start in range(step, m, step):
@@ -35,12 +41,22 @@ def cross(C: Array, Y: Array) -> Array:
 
 def self_products(Y: Array) -> Array:
     """N = YYᵀ (B × B)."""
-    return (Y @ Y.T).astype(np.float64, copy=False)
+
+    def some(features: slice) -> Array:
+        y = Y[:, features]
+        return (y @ y.T).astype(np.float64, copy=False)
+
+    return np.asarray(sum_of_pieces(some, Y.shape[1], MULTIPLICATION * Y.size * len(Y)))
 
 
 def row_products(C: Array, y: Array) -> tuple[Array, float]:
     """Cᵀy (q) and ‖y‖² of one row y (m); ``dot`` takes half the time of ``@`` for few features."""
-    return y.dot(C).astype(np.float64, copy=False), float(y.dot(y))
+
+    def part(some: slice) -> tuple[Array, float]:
+        return y[some].dot(C[some]).astype(np.float64, copy=False), float(y[some].dot(y[some]))
+
+    b, yy = sum_of_pieces(part, len(C), PASS * C.size)
+    return b, yy
 
 
 def square_sum(Y: Array) -> float:
@@ -50,8 +66,11 @@ def square_sum(Y: Array) -> float:
     values = Y.ravel(order="K")
     if values.size == 0:
         return 0.0
-    dot = blas.ddot if Y.dtype == np.float64 else blas.sdot  # says nothing about an overflow, unlike that of NumPy
-    return float(dot(values, values))
+    if values.size < MANY:
+        dot = blas.ddot if Y.dtype == np.float64 else blas.sdot  # says nothing about an overflow, unlike that of NumPy
+        return float(dot(values, values))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(sum_of_pieces(lambda some: values[some].dot(values[some]), values.size, PASS * values.size))
 
 
 def has_gaps(place: Place, Y: Tall) -> bool:
@@ -84,7 +103,13 @@ def first_values(Y: Array, unseen: Array) -> Array:
 
 def copied(C: Array) -> Array:
     """A copy that may be changed in place."""
-    return C.copy()
+    out = np.empty_like(C)
+
+    def fill(some: slice) -> None:
+        out[some] = C[some]
+
+    each_piece(fill, len(C), PASS * C.size)
+    return out
 
 
 def room(C: Array, n: int) -> Array:
@@ -95,12 +120,18 @@ def room(C: Array, n: int) -> Array:
 def centred(Y: Array, origin: Array, room: Array, unit: Array | None = None) -> Array:
     """Y − origin, or Y / unit − origin, in the given room."""
     out = room[: len(Y)]
-    if Y.dtype != out.dtype:
-        out[...] = Y  # converted first: the difference is to be that of converted rows, to the last digit
-        Y = out
-    if unit is not None:
-        Y = np.divide(Y, unit, out=out)
-    return np.subtract(Y, origin, out=out)
+
+    def fill(rows: slice) -> None:
+        some, to = Y[rows], out[rows]
+        if some.dtype != to.dtype:
+            to[...] = some  # converted first: the difference is to be that of converted rows, to the last digit
+            some = to
+        if unit is not None:
+            some = np.divide(some, unit, out=to)
+        np.subtract(some, origin, out=to)
+
+    each_piece(fill, len(Y), PASS * out.size)
+    return out
 
 
 def some_rows(Y: Array, start: int, stop: int) -> Array:
@@ -142,6 +173,14 @@ def combine(C: Array, A: Array, Y: Array, D: Array) -> Array:
     A, D = A.astype(C.dtype, copy=False), D.astype(C.dtype, copy=False)
     out = np.empty(C.shape, C.dtype)
     step = piece(len(C), D.size)
+    if len(parts := pieces(len(C), MULTIPLICATION * len(C) * (A.size + D.size))) > 1:
+
+        def fill(some: slice) -> None:
+            np.matmul(C[some], A, out=out[some])
+            out[some] += Y[:, some].T @ D
+
+        each_of(fill, parts)
+        return out
     for start in range(0, len(C), step):
         some = slice(start, start + step)
         gemm(1.0, A.T, C[some].T, 0.0, out[some].T, 0, 0, 1)
@@ -151,7 +190,16 @@ def combine(C: Array, A: Array, Y: Array, D: Array) -> Array:
 
 def residual(C: Array, x: Array, y: Array, missing_idx: Array) -> Array:
     """e = y − Cx over the observed entries, zero at the missing ones."""
-    e: Array = y - C.dot(x.astype(C.dtype, copy=False))
+    x = x.astype(C.dtype, copy=False)
+    if len(parts := pieces(len(C), PASS * C.size)) > 1:
+        e = np.empty_like(y)
+
+        def fill(some: slice) -> None:
+            np.subtract(y[some], C[some].dot(x), out=e[some])
+
+        each_of(fill, parts)
+    else:
+        e = y - C.dot(x)
     if len(missing_idx):
         e[missing_idx] = 0.0
     return e
@@ -161,8 +209,15 @@ def add_rank_one(C: Array, e: Array, g: Array) -> Array:
     """C ← C + e gᵀ in place; a matrix product takes two thirds of the time of the rank-one update of BLAS here."""
     if len(e) == 0:
         return C
-    gemm = blas.sgemm if C.dtype == np.float32 else blas.dgemm
     g = g.astype(C.dtype, copy=False)
+    if len(parts := pieces(len(C), 2 * PASS * C.size)) > 1:
+
+        def add(some: slice) -> None:
+            C[some] += e[some, None] * g
+
+        each_of(add, parts)
+        return C
+    gemm = blas.sgemm if C.dtype == np.float32 else blas.dgemm
     gemm(1.0, g[:, None], e[:, None], trans_b=1, beta=1.0, c=C.T, overwrite_c=1)
     return C
 

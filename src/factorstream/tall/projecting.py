@@ -24,7 +24,7 @@ from .places import place_of
 from .projecting_compiled import CompiledProjection
 from .projecting_numpy import NumpyProjection, doubt_of, each_row, noises_of, write
 from .rows import Rows
-from .threads import within_limit
+from .within_limit import within_limit
 
 NARROW = 500_000
 """m r² up to which compiled loops add up the variances of a row more quickly than BLAS.

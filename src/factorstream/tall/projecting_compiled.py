@@ -11,6 +11,7 @@ from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterState
 from ..core.linalg import Array, gram
 from ..core.place import HERE
+from ..cores import each_of
 from . import kernel
 from . import projecting_products as products
 from .counted_rows import Values
@@ -44,12 +45,15 @@ class CompiledProjection(NamedTuple):
         ratio = np.ones(len(C)) if self.ratio is None else np.ascontiguousarray(self.ratio, dtype=np.float64)
         noises = noises_of(fixed, self.model, ratio)
         size = max(self.block_size, min(REFRESH, ONE_BY_ONE // len(C)))
-        for start in range(0, len(Y), size):
+
+        def project(start: int) -> None:
             some = slice(start, start + size)
             block = np.subtract(Y[some], origin, dtype=np.float64, order="C")
             wanted = np.empty((0, 0), Y.dtype) if variance is None else variance[some]
             work = _Block(fixed, self.model, given, noises, block, X[some], wanted, complete_too)
             compiled_or_numpy(len(block), None, work.compiled, work.numpy)
+
+        each_of(project, list(range(0, len(Y), size)))
         return X
 
 

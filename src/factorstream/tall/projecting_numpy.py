@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import sqrt
 from typing import NamedTuple
 
@@ -15,7 +15,8 @@ from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief, normal_equations, with_mean
 from ..core.filter.state import EPS, FilterState
 from ..core.linalg import Array, gram, is_sparse
-from ..core.place import Place, Tall
+from ..core.place import HERE, Place, Tall
+from ..cores import each_of
 from . import projecting_products as products
 from . import sparse_products
 from .counted_products import taken
@@ -23,6 +24,10 @@ from .counted_rows import Equations, Members, Values, found, members_of, observe
 from .places import place_of
 from .products import NONE_MISSING, count_missing, cross
 from .rows import Rows
+
+LONG = 2**20
+"""Entries of C from which on several rows are projected at once: NumPy's calls for a row then take milliseconds, nearly
+all of them without Python's lock. Not tuned; speed only."""
 
 
 class Row(NamedTuple):
@@ -144,30 +149,61 @@ def each_row(state: FilterState, X: Rows, block_size: int) -> Iterator[Row]:
     if is_sparse(X):
         yield from _sparse_rows(state, X)
     else:
-        for _, rows in _blocks(state, X, block_size):
-            yield from rows
+        for rows in _blocks(state, X, block_size):
+            yield from map(rows.row, range(rows.n))
 
 
-def _blocks(state: FilterState, X: Array, block_size: int) -> Iterator[tuple[slice, Iterator[Row]]]:
-    """Dense rows, block by block: which ones they are, and the rows themselves."""
-    place = place_of(state.C)
+class _Block(NamedTuple):
+    """Consecutive dense rows of m features, and what their normal equations are made of."""
+
+    place: Place
+    C: Tall
+    G: Array
+    """CᵀC."""
+    group: Tall | None
+    start: int
+    """The number of the first row."""
+    values: Tall
+    """Less the origin, zero at the gaps (n × m)."""
+    missing: Tall
+    K: Array
+    """Cᵀy of every row (q × n)."""
+    yy: Array
+    n_missing: Array
+    m: int
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return len(self.n_missing)
+
+    def row(self, j: int) -> Row:
+        """Row j of the block."""
+        place, C, n = self.place, self.C, int(self.n_missing[j])
+        missing_idx = place.each(products.indices, self.missing, j)
+        G = observed_gram(place, C, self.G, missing_idx, n, self.m)
+        values = Values(C, place.each(products.line, self.values, j), self.group, missing_idx)
+        return Row(self.start + j, (G, self.K[:, j], float(self.yy[j])), self.m - n, n, values)
+
+    def each_row(self, function: Callable[[Row], None]) -> None:
+        """Call a function for every row, several at a time where they are long and of this process."""
+        if self.place is HERE and self.m * len(self.G) >= LONG:
+            each_of(lambda j: function(self.row(j)), list(range(self.n)))
+        else:
+            for j in range(self.n):
+                function(self.row(j))
+
+
+def _blocks(state: FilterState, X: Array, block_size: int) -> Iterator[_Block]:
+    """Dense rows, block by block."""
+    place, m = place_of(state.C), X.shape[1]
     C = place.each(products.as_float64, state.C)  # float32 loses digits in the differences that follow
-    G = place.total(gram, C)
+    G, group = place.total(gram, C), None if state.groups is None else state.groups.group
     for start in range(0, len(X), block_size):
-        some = slice(start, min(start + block_size, len(X)))
-        yield some, _rows_of_block(place, C, G, state, X[some], start)
-
-
-def _rows_of_block(place: Place, C: Tall, G: Array, state: FilterState, X: Array, start: int) -> Iterator[Row]:
-    block, missing = place.each(products.block_without_gaps, place.put(X, 1), state.origin)
-    K, yy = place.total(cross, C, block), place.total(products.row_squares, block)
-    m, n_missing = X.shape[1], place.total(count_missing, missing)
-    group = None if state.groups is None else state.groups.group
-    for j in range(len(X)):
-        missing_idx, n = place.each(products.indices, missing, j), int(n_missing[j])
-        G_row = observed_gram(place, C, G, missing_idx, n, m)
-        y = place.each(products.line, block, j)
-        yield Row(start + j, (G_row, K[:, j], float(yy[j])), m - n, n, Values(C, y, group, missing_idx))
+        Y = place.put(X[start : start + block_size], 1)
+        values, missing = place.each(products.block_without_gaps, Y, state.origin)
+        K, yy = place.total(cross, C, values), place.total(products.row_squares, values)
+        yield _Block(place, C, G, group, start, values, missing, K, yy, place.total(count_missing, missing), m)
 
 
 def _sparse_rows(state: FilterState, X: Rows) -> Iterator[Row]:
@@ -193,8 +229,16 @@ class NumpyProjection(NamedTuple):
     def of_all(self, X: Rows) -> Array:
         """Row after row."""
         doubt, found = doubt_of(self.state, self.model), np.zeros((X.shape[0], self.model.r))
-        for row in each_row(self.state, X, self.block_size):
+
+        def take(row: Row) -> None:
             found[row.position] = doubt.coefficients(row).x
+
+        if is_sparse(X):
+            for row in _sparse_rows(self.state, X):
+                take(row)
+        else:
+            for block in _blocks(self.state, X, self.block_size):
+                block.each_row(take)
         return found
 
     def of_gappy(self, Y: Array, variance: Array | None) -> Array:
@@ -202,20 +246,22 @@ class NumpyProjection(NamedTuple):
         C, model = self.state.C, self.model
         place, doubt = place_of(C), doubt_of(self.state, model)
         noises = None if self.ratio is None or variance is None else noises_of(self.state, model, self.ratio)
-        X = np.zeros((len(Y), model.r))
-        for some, rows in _blocks(self.state, Y, self.block_size):
-            target = None if variance is None else variance[some]
+        X, ratio = np.zeros((len(Y), model.r)), None if noises is None else noises.ratio
+        for block in _blocks(self.state, Y, self.block_size):
+            target = None if variance is None else variance[block.start : block.start + block.n]
             out = None if target is None else place.put(target, 1)
-            ratio = None if noises is None else noises.ratio
-            for row in rows:
+
+            def take(row: Row, first: int = block.start, out: Tall | None = out) -> None:
                 if row.n_missing == 0:
-                    continue
+                    return
                 found = doubt.coefficients(row)
                 X[row.position] = found.x
                 if out is not None:
-                    j, idx = row.position - some.start, row.values.missing_idx
+                    idx = row.values.missing_idx
                     spread = doubt.spread(found, noises, idx)
-                    out = place.each(products.set_variances, out, j, C, idx, *spread, doubt.group, ratio)
+                    place.each(products.set_variances, out, row.position - first, C, idx, *spread, doubt.group, ratio)
+
+            block.each_row(take)
             if target is not None:
                 write(place, target, out)
         return X

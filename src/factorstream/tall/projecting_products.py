@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.linalg import Array
+from ..cores import MULTIPLICATION, PASS, each_piece
 from .products import clear_gaps
 
 
@@ -15,13 +16,19 @@ def as_float64(C: Array) -> Array:
 
 def block_without_gaps(Y: Array, origin: Array) -> tuple[Array, Array]:
     """Y − origin in double precision with zeros at the gaps, and where these are (both B × m)."""
-    block = np.subtract(Y, origin, dtype=np.float64, order="C")
-    return block, clear_gaps(block)
+    block, missing = np.empty(Y.shape), np.empty(Y.shape, bool)
+
+    def fill(rows: slice) -> None:
+        np.subtract(Y[rows], origin, out=block[rows])
+        missing[rows] = clear_gaps(block[rows])
+
+    each_piece(fill, len(Y), 4 * PASS * Y.size)
+    return block, missing
 
 
 def row_squares(block: Array) -> Array:
     """‖y‖² of every row (B)."""
-    return np.asarray(np.einsum("ij,ij->i", block, block, dtype=np.float64))
+    return np.array([row.dot(row) for row in block])
 
 
 def indices(missing: Array, j: int) -> Array:
@@ -71,10 +78,16 @@ def mean(C: Array, origin: Array, center: Array | None) -> Array:
 
 def set_gaps(out: Array, C: Array, mu: Array, X: Array) -> Array:
     """The predictions X Cᵀ + mu into ``out`` (B × m, C-contiguous) where that is NaN; X (B × r)."""
-    predicted: Array = X.astype(C.dtype, copy=False) @ C[:, : X.shape[1]].T
-    predicted += mu
-    missing_idx = np.flatnonzero(np.isnan(out))
-    out.reshape(-1)[missing_idx] = predicted.reshape(-1)[missing_idx]
+    X, C = X.astype(C.dtype, copy=False), C[:, : X.shape[1]]
+
+    def fill(some: slice) -> None:
+        predicted = X @ C[some].T
+        predicted += mu[some]
+        part = out[:, some]
+        gaps = np.isnan(part)
+        part[gaps] = predicted[gaps]
+
+    each_piece(fill, len(C), len(X) * (8 * PASS * len(C) + MULTIPLICATION * C.size))
     return out
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from ..core.linalg import Array, Rows, is_sparse, over_rows
+from ..cores import limited
 from .products import square_sum
-from .threads import limited
 
 __all__ = [
     "Rows", "dense", "divided", "ever_observed", "observed_by_feature", "rows_with_data", "stack", "with_data",

@@ -72,7 +72,9 @@ def test_absorb_does_not_alias_and_chunking_does_not_matter(monkeypatch):
     one = absorb(stats, *args)
     assert not stats.S.any()
     assert not stats.N.any()
-    monkeypatch.setattr("factorstream.core.variational.posterior.blocks", lambda n, width, budget=0: blocks(n, 1, 3))
+    monkeypatch.setattr(
+        "factorstream.core.variational.posterior.blocks", lambda n, width, budget=0, start=0: blocks(n, 1, 3, start)
+    )
     two = absorb(stats, *args)
     assert_allclose(one[1].C, two[1].C, rtol=1e-10)
     assert_allclose(one[2].X, two[2].X, rtol=1e-10)

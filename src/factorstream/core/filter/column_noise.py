@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import digamma, ndtr
 
+from ...cores import PASS, each_piece
 from ..linalg import Array
 from .units import NORMAL_QUARTILE
 
@@ -116,6 +117,16 @@ def trigamma(x: Array) -> tuple[Array, Array]:
     ψ₁(x) = Σ_{k<8} 1/(x + k)² + ψ₁(x + 8), and the last has an asymptotic series (Abramowitz and Stegun 6.4.6, 6.4.12)
     whose first term that is left out is below 1e-11.
     """
+    values, slopes = np.empty(np.shape(x)), np.empty(np.shape(x))
+
+    def fill(some: slice) -> None:
+        values[some], slopes[some] = _trigamma(x[some])
+
+    each_piece(fill, len(x), 50 * PASS * len(x))
+    return values, slopes
+
+
+def _trigamma(x: Array) -> tuple[Array, Array]:
     value, slope, z = np.zeros_like(x), np.zeros_like(x), np.asarray(x, dtype=np.float64)
     for _ in range(8):
         value += z**-2

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...cores import MULTIPLICATION, PASS, sum_of_pieces
 from ..linalg import Array, gram
 from ..place import Place, Tall
 
@@ -36,9 +37,11 @@ def observed_gram(place: Place, C: Tall, G: Array, missing_idx: Tall, n_missing:
 
 def gram_of(C: Array, idx: Array) -> Array:
     """The Gram matrix of the rows ``idx`` of C."""
-    return gram(C.take(idx, axis=0))
+    cost = len(idx) * C.shape[1] * (PASS + MULTIPLICATION * C.shape[1])
+    return np.asarray(sum_of_pieces(lambda some: gram(C.take(idx[some], axis=0)), len(idx), cost))
 
 
 def gram_without(C: Array, idx: Array) -> Array:
     """The Gram matrix of all the other rows of C."""
-    return gram(np.delete(C, idx, axis=0))
+    others = np.delete(np.arange(len(C)), idx)
+    return gram_of(C, others)

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dgemm
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs, dtrttf
 
+from ...cores import compiling, each_piece, product
 from ..linalg import is_sparse
 
 Array = NDArray[np.float64]
@@ -23,6 +23,15 @@ Mask = NDArray[np.bool_]
 
 STACKED = 10
 """Up to this q a stack of NumPy inverses (measured: 1 µs each at q=6) beats a LAPACK call per matrix (4 µs)."""
+
+
+LOOPS = "factorstream.core.variational.compiled_inverse"
+"""Where the compiled loops are."""
+
+MANY, LARGE, INVERSION = 2**24, 64, 1 / 4
+"""Stacks from N q³ = MANY on go through compiled loops where q is at most LARGE, and cost INVERSION times N q³ in the
+unit of ``cores.pieces``. The loops take a fifth of LAPACK's time at q = 5, 1.4 times as long at q = 41 and 2.5 times at
+q = 80, but several threads run them at once, while SciPy keeps Python's lock. Rough; speed and rounding only."""
 
 
 class Layout(NamedTuple):
@@ -77,11 +86,13 @@ def invert(a: Array, B: Array) -> tuple[Array, Array, Array]:
     Returns (inverse (N, p), A_b⁻¹ b_b (N, q), log det of the INVERSE (N,)).
     """
     N, q = B.shape
-    solution, diagonal = np.empty_like(B), np.empty_like(B)
     if q == 0:
-        return a, solution, np.zeros(N)
+        return a, np.empty_like(B), np.zeros(N)
+    if _by_loops(N, q):
+        return _invert_compiled(a, B)
     if q <= STACKED:
         return _invert_small(a, B)
+    solution, diagonal = np.empty_like(B), np.empty_like(B)
     where = layout(q).diagonal
     for b in range(N):  # 13 µs per matrix at q=41, where np.linalg.inv on the stack takes 32
         factor, info = dpftrf(q, a[b], overwrite_a=1)
@@ -92,6 +103,28 @@ def invert(a: Array, B: Array) -> tuple[Array, Array, Array]:
         solution[b] = x[:, 0] if x.ndim == 2 else x
         a[b], _ = dpftri(q, factor, overwrite_a=1)
     return a, solution, -2.0 * np.log(diagonal).sum(axis=1)
+
+
+def _by_loops(N: int, q: int) -> bool:
+    """Whether a stack goes through compiled loops."""
+    wanted = compiling.wanted()
+    large = N * q**3 >= MANY or wanted == "1"
+    return large and q <= LARGE and wanted != "0" and compiling.import_failure(LOOPS) is None
+
+
+def _invert_compiled(a: Array, B: Array) -> tuple[Array, Array, Array]:
+    """The same by loops that several threads run at once."""
+    from .compiled_inverse import invert as loops
+
+    N, q = B.shape
+    solution, logdet, position = np.empty_like(B), np.empty(N), layout(q).position
+
+    def some(rows: slice) -> int:
+        return int(loops(a[rows], B[rows], position, solution[rows], logdet[rows]))
+
+    if max(each_piece(some, N, INVERSION * N * q**3)) >= 0:
+        raise np.linalg.LinAlgError("a matrix of the stack is not positive definite")
+    return a, solution, logdet
 
 
 def _invert_small(a: Array, B: Array) -> tuple[Array, Array, Array]:
@@ -116,13 +149,11 @@ def congruence(a: Array, T: Array, chunk: int = 256) -> Array:
 
 
 def add_product(S: Array, W: Any, Z: Array) -> None:
-    """S += WᵀZ IN PLACE, without an m x p temporary: (m, p), (n, m), (n, p), all C-contiguous.
+    """S += WᵀZ IN PLACE: (m, p), (n, m), (n, p).
 
-    With sparse rows W the cost is p per stored entry, and there is a temporary.
+    With sparse rows W the cost is p per stored entry, and there is a temporary (m, p).
     """
     if is_sparse(W):
         S += W.T @ Z
-        return
-    out = dgemm(1.0, Z.T, W.T, beta=1.0, c=S.T, trans_b=1, overwrite_c=1)
-    if not np.shares_memory(out, S):
-        S[...] = out.T
+    else:
+        product(W.T, Z, out=S, add=True)

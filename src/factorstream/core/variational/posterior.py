@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...cores import MULTIPLICATION, PASS, each_piece, product
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
 from .observed import Observations, column_count
@@ -30,8 +31,9 @@ from .packed import Array, Index, add_product, invert, layout, outer, pack, size
 BUDGET = 2**22
 """Floats in one temporary block: 32 MiB. Memory and speed only; no result depends on it."""
 
-CACHE = 2**16
-"""Floats in a temporary that should stay in a processor's cache: 512 KiB. Speed only."""
+CACHE = 2**17
+"""Floats in a temporary that should stay in a processor's cache: 1 MiB, which NumPy works on for a while without
+Python's lock. Speed only."""
 
 ROUNDING = 1e-10
 """Correlation between a feature and a component below which it is taken as zero. A feature that shares no row with the
@@ -79,10 +81,12 @@ class CoefficientPosterior(NamedTuple):
     logdet: Array  # (n,) log det Σ_k
 
 
-def blocks(n: int, width: int, budget: int = BUDGET) -> Iterator[slice]:
-    """Slices of range(n) whose ``rows x width`` temporaries stay within the budget."""
-    step = max(1, budget // max(1, width))
-    return (slice(s, min(n, s + step)) for s in range(0, n, step))
+def blocks(stop: int, width: int, budget: int = BUDGET, start: int = 0) -> Iterator[slice]:
+    """Slices of range(start, stop) whose ``rows x width`` temporaries stay within the budget."""
+    n = max(stop - start, 1)
+    most = max(1, budget // max(1, width))
+    step = -(-n // -(-n // most))  # equal ones
+    return (slice(s, min(stop, s + step)) for s in range(start, stop, step))
 
 
 def required_bytes(m: int, r: int, arrays: int) -> int:
@@ -110,9 +114,13 @@ def second_moment(post: Posterior, s2: Array | float = 1.0) -> Array:
     """Packed E[c_i c_iᵀ] / s2_i = (C_i C_iᵀ + V_i) / s2_i, (m, p)."""
     scale = np.broadcast_to(1.0 / s2, post.logdet.shape)
     M = np.empty_like(post.V)
-    for b in blocks(M.shape[0], M.shape[1], CACHE):
-        np.add(outer(post.C[b]), post.V[b], out=M[b])
-        M[b] *= scale[b, None]
+
+    def fill(features: slice) -> None:
+        for b in blocks(features.stop, M.shape[1], CACHE, features.start):
+            np.add(outer(post.C[b]), post.V[b], out=M[b])
+            M[b] *= scale[b, None]
+
+    each_piece(fill, M.shape[0], PASS * M.size)
     return M
 
 
@@ -134,13 +142,25 @@ def coefficients(
     Sigma, logdet = np.empty((n, size(r))), np.empty(n)
     Cs = place.each(_over_noise, post.C, s2, r)
     K, Kmu = pack(prior.K), prior.K @ prior.mu
-    for b in blocks(n, size(q) + data.m):
+    for b in blocks(n, 2 * size(q)):
         A, h = place.total(_normal_equations, data.Y, data.W, b, M, Cs)
         h = h + Kmu
         if q > r:
             h -= A[:, edge]
-        Sigma[b], X[b, :r], logdet[b] = invert(A[:, inside] + K, h)
+        Sigma[b], X[b, :r], logdet[b] = invert(_leading(A, inside, K), h)
     return CoefficientPosterior(X, Sigma, logdet)
+
+
+def _leading(A: Array, inside: Index, K: Array) -> Array:
+    """The leading r x r block of packed matrices, and K added to it."""
+    out = np.empty((len(A), inside.size))
+
+    def fill(rows: slice) -> None:
+        np.take(A[rows], inside, axis=1, out=out[rows], mode="clip")
+        out[rows] += K
+
+    each_piece(fill, len(A), 2 * PASS * out.size)
+    return out
 
 
 def _over_noise(C: Array, s2: Array, r: int) -> Array:
@@ -150,25 +170,51 @@ def _over_noise(C: Array, s2: Array, r: int) -> Array:
 
 def _normal_equations(Y: Any, W: Any, b: slice, M: Array, Cs: Array) -> tuple[Array, Array]:
     """Packed Σ_i (w_ki/s2_i) E[c_i c_iᵀ] and Σ_i (w_ki/s2_i) y_ki c_i of the rows b."""
-    W = W[b]
-    return W @ M, (W * Y[b]) @ Cs
+    W, Y = W[b], Y[b]
+    if is_sparse(W):
+        return W @ M, (W * Y) @ Cs
+    h = np.empty((len(W), Cs.shape[1]))
+
+    def fill(rows: slice) -> None:
+        np.matmul(W[rows] * Y[rows], Cs, out=h[rows])
+
+    each_piece(fill, len(W), W.size * (PASS + MULTIPLICATION * Cs.shape[1]))
+    return product(W, M), h
 
 
 def moments(coef: CoefficientPosterior, r: int) -> Array:
     """Packed E[x_k x_kᵀ] = x_k x_kᵀ + Σ_k, (n, p)."""
-    Z = outer(coef.X)
-    Z[:, interior(r, coef.X.shape[1])[0]] += coef.Sigma
+    n, q = coef.X.shape
+    Z, inside = np.empty((n, size(q))), interior(r, q)[0]
+
+    def fill(rows: slice) -> None:
+        some = outer(coef.X[rows])
+        some[:, inside] += coef.Sigma[rows]
+        Z[rows] = some
+
+    each_piece(fill, n, 3 * PASS * Z.size)
     return Z
 
 
 def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior, Z: Array) -> Statistics:
     """total += what these samples say about C, IN PLACE; Z = moments(coef). Cost 2 n m p."""
-    WY = W * Y
     add_product(total.S, W, Z)
-    np.add(total.H, WY.T @ coef.X, out=total.H)
-    squares = (WY * Y).sum(axis=0) if is_sparse(WY) else np.einsum("km,km->m", WY, Y)
-    np.add(total.yy, squares, out=total.yy)
-    np.add(total.N, column_count(W), out=total.N)
+    if is_sparse(W):
+        WY = W * Y
+        np.add(total.H, WY.T @ coef.X, out=total.H)
+        np.add(total.yy, (WY * Y).sum(axis=0), out=total.yy)
+        np.add(total.N, column_count(W), out=total.N)
+        return total
+
+    def add(features: slice) -> None:
+        w, y = W[:, features], Y[:, features]
+        wy = w * y
+        total.H[features] += wy.T @ coef.X
+        wy *= y
+        total.yy[features] += wy.sum(axis=0)
+        total.N[features] += column_count(w)
+
+    each_piece(add, W.shape[1], W.size * (PASS + MULTIPLICATION * coef.X.shape[1]))
     return total
 
 
@@ -185,17 +231,23 @@ def statistics(Y: Any, W: Any, coef: CoefficientPosterior, r: int) -> Statistics
 
 def posterior(stats: Statistics, prior: FactorPrior, s2: Array) -> Posterior:
     """q(c_i) for every feature from the sums. Cost m q³ flops, no temporary beyond the result."""
-    V = stats.S / s2[:, None]
-    V += pack(prior.P0)
-    h = _beyond_rounding(stats) / s2[:, None] + prior.c0 @ prior.P0
+    P0, h, V = pack(prior.P0), prior.c0 @ prior.P0, np.empty_like(stats.S)
+
+    def fill(f: slice) -> None:
+        S, H, yy, _ = (part[f] for part in stats)
+        np.divide(S, s2[f, None], out=V[f])
+        V[f] += P0
+        h[f] += _beyond_rounding(S, H, yy) / s2[f, None]
+
+    each_piece(fill, len(s2), 2 * PASS * V.size)
     V, C, logdet = invert(V, h)
     return Posterior(C, V, logdet)
 
 
-def _beyond_rounding(stats: Statistics) -> Array:
+def _beyond_rounding(S: Array, H: Array, yy: Array) -> Array:
     """H with zeros where a feature and a component have no correlation but that of rounding."""
-    squares = stats.yy[:, None] * stats.S[:, layout(stats.H.shape[1]).diagonal]
-    return np.where(np.abs(stats.H) < ROUNDING * np.sqrt(np.maximum(squares, 0.0)), 0.0, stats.H)
+    squares = yy[:, None] * S[:, layout(H.shape[1]).diagonal]
+    return np.where(np.abs(H) < ROUNDING * np.sqrt(np.maximum(squares, 0.0)), 0.0, H)
 
 
 def absorb(
@@ -218,12 +270,29 @@ def expected_square(stats: Statistics, post: Posterior) -> Array:
     """Σ_k w_ki E[(y_ki - c_iᵀ x_k)²] per feature, from the sums alone, (m,)."""
     fit = np.empty_like(stats.yy)
     weight = layout(post.C.shape[1]).weight
-    for b in blocks(fit.size, stats.S.shape[1], CACHE):
-        M = outer(post.C[b])
-        M += post.V[b]
-        M *= stats.S[b]
-        fit[b] = M @ weight
+
+    def fill(features: slice) -> None:
+        for b in blocks(features.stop, stats.S.shape[1], CACHE, features.start):
+            M = outer(post.C[b])
+            M += post.V[b]
+            M *= stats.S[b]
+            fit[b] = M @ weight
+
+    each_piece(fill, fit.size, 2 * PASS * stats.S.size)
     return np.asarray(stats.yy - 2.0 * np.einsum("mq,mq->m", post.C, stats.H) + fit)
+
+
+def square_by_moments(stats: Statistics, post: Posterior, M: Array, s2: Array) -> Array:
+    """The same from M = ``second_moment(post, s2)``, where the caller has it."""
+    fit, weight = np.empty_like(stats.yy), layout(post.C.shape[1]).weight
+
+    def fill(features: slice) -> None:
+        for b in blocks(features.stop, M.shape[1], CACHE, features.start):
+            fit[b] = (M[b] * stats.S[b]) @ weight
+
+    each_piece(fill, fit.size, PASS * M.size)
+    fit *= s2
+    return np.asarray(stats.yy - 2.0 * np.sum(post.C * stats.H, axis=1) + fit)
 
 
 def information(post: Posterior, prior: FactorPrior, s2: Array, N: Array) -> Statistics:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...cores import PASS, sum_of_pieces
 from ..place import HERE, Place, Tall
 from .packed import Array, Index, congruence, invert, unpack
 from .posterior import FactorPrior, Posterior, Statistics
@@ -83,8 +84,13 @@ PriorRule = LearnedPrior | GivenPrior
 
 def dictionary_moment(post: Posterior, prior: FactorPrior) -> Array:
     """Σ_i E[(c_i - c0_i)(c_i - c0_i)ᵀ], (q, q). Adds up over features. Cost m p."""
-    D = post.C - prior.c0
-    return np.asarray(unpack(post.V.sum(axis=0), D.shape[1]) + D.T @ D)
+
+    def some(f: slice) -> tuple[Array, Array]:
+        D = post.C[f] - prior.c0[f]
+        return post.V[f].sum(axis=0), D.T @ D
+
+    V, DD = sum_of_pieces(some, len(post.C), PASS * post.V.size)
+    return np.asarray(unpack(V, len(DD)) + DD)
 
 
 def dictionary_prior(prior: FactorPrior, moment: Array, m: int, how: Relevance | None) -> FactorPrior:

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from ...cores import product
 from ..place import Place, Tall
 from .packed import Array
 
@@ -68,25 +69,25 @@ def _wide_factors(Z: Tall, U: Array, g2: Array, g: Array, place: Place) -> tuple
 
 
 def _gram(Z: Array) -> Array:
-    return np.asarray(Z @ Z.T)
+    return product(Z, Z.T)
 
 
 def _gram_with(Z: Array, step: int) -> Array:
     """The Gram matrix's columns of every ``step``-th sample."""
-    return np.asarray(Z @ Z[::step].T)
+    return product(Z, Z[::step].T)
 
 
 def _gram_times(Z: Array, Q: Array) -> Array:
-    return np.asarray(Z @ (Z.T @ Q))
+    return product(Z, product(Z.T, Q))
 
 
 def _projected_gram(Z: Array, Q: Array) -> Array:
-    B = Q.T @ Z
-    return np.asarray(B @ B.T)
+    B = product(Q.T, Z)
+    return product(B, B.T)
 
 
 def _wide_loadings(Z: Array, U: Array, g: Array) -> Array:
-    return np.asarray((g[:, None] / np.sqrt(len(Z))) * (U.T @ Z))
+    return np.asarray((g[:, None] / np.sqrt(len(Z))) * product(U.T, Z))
 
 
 # ------------------------------------------------------------------ n > m: vectors over the features, tall
@@ -95,7 +96,7 @@ def _wide_loadings(Z: Array, U: Array, g: Array) -> Array:
 def _decompose_long(m: int, Z: Tall, guess: Tall | None, width: int, place: Place) -> tuple[Array, Tall]:
     if m <= EXACT:
         A = place.get(Z, 1).T  # the m x m Gram matrix needs all features together
-        g2, U = _eigen(A @ A.T)
+        g2, U = _eigen(product(A, A.T))
         return g2, place.put(U, 0)
     Q = guess
     if Q is None:
@@ -105,7 +106,7 @@ def _decompose_long(m: int, Z: Tall, guess: Tall | None, width: int, place: Plac
         Q = place.each(_transposed_times, Z, place.total(_times, Z, Q))
         Q = place.put(np.linalg.qr(place.get(Q, 0))[0], 0)  # orthogonal over all features together
     B = place.total(_times, Z, Q).T
-    g2, U = _eigen(B @ B.T)
+    g2, U = _eigen(product(B, B.T))
     return g2, place.each(np.matmul, Q, U)
 
 
@@ -117,11 +118,11 @@ def _long_factors(Z: Tall, U: Tall, g2: Array, g: Array, place: Place) -> tuple[
 
 
 def _times(Z: Array, Q: Array) -> Array:
-    return np.asarray(Z @ Q)
+    return product(Z, Q)
 
 
 def _transposed_times(Z: Array, S: Array) -> Array:
-    return np.asarray(Z.T @ S)
+    return product(Z.T, S)
 
 
 def _leading(U: Array, r: int) -> Array:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...cores import PASS, each_piece, product, sum_of_pieces
 from ..place import HERE, Place, Tall
 from .noise.law import NoiseLaw
 from .observed import Observations, is_seen
@@ -197,8 +198,13 @@ def _rows_without_rounding(B: Array) -> Array:
 
 def _square_and_count(R: Array, seen: Mask) -> tuple[float, float]:
     """Sum of squares and number of the entries that are seen."""
-    R = np.where(seen, R, 0.0)
-    return float(np.einsum("km,km->", R, R)), float(np.count_nonzero(seen))
+
+    def some(rows: slice) -> tuple[float, float]:
+        values = np.where(seen[rows], R[rows], 0.0).ravel()
+        return float(values.dot(values)), float(np.count_nonzero(seen[rows]))
+
+    total, count = sum_of_pieces(some, len(R), 2 * PASS * R.size)
+    return total, count
 
 
 def _nothing(F: Array) -> tuple[Array, Array, Array]:
@@ -208,14 +214,24 @@ def _nothing(F: Array) -> tuple[Array, Array, Array]:
 
 def _filled(F: Array, seen: Mask, fit: Array) -> tuple[Array, Array]:
     """F with the last fit in its gaps, less its mean; and the mean."""
-    Z = np.where(seen, F, fit)
-    b = Z.mean(axis=0)
-    Z -= b
+    Z, b = np.empty_like(F), np.empty(F.shape[1])
+
+    def fill(features: slice) -> None:
+        some = np.where(seen[:, features], F[:, features], fit[:, features])
+        b[features] = some.mean(axis=0)
+        np.subtract(some, b[features], out=Z[:, features])
+
+    each_piece(fill, F.shape[1], 3 * PASS * F.size)
     return Z, b
 
 
 def _reconstructed(F: Array, X: Array, B: Array, b: Array) -> tuple[Array, Array]:
     """The fit X B + b, and what it leaves of F."""
-    fit = X @ B
-    fit += b
-    return fit, F - fit
+    fit, rest = product(X, B), np.empty_like(F)
+
+    def fill(rows: slice) -> None:
+        fit[rows] += b
+        np.subtract(F[rows], fit[rows], out=rest[rows])
+
+    each_piece(fill, len(F), 2 * PASS * F.size)
+    return fit, rest

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...cores import PASS, sum_of_pieces
 from ..place import HERE, Place, Tall
 from .factors import Factors
 from .noise.variance import VarianceRule
@@ -26,6 +27,7 @@ from .posterior import (
     no_statistics,
     posterior,
     second_moment,
+    square_by_moments,
 )
 from .relevance import CoefficientSums, Relevance, bound, dictionary_moment, dictionary_prior
 
@@ -49,22 +51,27 @@ class Swept(NamedTuple):
 
 def _collect(
     data: Observations, weights: Tall, factors: Factors, place: Place
-) -> tuple[Statistics, CoefficientSums, Array, Tall]:
-    """x-step and weight step over all samples in blocks, and the sums they leave."""
+) -> tuple[Statistics, Tall, CoefficientSums, Array, Tall]:
+    """x-step and weight step over all samples in blocks, and the sums they leave; expected squares come second."""
     post, prior, s2, noise = factors
     r, q = prior.mu.size, len(prior.P0)
     M = place.each(second_moment, post, s2)
     stats = place.each(_empty, s2, q)
     sums, tails = CoefficientSums(0.0, np.zeros(r), np.zeros((r, r)), 0.0), noise.no_sums()
-    for b in blocks(data.n, 2 * size(q) + 3 * data.m):
+    for b in blocks(data.n, 3 * size(q) + noise.width * data.m):
         rows = take_rows(data._replace(W=weights), b, place)
         coef = coefficients(rows, post, s2, prior, M, place)
         Z = moments(coef, r)
         weights, more = noise.reweigh(weights, data, b, coef, Z, M, post, s2, place)
         tails = tails + more
         stats = place.each(add_block, stats, data.Y, weights, b, coef, Z)
-        sums = _add_coefficients(sums, coef, unpack(Z.sum(axis=0), q)[:r, :r])
-    return stats, sums, tails, weights
+        sums = _add_coefficients(sums, coef, unpack(_sum_of_rows(Z), q)[:r, :r])
+    square = place.each(square_by_moments, stats, post, M, s2)
+    return stats, square, sums, tails, weights
+
+
+def _sum_of_rows(Z: Array) -> Array:
+    return np.asarray(sum_of_pieces(lambda some: Z[some].sum(axis=0), len(Z), PASS * Z.size))
 
 
 def _empty(s2: Array, q: int) -> Statistics:
@@ -84,11 +91,10 @@ def sweep(data: Observations, weights: Tall, factors: Factors, rules: SweepRules
     ``weights`` (n, m) are those of the last sweep: ``data.W`` under Gaussian noise. Noise that has weights of its own
     writes the new ones over them. Cost 4 n m p + (n + m) q³ flops, with Student-t noise 6 n m p.
     """
-    stats, sums, tails, weights = _collect(data, weights, factors, place)
+    stats, square, sums, tails, weights = _collect(data, weights, factors, place)
     noise, tail_bound = factors.noise.learn(tails)
     moment = place.total(dictionary_moment, factors.post, factors.prior)
     prior = dictionary_prior(factors.prior, moment, data.m, rules.relevance)
-    square = place.each(expected_square, stats, factors.post)
     s2 = rules.variance.learn(factors.s2, square, stats.N, rules.floor, place)
     post = place.each(
         posterior, stats, prior, s2

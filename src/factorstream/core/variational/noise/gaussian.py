@@ -18,6 +18,11 @@ class GaussianNoise(NamedTuple):
     """e_ki ~ N(0, s2_i)."""
 
     @property
+    def width(self) -> int:
+        """Temporaries of the size of a block of rows: none."""
+        return 0
+
+    @property
     def takes_sparse(self) -> bool:
         """Every weight is one."""
         return True

@@ -41,6 +41,10 @@ class NoiseLaw(Protocol):
     """The law of the noise of an entry, of scale s2_i. Implementations are NamedTuples, so that they can be saved."""
 
     @property
+    def width(self) -> int:
+        """How many temporaries of the size of a block of rows ``reweigh`` needs."""
+
+    @property
     def takes_sparse(self) -> bool:
         """Whether rows may be sparse: entries keep the weight one, so that no weights need be found for them."""
 

@@ -62,6 +62,11 @@ class StudentNoise(NamedTuple):
     learned: bool = False
 
     @property
+    def width(self) -> int:
+        """Temporaries of the size of a block of rows, for its weights."""
+        return 3
+
+    @property
     def takes_sparse(self) -> bool:
         """Weights are found in dense rows."""
         return False

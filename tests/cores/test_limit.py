@@ -12,10 +12,11 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from conftest import low_rank
-from factorstream import DictionaryFilter
+from factorstream import BayesianFactorization, DictionaryFilter
+from factorstream.core.variational import posterior
+from factorstream.cores import limit, limited, n_threads
 from factorstream.estimators import _validation
 from factorstream.tall import rows
-from factorstream.tall.threads import limited
 
 
 def gappy(rng, n=40, m=10, missing=0.2):
@@ -66,7 +67,7 @@ THREADS = """
 from threading import Barrier, Thread
 import numpy, scipy.linalg
 from threadpoolctl import threadpool_info, threadpool_limits
-from factorstream.tall.threads import limited
+from factorstream.cores import limit, limited, n_threads
 
 def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
@@ -254,3 +255,45 @@ def test_a_limit_that_is_no_number_is_refused(monkeypatch):
     monkeypatch.setenv("FACTORSTREAM_THREADS", "many")
     with pytest.raises(ValueError, match="FACTORSTREAM_THREADS must be a positive number; it is 'many'"), limited():
         pass
+
+
+def test_as_many_threads_as_the_process_may_use(monkeypatch):
+    """Whoever limits BLAS, or the process, limits us; the environment has the last word."""
+    monkeypatch.delenv("FACTORSTREAM_THREADS", raising=False)
+    monkeypatch.setattr(limit, "_cores", lambda: 16)
+    monkeypatch.setattr(limit, "_of_this_process", lambda: 12)
+    assert n_threads() == 1
+    with threadpool_limits(8, user_api="blas"), limited():
+        assert n_threads() == min(8, *blas_threads_allowed(8))
+        with limited():
+            assert n_threads() == min(8, *blas_threads_allowed(8))
+    with threadpool_limits(1, user_api="blas"), limited():
+        assert n_threads() == 1
+    monkeypatch.setenv("FACTORSTREAM_THREADS", "3")
+    with threadpool_limits(1, user_api="blas"), limited():
+        assert n_threads() == 3
+        assert set(blas_threads()) <= {1}
+    assert n_threads() == 1
+
+
+def blas_threads_allowed(wanted):
+    """As many as BLAS takes: some were built for fewer threads than that."""
+    with threadpool_limits(wanted, user_api="blas"):
+        return blas_threads()
+
+
+def test_the_cores_of_this_process():
+    assert 1 <= limit._of_this_process() <= os.cpu_count()
+    assert 1 <= limit._cores() <= os.cpu_count()
+
+
+def test_many_short_rows_are_answered_within_the_limit(rng, monkeypatch):
+    X = gappy(rng, n=500, m=6)
+    model = BayesianFactorization(2, max_iter=2, random_state=0).fit(X)
+    seen, invert = [], posterior.invert
+    monkeypatch.setattr(posterior, "invert", lambda *a: (seen.append(max(blas_threads())), invert(*a))[1])
+    with threadpool_limits(2, user_api="blas"):
+        model.impute(X)
+        model.predict_interval(X)
+    assert seen
+    assert set(seen) == {1}

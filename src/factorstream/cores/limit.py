@@ -1,28 +1,21 @@
-"""How many threads BLAS may use inside the library.
+"""How many threads work: those of BLAS, which keep to one inside the library, and our own.
 
-NumPy and SciPy bring a thread pool each. The filter alternates between the two every few microseconds, and
-pools that spin while waiting for each other, or for a core that another process uses, have cost a factor of
-fifty. One thread is within reach of the best on the block sizes used here and never collapses, so that is
-the default; ``FACTORSTREAM_THREADS=4`` in the environment asks for more.
+NumPy and SciPy bring a thread pool each. Pools that spin while waiting for each other, or for a core that another
+process uses, have cost a factor of fifty. BLAS therefore keeps to one thread while we work, and work is divided among
+threads of our own (``pool``). They are as many as the process may use, or as BLAS was allowed to: who limits that, by
+``threadpoolctl`` or in the environment, limits us. ``FACTORSTREAM_THREADS=4`` in the environment says how many itself.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache, wraps
+from functools import cache
 from threading import RLock, local
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
-import threadpoolctl  # a dependency of scikit-learn
-
-from ..core.filter.model import FilterModel
-from ..core.filter.state import FilterState
-from ..core.linalg import Rows
-
-P = ParamSpec("P")
-R = TypeVar("R")
+import joblib  # a dependency of scikit-learn, as is the next
+import threadpoolctl
 
 SMALL = 4096
 """Below this many entries of C times rows, BLAS works on one thread anyway and setting the limit costs more.
@@ -33,6 +26,28 @@ Not tuned: OpenBLAS starts threads at some ten thousand multiplications; speed o
 @cache
 def _controller() -> Any:
     return threadpoolctl.ThreadpoolController()
+
+
+@cache
+def _cores() -> int:
+    """Those of the machine, as far as a container may use them."""
+    return int(joblib.cpu_count())
+
+
+def _allowed() -> int:
+    """How many threads of our own may work."""
+    wanted = os.environ.get("FACTORSTREAM_THREADS")
+    if wanted:
+        if not wanted.isdecimal() or int(wanted) < 1:
+            raise ValueError(f"FACTORSTREAM_THREADS must be a positive number; it is {wanted!r}.")
+        return int(wanted)
+    of_blas = [pool.num_threads for pool in _controller().lib_controllers if pool.user_api == "blas"]
+    return int(min(_cores(), _of_this_process(), *of_blas))
+
+
+def _of_this_process() -> int:
+    """Cores that the process may use now; unlike the limits of a container, this may change while it runs."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else _cores()
 
 
 def _let_any_thread_set_it() -> None:
@@ -54,15 +69,13 @@ class _Limit:
         self.inside = 0
         self.own = local()
         self.limiter: Any = None
+        self.threads = 1
 
     def __enter__(self) -> None:
         with self.lock:
             if self.inside == 0:
-                wanted = os.environ.get("FACTORSTREAM_THREADS", "1")
-                if not wanted.isdecimal() or int(wanted) < 1:
-                    raise ValueError(f"FACTORSTREAM_THREADS must be a positive number; it is {wanted!r}.")
-                threads = int(wanted)
-                self.limiter = _controller().limit(limits=threads, user_api="blas")
+                self.threads = _allowed()
+                self.limiter = _controller().limit(limits=1, user_api="blas")
                 _let_any_thread_set_it()
             self.inside += 1
             self.own.inside = getattr(self.own, "inside", 0) + 1
@@ -108,17 +121,6 @@ def limited(size: int = SMALL) -> AbstractContextManager[None]:
     return nullcontext() if size < SMALL else _limit
 
 
-def within_limit(
-    function: Callable[Concatenate[FilterState, FilterModel, Rows, P], R],
-) -> Callable[Concatenate[FilterState, FilterModel, Rows, P], R]:
-    """Run a function of a filter and some rows under :func:`limited`."""
-
-    @wraps(function)
-    def wrapper(state: FilterState, model: FilterModel, X: Rows, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        n, m = X.shape
-        if n * m * model.q < SMALL:
-            return function(state, model, X, *args, **kwargs)
-        with limited():
-            return function(state, model, X, *args, **kwargs)
-
-    return wrapper
+def n_threads() -> int:
+    """How many threads of our own may work now: one outside of :func:`limited`."""
+    return _limit.threads if _limit.inside else 1

@@ -24,7 +24,7 @@ class _Compiling(event.Listener):
 
 def _ours(event: event.Event) -> bool:
     """Whether the function is one of this package, and not of somebody who uses numba too."""
-    return str(event.data["dispatcher"].py_func.__module__).startswith(__package__)
+    return str(event.data["dispatcher"].py_func.__module__).startswith("factorstream.")
 
 
 event.register("numba:compile", _Compiling())  # type: ignore[no-untyped-call]

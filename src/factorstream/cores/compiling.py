@@ -1,0 +1,76 @@
+"""Whether compiled loops can be used, and calls of them.
+
+They need ``numba`` (the extra ``fast``). ``FACTORSTREAM_COMPILED=0`` in the environment says never, ``=1`` always;
+otherwise whoever has loops decides from the size of a call whether they pay.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+
+def wanted() -> str:
+    """What the environment says: "0", "1" or "auto"."""
+    wanted = os.environ.get("FACTORSTREAM_COMPILED") or "auto"
+    if wanted not in ("0", "1", "auto"):
+        raise ValueError(f"FACTORSTREAM_COMPILED must be 0, 1 or auto; it is {wanted!r}.")
+    return wanted
+
+
+def import_failure(*modules: str) -> Exception | None:
+    """Why the loops of these modules cannot be used; None where they can.
+
+    Warns once if numba is installed but fails to import.
+    """
+    if _failure is None:
+        try:
+            for module in (*modules, "factorstream.cores.compiling_said"):
+                import_module(module)
+        except Exception as failure:  # a numba that does not know this NumPy, or finds no place for its cache
+            _give_up(failure)
+    return _failure
+
+
+def insist(*modules: str) -> None:
+    """Raise why the loops of these modules cannot be used, where the environment wants them."""
+    if (failure := import_failure(*modules)) is not None:
+        raise ImportError(f"FACTORSTREAM_COMPILED=1, but {_reason(failure)}") from failure
+
+
+def call(function: Callable[..., int], *args: Any, failed: int = 0) -> int:
+    """What a compiled function returns, or ``failed`` where it could not be compiled.
+
+    Nothing else in the loops raises, so that what is raised comes from the compiler.
+    """
+    if _failure is not None:
+        return failed
+    try:
+        return int(function(*args))
+    except IndexError:  # under NUMBA_BOUNDSCHECK: a mistake in the loops
+        raise
+    except Exception as failure:  # no room for its cache, a damaged one, an interrupted first call
+        _give_up(failure)
+        return failed
+
+
+_failure: Exception | None = None
+
+
+def _give_up(failure: Exception) -> None:
+    """From now on NumPy does it."""
+    global _failure
+    _failure = failure
+    if not (isinstance(failure, ModuleNotFoundError) and failure.name == "numba"):
+        warnings.warn(f"NumPy takes over: {_reason(failure)}", RuntimeWarning, stacklevel=2)
+
+
+def _reason(failure: Exception) -> str:
+    first_line = str(failure).partition("\n")[0]
+    return (
+        f"compiled code cannot be used ({type(failure).__name__}: {first_line}); it needs a working numba, "
+        'pip install "factorstream[fast]", and a folder for its cache, which NUMBA_CACHE_DIR may name.'
+    )
