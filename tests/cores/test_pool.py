@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -38,6 +39,23 @@ def test_a_failure_is_raised_and_the_threads_go_on():
         run(task, 1000, 4)
     assert len(done) < 900
     assert run(str, 4, 4) == ["0", "1", "2", "3"]
+
+
+def test_after_an_interrupt_no_task_begins():
+    """Ctrl-C reaches the thread that asked, wherever it is."""
+    begun = []
+
+    def task(i):
+        begun.append(i)
+        time.sleep(0.01)
+
+    threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        run(task, 10_000, 3)
+    time.sleep(0.05)
+    n = len(begun)
+    time.sleep(0.1)
+    assert len(begun) == n < 1000
 
 
 def test_a_task_does_its_own_tasks_itself():

@@ -245,3 +245,13 @@ def test_a_short_fit_goes_on_warming_up():
     assert model.n_components_ == whole.n_components_
     np.testing.assert_array_equal(model.components_, whole.components_)
     assert model.n_samples_seen_ == 500
+
+
+@pytest.mark.parametrize("settings", [{}, {"drift": "none"}, {"robust": True}, {"drift": 1e-3}])
+def test_a_long_pause_widens_bounds_as_a_forecast_over_it_does(settings):
+    rng = np.random.default_rng(0)
+    X = 5 * np.sin(np.arange(300)[:, None] / 15 + np.arange(4)) + 0.3 * rng.normal(size=(300, 4)).cumsum(0)
+    model = SequenceFilter(3, calibrate=False, max_iter=3, **settings).fit(X)
+    over = np.array(model.forecast_interval(4001))[:, -1]
+    model.partial_fit(np.full((4000, 4), np.nan))
+    np.testing.assert_allclose(np.array(model.forecast_interval(1))[:, 0], over, rtol=1e-12)

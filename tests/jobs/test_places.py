@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 import numpy as np
 import pytest
 
-from factorstream.jobs.places import along_axis, places_of, where_next_rows_are, where_rows_are
+from factorstream.jobs.places import along_axis, places_of, time_texts, where_next_rows_are, where_rows_are
 from factorstream.jobs.reading import Reading, read_given
 
 
@@ -36,3 +36,10 @@ def test_time_zones_are_kept_for_the_axis():
     zone = timezone(timedelta(hours=2))
     where = along_axis([datetime(2024, 5, 1, 2, tzinfo=zone)], "time")
     assert (where.x.astype("M8[h]").astype(str).tolist(), where.zone) == (["2024-05-01T00"], zone)
+
+
+@pytest.mark.parametrize(("hours", "text"), [(-5, "-05:00"), (2, "+02:00"), (0, "+00:00")])
+def test_times_as_texts_keep_their_zone(hours, text):
+    zone = timezone(timedelta(hours=hours))
+    assert time_texts([datetime(2024, 5, 1, tzinfo=zone)]) == [f"2024-05-01 00:00{text}"]
+    assert time_texts([datetime(2024, 5, 1, 0, 0, 7, tzinfo=zone)]) == [f"2024-05-01 00:00:07{text}"]

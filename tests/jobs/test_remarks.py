@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cli_problems import say
+from factorstream.jobs.forecasting import ForecastSettings, forecast_file
 from factorstream.jobs.reading import Reading, read_given
 from factorstream.jobs.remarks import remarks
 from factorstream.sources.delimited import parse_delimited
@@ -105,6 +106,12 @@ def test_why_no_numbers_were_found_is_said(tmp_path, text):
     )
     assert all(word in str(problem.value) for word in words)
     assert "column column" not in str(problem.value)
+
+
+def test_columns_without_names_are_not_called_columns_twice(tmp_path):
+    (tmp_path / "x.csv").write_text("2024-01-09,5\n2024-01-08,7\n2024-01-07,4\n")
+    with pytest.raises(TableError, match=r"x\.csv cannot be used: column 1 goes down"):
+        forecast_file(tmp_path / "x.csv", ForecastSettings(1))
 
 
 def test_a_column_without_a_name_is_called_the_same_everywhere(tmp_path):

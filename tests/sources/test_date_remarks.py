@@ -26,6 +26,7 @@ def remarks(cells):
         (["2024-01-01", "02.01.2024", "2024-01-03"], "may be dates in a form that is not known, or in several"),
         (["1st Dec 2024", "2nd Dec 2024", "3rd Dec 2024"], "line 2 has '1st Dec 2024'"),
         (["01/01/2024", "01/02/2024", "01/03/2024"], "day/month/year; if 01/02/2024 means 2024-01-02, write it so."),
+        (["24/05/01", "24/05/02", "24/05/03"], "read as day/month/year; if 24/05/01 means 2024-05-01, write it so."),
     ],
 )  # fmt: skip
 def test_reasons(cells, words):

@@ -9,7 +9,7 @@ import pytest
 
 from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.table import TableError
-from factorstream.sources.timeline import counting_columns, few_dates, refuse_newest_first, regular_dates, timeline
+from factorstream.sources.timeline import counting_columns, followed, refuse_newest_first, regular_dates, timeline
 
 
 def of(cells):
@@ -39,6 +39,8 @@ def of(cells):
         (["1999", "2000", "2001"], [0, 1, 2], [2002.0, 2003.0]),
         (["20240129", "20240130", "20240131"], [0, 1, 2], [20240201.0, 20240202.0]),
         (["30 Dec 2023", "31 Dec 2023", "01 Jan 2024"], [0, 1, 2], ["02 Jan 2024"]),
+        (["24/05/30", "24/05/31", "24/06/01"], [0, 1, 2], ["24/06/02"]),  # the year first
+        (["1/30/05", "1/31/05", "2/1/05"], [0, 1, 2], ["2/2/05"]),
         (["2023Q3", "2023Q4", "2024Q2"], [0, 1, 3], ["2024Q3", "2024Q4"]),
         (["01/01/2024", "01/02/2024", "01/04/2024"], [0, 1, 3], ["01/05/2024"]),
     ],
@@ -125,9 +127,42 @@ def test_dates_from_the_newest_to_the_oldest_are_refused(dates):
     refuse_newest_first(parse_delimited(("when;a\n" + forward).encode()), "x.csv")
 
 
-def test_a_single_date_is_read_as_the_one_that_goes_on():
-    before = regular_dates([datetime(2024, 4, day) for day in (28, 29, 30)])
-    found = few_dates(parse_delimited(b"t,a\n05/03/2024,1\n"), before, 10)
-    assert (found.first, found.steps_after(before, 10)) == (datetime(2024, 5, 3), 3)
-    assert found.after(1) == ["05/04/2024"]
-    assert found.steps_after(before, 2) is None
+def test_one_row_and_rows_without_dates_go_neither_up_nor_down():
+    for text in (b"when;a\n20240301;1\n", b"when;a\n2024-03-01;1\n", b"when;a\n;1\n;2\n;3\n"):
+        refuse_newest_first(parse_delimited(text), "x.csv")
+    with pytest.raises(TableError, match="column when goes down"):
+        refuse_newest_first(parse_delimited(b"when;a\n2024-03-02;1\n2024-03-01;2\n"), "x.csv")
+
+
+def after(before, *cells, most=1000):
+    """How a column of such cells was read in the steps of a timeline: its form, its dates and their steps."""
+    table = parse_delimited("\n".join(["x,t", *(f"1.5,{cell}" for cell in cells)]).encode())
+    table.numbers, table.numeric = table.numbers[:, :1], [0]  # the columns of a model
+    found = followed(table, before, most)
+    if found is None:
+        return None
+    dates = [found.step.moved(found.first, k) for k in found.steps.tolist()]
+    assert (found.column, found.name) == (1, "t")
+    return found.form, [(one.month, one.day) for one in dates], (before.steps_of(dates) - before.steps[-1]).tolist()
+
+
+def test_rows_are_put_on_the_steps_of_a_timeline():
+    daily = regular_dates([datetime(2024, 2, day) for day in (3, 4, 5)])
+    assert after(daily, "02/06/2024") == ("%m/%d/%Y", [(2, 6)], [1])  # and not in June
+    assert after(daily, "02/06/2024", "02/07/2024", "02/09/2024")[2] == [1, 2, 4]
+    assert after(daily, "2024-02-06", "2024-02-08", "2024-02-10")[2] == [1, 3, 5]
+    assert after(daily, "20240207")[1:] == ([(2, 7)], [2])
+    assert after(daily, "02/04/2024")[2] == [-1]  # nearer than 2 April
+    for cells in (["2024-02-06 07:00"], ["2024-02-06T00:00:00+00:00"], ["2024-02-08", "2024-02-07"], ["x"], [""]):
+        assert after(daily, *cells) is None
+    assert after(daily, "2024-02-06", "2024-03-06", most=28) is None
+    assert after(daily._replace(form="%d/%m/%Y"), "02/06/2024") == ("%d/%m/%Y", [(6, 2)], [118])  # as it is written
+
+
+def test_rows_on_months_and_working_days():
+    ends = regular_dates([datetime(2024, month, day) for month, day in ((1, 31), (2, 29), (3, 31))])
+    assert after(ends, "2024-04-30", "2024-06-30")[2] == [1, 3]
+    assert after(ends, "2024-04-29") is None
+    working = regular_dates([datetime(2024, 1, day) for day in (4, 5, 8, 9, 10, 11, 12)])
+    assert after(working, "2024-01-15", "2024-01-17", "2024-01-22")[2] == [1, 3, 6]
+    assert after(working, "2024-01-13") is None  # a Saturday

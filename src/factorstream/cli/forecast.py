@@ -55,8 +55,9 @@ def COMMAND(
     that goes up is not drawn on, and the bounds do not allow for it. A column of dates, years or numbers of rows that
     goes up by equal steps is continued as it is, and steps without a row count as gaps.
 
-    With --model the rows of IN come after those that the model has seen: steps between them count as rows without data,
-    and rows that it has seen are refused. Without IN the forecast begins after the model's own rows.
+    With --model the rows of IN come after those that the model has seen. Where both have dates, steps between them
+    count as rows without data, and rows that the model has seen are refused; years and numbers of rows are not
+    compared. Without IN the forecast begins after the model's own rows.
     """
     from ..jobs.forecasting import ForecastSettings, forecast_file, forecast_model
 

@@ -104,5 +104,9 @@ def run(task: Task, n: int, n_threads: int) -> list[Any]:
         return [task(i) for i in range(n)]
     job = _Job(task, n)
     _pool.ask(helpers, job)
-    job.work()
-    return job.wait()
+    try:
+        job.work()
+        return job.wait()
+    except BaseException as failure:  # an interrupt may come between two tasks: the others begin no more of them
+        job.failure = failure
+        raise

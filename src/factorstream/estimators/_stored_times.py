@@ -56,6 +56,7 @@ class StoredTable(NamedTuple):
     column: Cell = None
     place: int = 0
     times: StoredIndex | None = None
+    form: str | None = None  # of the time stamps in the file that they came from, if it was a text
 
 
 def store_table(table: Table) -> StoredTable:

@@ -13,15 +13,16 @@ from ..estimators._stored_zones import zone, zone_text
 from ..estimators._times import KEPT_TIMES
 from ..estimators.sequence import SequenceFilter
 from ..report.given import is_fitted_to
+from ..sources.steps import plain
 from ..sources.table import Array, TableError
 from ..sources.timeline import Timeline, regular_dates
 from .places import time_texts
 
-__all__ = ["MOST_STEPS", "keep_times", "rows_between", "take_times"]
+__all__ = ["MOST_STEPS", "keep_times", "known_times", "rows_between", "take_times"]
 
 MOST_STEPS = 100_000
-"""Steps between the rows of a model and those of a file that are taken as rows without data: a second or two of work.
-Not tuned."""
+"""Steps without a row that are taken as rows without data: eleven years of hours. A model of four columns takes 10,000
+of them in 1.1 s, with robust noise in 2.5 s. Not tuned."""
 
 
 def keep_times(model: Any, when: Timeline | None, names: list[str]) -> None:
@@ -32,21 +33,32 @@ def keep_times(model: Any, when: Timeline | None, names: list[str]) -> None:
     if not isinstance(model, SequenceFilter) or when is None or not when.is_dated or find_spec("pandas") is None:
         return
     last = int(when.steps[-1])
-    dates = [when.step.moved(when.first, k) for k in range(max(0, last + 1 - KEPT_TIMES), last + 1)]
+    dates = [when.step.moved(when.first, k) for k in range(last + 1 - min(KEPT_TIMES, model.n_samples_seen_), last + 1)]
     try:
         zone_name = zone_text(getattr(dates[0], "tzinfo", None))
     except TypeError:
         return
-    plain = dates if zone_name is None else [one.astimezone(UTC).replace(tzinfo=None) for one in dates]
-    times = StoredIndex("datetime", np.array(plain, dtype="datetime64[us]").astype(np.int64), None, "us", zone_name)
+    if zone_name is not None:
+        dates = [one.astimezone(UTC).replace(tzinfo=None) for one in dates]
+    ticks = np.array(dates, dtype="datetime64[us]").astype(np.int64)
+    times = StoredIndex("datetime", ticks, when.name, "us", zone_name)
     columns = StoredIndex("object", tuple(names), None, "object")
-    model.state_ = model.state_._replace(table=StoredTable("pandas", None, columns, None, 0, times))
+    model.state_ = model.state_._replace(table=StoredTable("pandas", None, columns, None, 0, times, when.form))
 
 
 def take_times(model: SequenceFilter) -> Timeline | None:
     """Take off a model when its last rows were; it then goes on with arrays. None where it does not know."""
-    stored = model.state_.table.times
+    known = known_times(model)
     model.state_ = model.state_._replace(table=StoredTable())
+    return known
+
+
+def known_times(model: Any) -> Timeline | None:
+    """When the last rows of a model were, in the form and by the name that their file had; None: it does not know."""
+    if not isinstance(model, SequenceFilter):
+        return None
+    table = model.state_.table
+    stored = table.times
     if stored is None or stored.kind not in ("datetime", "polars"):
         return None
     unit = "D" if stored.dtype == "date" else stored.dtype
@@ -54,7 +66,8 @@ def take_times(model: SequenceFilter) -> Timeline | None:
     if stored.zone is not None:
         there = zone(stored.zone)
         dates = [one.replace(tzinfo=UTC).astimezone(there) for one in dates]
-    return regular_dates(dates)
+    name = stored.name if table.column is None else table.column
+    return regular_dates(dates, table.form, "time" if name is None else str(name))
 
 
 def rows_between(model: SequenceFilter, X: Array, known: Timeline | None, when: Timeline | None) -> int | None:
@@ -63,19 +76,28 @@ def rows_between(model: SequenceFilter, X: Array, known: Timeline | None, when: 
     Raises
     ------
     TableError
-        Where the rows do not come after those that the model has seen; the message continues "FILE cannot be used: ".
+        Where the rows do not come after those that the model has seen, or come more than MOST_STEPS steps later; the
+        message continues "FILE cannot be used: ".
     """
     if known is None or when is None or not when.is_dated:
         if _seen_last(model, X):
             raise TableError("its rows are those that the model has seen last; pass the rows that come after them")
         return None
-    k = when.steps_after(known, MOST_STEPS)
-    if k == 0:
-        last = known.step.moved(known.first, int(known.steps[-1]))
-        begin, end = time_texts([when.first, last])
+    first, last = plain(when.first), plain(known.last)
+    if (first.tzinfo is None) != (last.tzinfo is None):
+        return None
+    begin, end = time_texts([when.first, known.last])
+    if first <= last:
         seen = f"it begins at {begin}, which is not after the last row that the model has seen ({end})"
         raise TableError(f"{seen}; pass the rows that come after it")
-    return None if k is None else k - 1
+    steps = known.steps_of([when.step.moved(when.first, k) for k in when.steps.tolist()])
+    if steps is None or not np.array_equal(steps - steps[0], when.steps):
+        return None  # they do not go on in these steps
+    between = int(steps[0] - known.steps[-1]) - 1
+    if between > MOST_STEPS:
+        late = f"it begins at {begin}, {between + 1:,} steps after the last row that the model has seen ({end})"
+        raise TableError(f"{late}; fit a new model")
+    return between
 
 
 def _seen_last(model: SequenceFilter, X: Array) -> bool:

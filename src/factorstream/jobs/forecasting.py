@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from ..estimators.sequence import SequenceFilter
 from ..sources.columns import take_names
 from ..sources.delimited import write_delimited
 from ..sources.table import Array, NewColumn, TableError
-from ..sources.timeline import Timeline, counted_on, few_dates, refuse_newest_first
-from .clock import MOST_STEPS, rows_between, take_times
+from ..sources.timeline import Timeline, counted_on, refuse_newest_first
+from .clock import rows_between, take_times
 from .filling import quietly
 from .places import time_texts
 from .reading import FITTING, MOST_STATES, Given, Reading, Steps, named, read_given
@@ -63,8 +63,8 @@ def forecast_file(
 ) -> Forecast:
     """Fit the rows of a file, which are time steps in order, and go on after the last one.
 
-    A model that was fitted before takes the rows of the file as those that come after its own. If it knows when its
-    own were, steps between them count as rows without data; rows that it has seen are refused.
+    A model that was fitted before takes the rows of the file as those that come after its own. If both have dates,
+    steps between them count as rows without data, and rows that the model has seen are refused.
 
     Raises
     ------
@@ -75,9 +75,6 @@ def forecast_file(
     given = read_given(path, settings.reading, model)
     refuse_newest_first(given.table, named(path))
     known = None if model is None else take_times(model)
-    if known is not None and given.when is None:
-        few = few_dates(given.table, known, MOST_STEPS)
-        given = given if few is None else given._replace(when=few, date_remarks=[])
     X = given.X if given.when is None else given.when.spread(given.X)
     between: int | None = 0
     tell(FITTING)
@@ -106,10 +103,15 @@ def forecast_model(model: SequenceFilter, settings: ForecastSettings) -> Forecas
     names, when = take_names(model), take_times(model)
     answer = _answer(model, settings)
     names = names or [f"column {j + 1}" for j in range(model.n_features_in_)]
-    columns = [] if when is None else [NewColumn("time", time_texts(when.later(settings.steps)))]
+    columns = [] if when is None else [NewColumn(when.name, _later(when, settings.steps))]
     for j, name in enumerate(names):
         columns += _with_bounds(name, None, *(part[:, j] for part in answer))
     return Forecast(write_delimited(columns), names, *answer, model, None, None, columns, when)
+
+
+def _later(when: Timeline, steps: int) -> list[Any]:
+    """The dates to come as the model's file had them or, if that had no texts, as texts."""
+    return when.after(steps) if when.form else time_texts(when.later(steps))
 
 
 def _answer(model: SequenceFilter, settings: ForecastSettings) -> tuple[Array, Array, Array]:

@@ -66,7 +66,7 @@ def inspect_model(path: Path) -> dict[str, Any]:
             value = getattr(model, attribute)
             facts[key] = len(value) if isinstance(value, list) else int(value)
     if isinstance(model, SequenceFilter) and (when := take_times(model)) is not None:
-        (facts["last_row"],) = time_texts(when.all_steps(int(when.steps[-1]) + 1)[-1:])
+        (facts["last_row"],) = time_texts([when.last])
     if hasattr(model, "noise_variance_"):
         facts["noise_deviation"] = float(np.sqrt(np.mean(model.noise_variance_)))
     facts["good_for"] = _good_for(type(model).__name__)

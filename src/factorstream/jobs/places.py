@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,8 +78,8 @@ def time_texts(values: Sequence[Any]) -> list[str]:
     >>> time_texts([date(2024, 5, 1), datetime(2024, 5, 2)]), time_texts([datetime(2024, 5, 1, 7, 30)])
     (['2024-05-01', '2024-05-02'], ['2024-05-01 07:30'])
     """
-    texts = [one.isoformat(sep=" ") if isinstance(one, datetime) else f"{one} 00:00:00" for one in values]
-    for nothing in (" 00:00:00", ":00"):
-        if all(text.endswith(nothing) and "+" not in text for text in texts):
-            return [text.removesuffix(nothing) for text in texts]
-    return texts
+    times = [one if isinstance(one, datetime) else datetime(one.year, one.month, one.day) for one in values]
+    if all(one.tzinfo is None and one.time() == time() for one in times):
+        return [one.date().isoformat() for one in times]
+    full = any(one.second or one.microsecond for one in times)
+    return [one.isoformat(sep=" ", timespec="auto" if full else "minutes") for one in times]

@@ -13,7 +13,8 @@ from ..sources.columns import drop_columns, feature_names, take_columns, take_na
 from ..sources.date_remarks import date_remarks
 from ..sources.table import Array, Table, TableError
 from ..sources.tables import read_table
-from ..sources.timeline import Timeline, counting_columns, timeline
+from ..sources.timeline import Timeline, counting_columns, followed, timeline
+from .clock import MOST_STEPS, known_times
 from .remarks import named, refuse_decimal_commas, remarks, why_no_numbers
 
 __all__ = ["FITTING", "MOST_STATES", "Given", "Reading", "Steps", "named", "read_given"]
@@ -50,7 +51,8 @@ class Given(NamedTuple):
     names: list[str]
     """Of the measured columns."""
     when: Timeline | None
-    """When the rows are; ``when.spread(X)`` puts a row of NaN where a time step is left out. None: nothing says it."""
+    """When the rows are, in the steps of the model's own rows where it knows these and they lie on them.
+    ``when.spread(X)`` puts a row of NaN where a time step is left out. None: nothing says it."""
     counting: list[str]
     """Columns of numbers that count rows or years; they were left out."""
     unknown: list[str]
@@ -114,8 +116,11 @@ def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
             unknown = [name for name in take_columns(table, known, model.n_features_in_) if name not in names]
         except TableError as problem:
             raise TableError(f"{named(path)} cannot be used: {problem}.") from None
-        if when is not None and when.column in table.numeric:
-            when = None
+        when = None if when is not None and when.column in table.numeric else when
+        clock = known_times(model)
+        if clock is not None and (found := followed(table, clock, MOST_STEPS)) is not None:
+            when, about_dates = found, date_remarks(table, found)
+            unknown = [name for name in unknown if name != found.name]
     X = np.ascontiguousarray(table.numbers, dtype=np.float64)
     features = feature_names(table)
     absurd = [features[j] for j in np.unique(absurd_entries(X).column).tolist()]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
-__all__ = ["is_date", "other_order", "read_dates", "rendered"]
+import numpy as np
 
-_DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
+__all__ = ["DAY_NUMBERS", "is_date", "other_order", "read_dates", "rendered"]
+
+_DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%y/%m/%d")
 _TIMES = ("", " %H:%M", " %H:%M:%S")
 _FORMS = (
     *(day + time for day in _DAYS for time in _TIMES),
@@ -22,20 +24,41 @@ _FORMS = (
 """How dates are written, in the words of `strftime`, and %q for a quarter, %3f for thousandths of a second. The
 day comes before the month where all rows can be read both ways."""
 _QUARTER, _THOUSANDTHS = "%q", "%3f"
+_ORDERS = {
+    "%d/%m/%Y": "day/month/year",
+    "%m/%d/%Y": "month/day/year",
+    "%d/%m/%y": "day/month/year",
+    "%m/%d/%y": "month/day/year",
+    "%y/%m/%d": "year/month/day",
+}
+"""Forms that may be one another, where all numbers are small."""
+DAY_NUMBERS = "%Y%m%d"
+"""How days are written as whole numbers: 20241231."""
 
 
-def read_dates(cells: Sequence[str]) -> Iterator[tuple[str, list[datetime]]]:
-    """Every form in which all of the texts are dates, and these.
+def read_dates(cells: Any) -> Iterator[tuple[str | None, list[Any]]]:
+    """Every form in which all of the cells of a column are dates, and these; none where one is missing.
 
-    Each form comes with leading zeros and, marked by ~, without.
+    Texts have the forms above, each with leading zeros and, marked by ~, without. Numbers, as texts too, can be days
+    such as 20241231. Dates of Python have no form.
 
     >>> next(read_dates(["2024Q4", "2025Q1"]))
     ('%YQ%q', [datetime.datetime(2024, 10, 1, 0, 0), datetime.datetime(2025, 1, 1, 0, 0)])
+    >>> next(read_dates([20241231.0]))
+    ('%Y%m%d', [datetime.datetime(2024, 12, 31, 0, 0)])
     """
-    for form in _FORMS:
-        for mark in ("", "~"):
-            if found := _read(cells, mark + form):
-                yield mark + form, found
+    if not len(cells):
+        return
+    if isinstance(cells[0], date):
+        if all(isinstance(cell, date) and type(cell) is type(cells[0]) for cell in cells):
+            yield None, list(cells)
+    elif (days := _days(cells)) is not None:
+        yield DAY_NUMBERS, days
+    elif all(isinstance(cell, str) for cell in cells):
+        for form in _FORMS:
+            for mark in ("", "~"):
+                if found := _read(cells, mark + form):
+                    yield mark + form, found
 
 
 def is_date(text: str) -> bool:
@@ -47,12 +70,24 @@ def is_date(text: str) -> bool:
     return next(read_dates([text]), None) is not None
 
 
-def other_order(cells: Sequence[str], form: str) -> tuple[str, datetime] | None:
-    """A text, and its date with the month before the day, where a form has it the other way and all can be read so."""
-    if "%d/%m" not in form:
+def other_order(cells: Sequence[str], form: str) -> tuple[str, str, datetime] | None:
+    """The order of day, month and year in a form, a text, and its date in another order in which all can be read.
+
+    >>> other_order(["24/05/01"], "%d/%m/%y")
+    ('day/month/year', '24/05/01', datetime.datetime(2024, 5, 1, 0, 0))
+    """
+    order = next((one for one in _ORDERS if one in form), None)
+    if order is None:
         return None
-    found = _read(cells, form.replace("%d/%m", "%m/%d")) or []
-    return next(((cell, time) for cell, time in zip(cells, found, strict=False) if time.day != time.month), None)
+    known = _read(cells, form) or []
+    for other in _ORDERS:
+        found = _read(cells, form.replace(order, other)) or []
+        if found and "%y/%m/%d" in (order, other) and max(found) - min(found) > max(known) - min(known):
+            continue  # days one after another, which would be years
+        for cell, one, two in zip(cells, known, found, strict=False):
+            if one != two:
+                return _ORDERS[order], cell, two
+    return None
 
 
 def rendered(time: Any, form: str) -> str:
@@ -66,10 +101,27 @@ def rendered(time: Any, form: str) -> str:
         form = form.replace(_QUARTER, str((time.month + 2) // 3))
     if _THOUSANDTHS in form:
         form = form.replace(_THOUSANDTHS, f"{time.microsecond // 1000:03d}")
-    text: str = time.strftime(form)
     if short:
-        text = re.sub(r"(?<![\d:])0(\d)", r"\1", text)
+        for field, value in (("%d", time.day), ("%m", time.month)):
+            form = form.replace(field, str(value))
+        for field in ("%H", "%I"):
+            form = form.replace(field, time.strftime(field).removeprefix("0"))
+    text: str = time.strftime(form)
     return f"{text[:-2]}:{text[-2:]}" if form.endswith("%z") else text
+
+
+def _days(cells: Any) -> list[datetime] | None:
+    """The days that numbers such as 20241231 say, all between 1900 and 2100; None where one says none."""
+    try:
+        if not 19000101 <= float(cells[0]) <= 21001231:
+            return None
+        numbers = np.array(cells, dtype=np.float64)
+        if not (numbers % 1 == 0).all():
+            return None
+        days = [datetime.strptime(f"{number:.0f}", DAY_NUMBERS) for number in numbers]
+    except (TypeError, ValueError):  # a text, nothing, or no such day
+        return None
+    return days if all(1900 <= day.year <= 2100 for day in days) else None
 
 
 def _read(cells: Sequence[str], form: str) -> list[datetime] | None:

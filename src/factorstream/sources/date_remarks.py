@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 from ..text import capitalised, named_column
@@ -43,9 +43,9 @@ def _doubt(table: Table, when: Timeline) -> list[str]:
     found = None if when.form is None else other_order(cells, when.form)
     if found is None:
         return []
-    cell, other = found
+    order, cell, other = found
     name = capitalised(named_column(table.names[when.column]))
-    return [f"{name} was read as day/month/year; if {cell} means {other:%Y-%m-%d}, write it so."]
+    return [f"{name} was read as {order}; if {cell} means {other:%Y-%m-%d}, write it so."]
 
 
 def _remark(table: Table, j: int) -> str:
@@ -68,9 +68,7 @@ def _remark(table: Table, j: int) -> str:
 
 def _times(known: Sequence[Any]) -> list[Any] | None:
     """The dates that all cells are; None where they are something else."""
-    if all(isinstance(cell, str) for cell in known):
-        return next((times for _, times in read_dates(known)), None)
-    return list(known) if all(isinstance(cell, date) for cell in known) else None
+    return next((times for _, times in read_dates(known)), None)
 
 
 def _why(table: Table, cells: Sequence[Any], times: Sequence[Any]) -> str:

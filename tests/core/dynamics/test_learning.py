@@ -127,3 +127,46 @@ def test_few_rows_of_a_stream_get_the_widths_of_a_fit(candidates):
             expected = stretches((Y[:k] - shift) / scale, 2, kind, **how) if k >= FEWEST_ROWS else (1.0, 1.0)
             assert event.widths == pytest.approx(expected)
             assert (event.widths != (1.0, 1.0)) == (k >= FEWEST_ROWS)
+
+
+@pytest.mark.parametrize("kind", [LEVELS, STATES])
+def test_a_window_without_data_teaches_nothing_and_forgets_nothing(kind):
+    Y = draw(make(2, m=4, r=2, level=True), 160, 2)[3]
+    opt = StreamOptions(r=2, candidates=(kind,), warmup=128, window=32, sweeps=3)
+    stream = new_stream(4)
+    for y in Y:
+        stream, _ = advance(stream, y, opt)
+    paused = stream
+    for _ in range(20 * 32):
+        paused, _ = advance(paused, np.full(4, np.nan), opt)
+    assert pickle.dumps(paused.learning.past) == pickle.dumps(stream.learning.past)
+    assert pickle.dumps(paused.fitted.model) == pickle.dumps(stream.fitted.model)
+    np.testing.assert_array_equal(paused.learning.anchor.x, paused.fitted.belief.x)  # the next window begins here
+
+
+def test_rows_without_data_do_not_make_the_past_older():
+    Y = draw(make(2, m=4, r=2), 160, 2, gaps="none")[3]
+    Y[136:152] = np.nan  # half of the window
+    opt = StreamOptions(r=2, candidates=(STATES,), warmup=128, window=32, sweeps=3)
+    stream = new_stream(4)
+    for y in Y:
+        stream, _ = advance(stream, y, opt)
+    np.testing.assert_allclose(stream.learning.past.N, 128 * opt.decay**0.5 + 16)
+
+
+@pytest.mark.parametrize("kind", [LEVELS, STATES])
+def test_a_feature_that_falls_silent_is_not_forgotten(kind):
+    """Its variances stay, those that were made wider for few values too."""
+    Y = draw(make(2, m=4, r=2, level=True), 800, 2, gaps="none")[3]
+    Y[160:, 0] = np.nan
+    Y[:140, 1] = Y[160:, 1] = np.nan
+    opt = StreamOptions(r=2, candidates=(kind,), warmup=128, window=16, sweeps=3)
+    stream = new_stream(4)
+    for k, y in enumerate(Y):
+        stream, _ = advance(stream, y, opt)
+        if k == 180:
+            then = stream
+    np.testing.assert_array_equal(stream.learning.past.N[:2], then.learning.past.N[:2])
+    np.testing.assert_allclose(stream.fitted.model.noise.R[:2], then.fitted.model.noise.R[:2], rtol=0.2)
+    if kind == LEVELS:
+        np.testing.assert_allclose(stream.fitted.model.levels.q[:2], then.fitted.model.levels.q[:2], rtol=0.2)

@@ -15,7 +15,7 @@ from .few import FEWEST_ROWS, choose_few, stretches
 from .filter import filter_rows
 from .fit import Kind, fit, smoothed, with_relevance
 from .model import Belief, Emission, Levels, SequenceModel, with_R
-from .moments import Moments, add, forget, recentre
+from .moments import Moments, add, exchanged, forget, recentre
 from .noise import NoiseSpec
 from .outliers import expect, weights
 from .scale import MIN_SCALE_VALUES, standards, student_factor
@@ -61,7 +61,8 @@ def advance(stream: Stream, y: Array, opt: StreamOptions, calibrate: bool = Fals
 
     Rows 1, 2, 4, 8 .. warmup, from the first with data: EM on all rows so far (kept until then). Afterwards every
     `window` rows, and when a feature that is new has 8, 16, 32, 64 values: one E-step over the window, moments added to
-    the decayed past, one M-step (stepwise EM). The schedule depends on the rows alone, so any split of the stream gives
+    the decayed past, one M-step (stepwise EM). Only rows with data decay the past, and nothing is learned or forgotten
+    of a feature without data in the window. The schedule depends on the rows alone, so any split of the stream gives
     the same result. The event's innovation is about the prediction made BEFORE y was seen, in raw units. `calibrate`:
     see `restart`.
     """
@@ -85,6 +86,9 @@ def advance(stream: Stream, y: Array, opt: StreamOptions, calibrate: bool = Fals
         return stream, Step(innovation)
     count = np.isfinite(window[:, new]).sum(0)
     due = len(window) >= (2 * opt.window if new.any() else opt.window)
+    if due and stream.learning is not None and stream.fitted is not None and not np.isfinite(window).any():
+        learning = stream.learning._replace(anchor=stream.fitted.belief)  # where the next window begins
+        return stream._replace(learning=learning, window=window[:0]), Step(innovation)
     if due or (count == MIN_VALUES).any() or needs_refresh(stream):
         stream, change = refresh(stream, opt)
         return stream, Refresh(innovation, change)
@@ -161,10 +165,11 @@ def _learn(
     if model.levels is not None:
         change = LevelChange(np.zeros_like(model.emission.C), new, model.levels.p0)
         anchor = change.apply(anchor)
-    decay = opt.decay ** (len(Z) / opt.window)
+    silent = np.asarray(np.isnan(Z).all(0))
+    decay = opt.decay ** (np.isfinite(Z).any(1).sum() / opt.window)
     for centred in ((False,) if change is None else (True, False)) * (NEW_FEATURE_TURNS if new.any() else 1):
         _, mom = expect(model, Z, w, anchor)
-        before, past = model.emission.C, add(old, mom, decay)
+        before, past = model.emission.C, exchanged(add(old, mom, decay), old, silent)
         model = maximise(model, past, prior, opt.dynamics, centred=centred)
         if centred and change is not None:  # the levels, those of the past too, must follow the loadings
             step = model.emission.C - before

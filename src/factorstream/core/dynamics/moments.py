@@ -84,15 +84,21 @@ def recentre(s: Moments, step: Array) -> Moments:
 
 def forget(s: Moments, new: Array) -> Moments:
     """The moments without what they say of the features that are new. O(m r²)."""
-    one, two = new[:, None], new[:, None, None]
+    return exchanged(s, add(s, s, -1.0), new)
+
+
+def exchanged(s: Moments, other: Moments, which: Array) -> Moments:
+    """The moments, with what others say of the features marked in `which` (m,). O(m r²)."""
+    one, two = which[:, None], which[:, None, None]
     levels = s.levels
-    if levels is not None:
-        levels = LevelMoments(np.where(new, 0.0, levels.L), np.where(one, 0.0, levels.M), np.where(new, 0.0, levels.k))
+    if levels is not None and other.levels is not None:
+        L, M, k = other.levels
+        levels = LevelMoments(np.where(which, L, levels.L), np.where(one, M, levels.M), np.where(which, k, levels.k))
     return s._replace(
-        N=np.where(new, 0.0, s.N),
-        G=np.where(two, 0.0, s.G),
-        g=np.where(one, 0.0, s.g),
-        h=np.where(new, 0.0, s.h),
+        N=np.where(which, other.N, s.N),
+        G=np.where(two, other.G, s.G),
+        g=np.where(one, other.g, s.g),
+        h=np.where(which, other.h, s.h),
         levels=levels,
     )
 
