@@ -6,7 +6,6 @@ import ast
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import factorstream
@@ -25,40 +24,26 @@ def blocks(page):
     return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/files.md", "docs/pictures.md", "docs/report.md"])
-def test_the_examples_run(name, tmp_path, monkeypatch):
-    pytest.importorskip("pandas")
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((300, 3)) @ rng.standard_normal((3, 20)) + 0.1 * rng.standard_normal((300, 20))
-    X[rng.random(X.shape) < 0.2] = np.nan
-    known = {
-        "np": np,
-        "rng": rng,
-        "X": X,
-        "more": X,
-        **{name: getattr(factorstream, name) for name in factorstream.__all__},
-    }
-    found = blocks(ROOT / name)
-    assert found
-    for code in found:
-        exec(compile(code, name, "exec"), known)
-    pyplot.close("all")
+EXAMPLES = ("start", "which", "guide", "uncertainty", "pictures", "report", "files")
+"""Pages besides those of the jobs that have examples."""
 
 
 @pytest.mark.parametrize(
-    "page", [*(DOCS / name for name in ("start.md", "which.md", "uncertainty.md")), *JOBS], ids=lambda page: page.stem
+    "page", [ROOT / "README.md", *(DOCS / f"{name}.md" for name in EXAMPLES), *JOBS], ids=lambda page: page.stem
 )
-def test_pages_for_new_users_run_from_the_top(page, tmp_path, monkeypatch):
+def test_pages_run_from_the_top(page, tmp_path, monkeypatch):
     """Nothing is known beforehand: a page imports and makes what it uses."""
     pytest.importorskip("pandas")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
     if page.stem == "river":
         pytest.importorskip("river")
     monkeypatch.chdir(tmp_path)
-    known = {}
-    for code in blocks(page):
+    known: dict[str, object] = {}
+    found = blocks(page)
+    assert found
+    for code in found:
         exec(compile(code, page.name, "exec"), known)
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize("page", JOBS, ids=lambda page: page.stem)

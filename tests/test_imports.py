@@ -29,6 +29,10 @@ HEAVY = (
 )
 
 
+EXTRAS = ("matplotlib", "jinja2", "rich", "pandas", "polars", "pyarrow", "numba", "PIL", "river")
+"""What the extras install (SciPy looks into the others of HEAVY where they are in sys.modules)."""
+
+
 def run(code):
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return result.stdout.split()
@@ -63,12 +67,22 @@ def test_every_public_name_is_there():
         from factorstream import NoSuchThing  # noqa: F401
 
 
+def test_modules_are_there_without_a_line_of_their_own():
+    """Also where no extra is installed: `help(factorstream)` asks for every name."""
+    code = "import sys, factorstream; assert 'numpy' not in sys.modules\n"
+    code += f"sys.modules.update(dict.fromkeys({EXTRAS}))\n"  # importing one of them now raises ImportError
+    code += "factorstream.plot.gaps, factorstream.images.restore_picture, factorstream.metrics.rmse\n"
+    code += "import inspect\n"
+    code += "print(*(value.__name__ for _, value in inspect.getmembers(factorstream, inspect.ismodule)))"
+    assert {f"factorstream.{name}" for name in factorstream._PARTS} <= set(run(code))
+
+
 def test_type_checkers_are_told_the_same_names():
-    """What is imported for type checkers alone is what `_MODULES` says."""
+    """What is imported for type checkers alone is what `_MODULES` and `_PARTS` say."""
     tree = ast.parse(Path(factorstream.__file__).read_text())
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]
     told = {alias.name: node.module for node in block.body for alias in node.names}
-    assert told == factorstream._MODULES
+    assert told == factorstream._MODULES | dict.fromkeys(factorstream._PARTS)
 
 
 BARE = """

@@ -3,7 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from factorstream.metrics import coverage, rmse, snr
+from factorstream import DictionaryFilter
+from factorstream.masks import random_mask
+from factorstream.metrics import coverage, interval_coverage, rmse, snr
 
 Y = np.array([[1.0, -2.0], [3.0, np.nan]])
 P = np.array([[1.5, -2.0], [1.0, 7.0]])
@@ -33,6 +35,28 @@ def test_coverage_of_gaussian_noise_is_nominal(level):
     assert coverage(std * rng.standard_normal(100_000), np.zeros(100_000), std, level=level) == pytest.approx(
         level, abs=0.005
     )
+
+
+def test_bounds_are_counted_and_not_taken_as_standard_deviations(rng):
+    """``coverage(truth, *predict_interval(X))`` was 1.0, whatever the bounds."""
+    truth = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 8)) + 0.3 * rng.normal(size=(200, 8))
+    gap = random_mask(truth.shape, 0.3, rng=1)
+    X = np.where(gap, np.nan, truth)
+    lower, upper = DictionaryFilter(2, random_state=0).fit(X).predict_interval(X)
+    held = interval_coverage(truth, lower, upper, where=gap)
+    assert held == np.mean((lower[gap] <= truth[gap]) & (truth[gap] <= upper[gap]))
+    assert 0.9 < held < 1.0
+    with pytest.raises(ValueError, match="take interval_coverage"):
+        coverage(truth, lower, upper, where=gap)
+    filled, std = DictionaryFilter(2, random_state=0).fit(X).impute(X, return_std=True)
+    with pytest.raises(ValueError, match="take coverage"):
+        interval_coverage(truth, filled, std, where=gap)
+
+
+def test_bounds_at_their_edges():
+    assert interval_coverage(Y, Y, Y) == 1.0  # of the three that have a truth
+    assert interval_coverage([1.0, 2.0], -math.inf, [0.5, math.inf]) == 0.5
+    assert math.isnan(interval_coverage([1.0], [math.nan], [2.0]))
 
 
 def test_float32_is_summed_in_double():

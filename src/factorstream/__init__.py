@@ -3,7 +3,15 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # what `_MODULES` says, for type checkers and editors
+if TYPE_CHECKING:  # what `_MODULES` and `_PARTS` say, for type checkers and editors
+    from . import datasets as datasets
+    from . import diagnostics as diagnostics
+    from . import images as images
+    from . import masks as masks
+    from . import metrics as metrics
+    from . import persist as persist
+    from . import plot as plot
+    from . import rotation as rotation
     from .baselines.broyden import BroydenFactorization as BroydenFactorization
     from .baselines.masked_nmf import MaskedNMF as MaskedNMF
     from .baselines.sgd import SGDFactorization as SGDFactorization
@@ -31,10 +39,17 @@ _MODULES = {
 }
 """Every public name and the module that is imported when it is first asked for."""
 
+_PARTS = ("datasets", "diagnostics", "images", "masks", "metrics", "persist", "plot", "rotation")
+"""Modules with public names of their own, imported when they are first asked for, as in `factorstream.plot.gaps`.
+
+Not `river`, which cannot be imported without its extra: then `help(factorstream)` would fail, as it asks for all."""
+
 __all__ = [*_MODULES]
 
 
 def __getattr__(name: str) -> object:
+    if name in _PARTS:
+        return import_module(f"{__name__}.{name}")  # Python keeps it as an attribute
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value: object = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
@@ -43,4 +58,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_PARTS})

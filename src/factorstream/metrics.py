@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-__all__ = ["coverage", "rmse", "snr"]
+__all__ = ["coverage", "interval_coverage", "rmse", "snr"]
 
 
 def snr(y_true: ArrayLike, y_pred: ArrayLike, *, where: ArrayLike | None = None) -> float:
@@ -53,7 +53,7 @@ def coverage(
 ) -> float:
     """Share of entries inside the central Gaussian interval of probability ``level``, or inside ±``n_std``.
 
-    An honest 95% interval covers 0.95.
+    An honest 95% interval covers 0.95. For bounds, as ``predict_interval`` gives them, see :func:`interval_coverage`.
 
     >>> coverage([0.0, 1.0, 2.5, 0.1], [0.0, 0.0, 0.0, 0.0], 1.0)
     0.75
@@ -67,7 +67,27 @@ def coverage(
     truth, prediction, std = _selected(where, y_true, y_pred, y_std)
     if np.isnan(prediction).any() or np.isnan(std).any():
         return math.nan
+    if (std < 0).any():
+        raise ValueError("y_std has negative numbers; for the bounds of intervals take interval_coverage.")
     return float(np.mean(np.abs(truth - prediction) <= n_std * std))
+
+
+def interval_coverage(
+    y_true: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, where: ArrayLike | None = None
+) -> float:
+    """Share of entries that lie within their bounds, such as those of ``predict_interval``; the bounds count as within.
+
+    Say ``where``: an observed entry lies within its bounds anyway, as both are the entry itself.
+
+    >>> interval_coverage([0.0, 1.0, 2.5, 0.1], [-1.0, 0.0, 0.0, 0.1], [1.0, 2.0, 2.0, 0.1])
+    0.75
+    """
+    truth, low, high = _selected(where, y_true, lower, upper)
+    if np.isnan(low).any() or np.isnan(high).any():
+        return math.nan
+    if (low > high).any():
+        raise ValueError("A lower bound lies above its upper bound; for standard deviations take coverage.")
+    return float(np.mean((low <= truth) & (truth <= high)))
 
 
 def _selected(where: ArrayLike | None, y_true: ArrayLike, *others: ArrayLike) -> list[NDArray[np.float64]]:

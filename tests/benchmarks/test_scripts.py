@@ -166,6 +166,10 @@ def test_coverage_is_measured_and_printed(monkeypatch, capsys):
     assert "| all refused |" in capsys.readouterr().out  # too few entries to calibrate
     coverage.main(["--seeds", "1", "--single", "--only", "LowRankImputer()"])
     assert re.search(r"\| `LowRankImputer\(\)` \| 0\.[89]\d to (0\.9\d|1\.00) \|", capsys.readouterr().out)
+    coverage.main(["--seeds", "2", "--wine", "--only", "DictionaryFilter("])
+    shares = re.findall(r"\| `DictionaryFilter\(\d?\)` \| (0\.\d\d) \|", capsys.readouterr().out)
+    assert sorted(shares) == shares  # fewer components, of which a table so small has enough, hold more
+    assert len(shares) == 3
     assert all(cell.n_observed >= cell.n_parameters for cell in coverage.GRID)
 
 

@@ -107,3 +107,19 @@ def test_columns_that_cannot_be_used_are_named(case, library):
     row = "df.iloc" if library == "pandas" else "df.k : k"
     with pytest.raises(ValueError, match=f"^Reshape your data to a table: pass one row as {row}"):
         new(case).fit(frames.Series([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_two_columns_of_one_name_and_names_of_files_are_refused(case, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X = rows()
+    table = pandas.DataFrame(X, columns=["a", *(f"sensor {j}" for j in range(X.shape[1] - 2)), "a"])
+    with pytest.raises(ValueError, match=r"^X has more than one column of the same name \('a'\); give every column"):
+        new(case).fit(table)
+    with pytest.raises(ValueError, match=r"same name \('a'\)"):
+        learned(case, X).transform(table)
+    for path in ("wine.csv", tmp_path / "wine.csv"):
+        with pytest.raises(TypeError, match=r"wine.csv', and no table; read a file first"):
+            new(case).fit(path)
+        with pytest.raises(TypeError, match="read a file first"):
+            learned(case, X).transform(path)

@@ -11,6 +11,7 @@ from dynamics_problems import changed, linear
 from factorstream import SequenceFilter
 from factorstream.core.dynamics.fit import filtered, smoothed
 from factorstream.core.dynamics.scale import student_factor
+from factorstream.estimators._sequence_answers import Alarms
 from factorstream.metrics import rmse
 from sequence_problems import gappy, panel, quick
 
@@ -85,6 +86,16 @@ def test_alarms_come_after_changes_and_seldom_otherwise():
         found += int(alarms.fired[800:815].any())
     assert false <= 12
     assert found == 10
+
+
+def test_alarms_print_in_one_line():
+    no = np.zeros(1000)
+    assert repr(Alarms(no > 0, no, no, no, np.flatnonzero(no))) == "Alarms(0 alarms in 1000 rows)"
+    fired = np.arange(1000) % 100 == 99
+    told = "Alarms(10 alarms in 1000 rows, at 99, 199, 299, 399, 499 and 5 more)"
+    assert repr(Alarms(fired, no, no, no, np.flatnonzero(fired))) == told
+    days = pytest.importorskip("pandas").date_range("2024-01-01", periods=1)
+    assert repr(Alarms(fired[99:], no, no, no, days)).endswith("1 alarm in 901 rows, at 2024-01-01 00:00:00)")
 
 
 @pytest.mark.parametrize("value", [1e6, -1e9, 9.96921e36, 1e160])

@@ -130,3 +130,13 @@ def test_a_restoration_shows_what_was_done_without_its_pixels(rng):
     shown = repr(restore_picture(picture))
     assert shown.startswith("Restoration(n_filled=12, method='straight lines in the picture', errors={'straight lines")
     assert shown.endswith("pixels=float64 of shape (12, 12))")
+
+
+def test_names_of_files_are_refused(tmp_path):
+    for call, given in [
+        (restore_picture, "photo.png"),
+        (restore_picture, tmp_path / "photo.png"),
+        (restore_frames, ["photo.png", "b.png"]),
+    ]:
+        with pytest.raises(TypeError, match=r"photo.png' is text; read a file first"):
+            call(given)

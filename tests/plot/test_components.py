@@ -72,7 +72,7 @@ def test_axes_of_ones_own(gappy):
     axes = principal_axes(model, X)
     panels = plot.components(model, principal=axes)
     np.testing.assert_array_equal(line(panels[0], "component")[1], effects(axes)[0])
-    with pytest.raises(TypeError, match="pass rows X"):
+    with pytest.raises(TypeError, match=r"pass principal=principal_axes\(model, X\)"):
         plot.components(model)
 
 

@@ -88,5 +88,6 @@ def test_an_imputer_has_the_spectrum_of_its_factorisation(gappy):
 
 def test_models_without_noise_are_refused(gappy):
     model = SGDFactorization(2, random_state=0).fit(gappy)
-    with pytest.raises(TypeError, match="SGDFactorization knows no noise variance"):
-        plot.spectrum(model, principal=principal_axes(model, gappy))
+    with pytest.raises(TypeError, match=r"SGDFactorization learns no noise variance.*principal_axes\(model, X\)"):
+        plot.spectrum(model)
+    assert (principal_axes(model, gappy).explained_variance > 0).all()  # as the sentence says

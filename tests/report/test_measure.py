@@ -11,7 +11,7 @@ from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer
 from factorstream.masks import segment_mask
 from factorstream.report.given import given
 from factorstream.report.measure import Errors, Measured, NotMeasuredError, measure, straight_lines, typical_run
-from factorstream.report.words import beaten, by_column, how_calibrated, pooled
+from factorstream.report.words import beaten, by_column, how_calibrated, how_measured, pooled, the_model
 from sequence_problems import panel, quick
 
 
@@ -105,6 +105,18 @@ def test_rows_of_a_sequence_are_hidden_in_runs_as_long_as_its_gaps():
     measured = measure(given(quick(2).fit(Y), Y), 0.95, 0.1, None, 0)
     assert measured.length == 8
     assert measured.errors.line is not None
+
+
+def test_the_share_that_was_hidden_is_told_as_it_was():
+    """A tenth of 200 rows, in runs of 15, is more than a tenth."""
+    Y = panel(T=200)
+    found = given(quick(1).fit(Y), Y)
+    measured = measure(found, 0.95, 0.1, 15, 0)
+    share = measured.n / Y.size
+    assert share > 0.12
+    said = f"({100 * share:.1f}%) were hidden at random: 10% of every column, rounded up to whole runs of 15 rows."
+    assert said in how_measured(found, measured)[0]
+    assert "1 component that changes from row to row." in the_model(found)[1]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from ._answers import Dictionary, PosteriorDictionary
 from ._columns import like_table
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
-from ._validation import check_count, check_data, check_size_of, narrowed, question, refuse_one_dimension
+from ._validation import check_count, check_data, check_size_of, narrowed, question, refuse_no_table
 
 
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
@@ -74,7 +74,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     def inverse_transform(self, X: MatrixLike) -> Array:
         """The rows that these coefficients stand for (n_samples, n_features)."""
         check_is_fitted(self)
-        refuse_one_dimension(X)
+        refuse_no_table(X)
         with np.errstate(over="ignore", invalid="ignore"):  # of infinities, which are refused
             x = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)  # no component may be left
         components = self.components_

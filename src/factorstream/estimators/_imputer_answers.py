@@ -170,7 +170,7 @@ class ImputerAnswers(TransformerMixin, Stateful):
         if np.isnan(values).any():
             raise ValueError(
                 f"Input X contains NaN, but missing_values is {missing_values!r}; "
-                "mark every missing value the same way."
+                "put NaN in place of it, as X.replace does for a table of pandas, and leave missing_values out."
             )
         number = values.dtype.type
         return np.where(values == number(missing_values), number(np.nan), values)

@@ -16,6 +16,7 @@ from ..core.dynamics.filter import entry
 from ..core.dynamics.levels import smooth_recent
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
+from ..text import counted, listed
 from ._sequence_reading import SequenceReading
 from ._stored_times import restore_table
 from ._times import (
@@ -25,7 +26,7 @@ from ._times import (
     marked_times,
     rebuild_table,
 )
-from ._validation import check_size_of, narrowed, refuse_one_dimension
+from ._validation import check_size_of, narrowed, refuse_no_table
 
 
 class Alarms(NamedTuple):
@@ -46,6 +47,11 @@ class Alarms(NamedTuple):
     """CUSUM of scores below zero: it grows while rows are closer than the model expects; otherwise as ``up``."""
     when: Times | Array
     """Time stamps of the rows with an alarm, as pandas index or polars series; without time stamps their numbers."""
+
+    def __repr__(self) -> str:
+        """How many alarms there are, and the first of them, without the numbers of every row."""
+        first = f", at {listed(self.when)}" if len(self.when) else ""
+        return f"Alarms({counted(len(self.when), 'alarm')} in {counted(len(self.fired), 'row')}{first})"
 
 
 class SequenceAnswers(SequenceReading):
@@ -155,7 +161,7 @@ class SequenceAnswers(SequenceReading):
     def inverse_transform(self, X: TableLike) -> Array:
         """The rows that these states stand for (n_steps, n_features), without the features' own levels."""
         check_is_fitted(self)
-        refuse_one_dimension(X)
+        refuse_no_table(X)
         with np.errstate(over="ignore", invalid="ignore"):  # of infinities, which are refused
             X = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
         stream, emission = self.state_.stream, self.state_.model.emission

@@ -17,7 +17,7 @@ from ._gaps import warn_of_gaps
 from ._sequence_attributes import SequenceAttributes
 from ._stored_times import restore_table
 from ._times import Table, TableLike, append_times, future_times, split_table
-from ._validation import check_count, check_data, check_size_of, refuse_one_dimension, unchanged_on_error
+from ._validation import check_count, check_data, check_size_of, refuse_no_table, unchanged_on_error
 
 
 class SequenceReading(SequenceAttributes):
@@ -25,7 +25,7 @@ class SequenceReading(SequenceAttributes):
 
     def _read(self, X: TableLike, *, reset: bool, after: Table | None = None) -> tuple[Array, Table]:
         """The numbers of X, and the rest of it, joined to that of the rows before it in a stream."""
-        refuse_one_dimension(X)
+        refuse_no_table(X)
         numbers, table = split_table(X)
         values = np.asarray(check_data(self, numbers, reset=reset))
         table = table if after is None else append_times(after, table)

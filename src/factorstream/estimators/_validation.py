@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -81,7 +82,21 @@ def warn_caller(message: str, kind: type[UserWarning] = UserWarning) -> None:
     warnings.warn(message, kind, stacklevel=level)
 
 
-def refuse_one_dimension(X: Any) -> None:
+def refuse_no_table(X: Any) -> None:
+    """Refuse the name of a file, a table with two columns of one name, and what has lost its second dimension."""
+    if isinstance(X, str | os.PathLike):
+        raise TypeError(
+            f"X is text, {os.fspath(X)!r:.100}, and no table; read a file first, as pandas.read_csv does, and pass "
+            "what it holds."
+        )
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame) and not X.columns.is_unique:
+        twice = listed(map(repr, X.columns[X.columns.duplicated()].unique()))
+        raise ValueError(f"X has more than one column of the same name ({twice}); give every column a name of its own.")
+    _refuse_one_dimension(X)
+
+
+def _refuse_one_dimension(X: Any) -> None:
     """Refuse a row or a column that has lost its second dimension, and say how to keep it; a single number too."""
     if isinstance(X, Number) or (isinstance(X, list | tuple) and len(X) and isinstance(X[0], Number)):
         X = np.asarray(X)
@@ -103,7 +118,7 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
     """
     given = X
     if reset or not _as_expected(estimator, X):
-        refuse_one_dimension(X)
+        refuse_no_table(X)
         refuse_no_numbers(X)
         if isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)

@@ -37,7 +37,8 @@ class LowRankImputer(Reported, ImputerAnswers):
     n_components : "auto" or int, default="auto"
         Upper bound on the number of components; those the data do not support switch off.
     missing_values : number, np.nan or pandas.NA, default=np.nan
-        What marks a missing value. NaN and pandas.NA mean the same.
+        What marks a missing value. NaN and pandas.NA mean the same. With a number NaN is refused, as scikit-learn's
+        imputers do; where both stand for gaps, put NaN in place of the number and leave this out.
     robust : bool or float, default=False
         Student-t noise, so that gross outliers lose their weight: True learns the degrees of freedom, a number above 2
         gives them.

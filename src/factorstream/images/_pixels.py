@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from os import PathLike, fspath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,6 +50,7 @@ class Stack(NamedTuple):
 
 def read_stack(pictures: ArrayLike, damage: Damage, limits: tuple[float, float] | None, *, single: bool) -> Stack:
     """Check what was given, and mark what is damaged. ``single``: one picture, not a stack of them."""
+    _refuse_file_names(pictures)
     original = _one_array(pictures)
     wanted = "(height, width) or (height, width, channels)" if single else "(frames, height, width) or (..., channels)"
     if original.ndim - (not single) not in (2, 3) or 0 in original.shape:
@@ -75,6 +77,15 @@ def read_stack(pictures: ArrayLike, damage: Damage, limits: tuple[float, float] 
     if np.isnan(values).all():
         raise ValueError("Every pixel is damaged, so that there is nothing to learn from; check what marks damage.")
     return Stack(values, original, limits or _limits(original.dtype, values), alpha)
+
+
+def _refuse_file_names(pictures: Any) -> None:
+    first = pictures[0] if isinstance(pictures, list | tuple) and pictures else pictures
+    if isinstance(first, str | PathLike):
+        raise TypeError(
+            f"Pictures are arrays of pixels, and {fspath(first)!r:.100} is text; read a file first, as "
+            "numpy.asarray(PIL.Image.open(path)) does."
+        )
 
 
 def _one_array(pictures: ArrayLike) -> NDArray[Any]:

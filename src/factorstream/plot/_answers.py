@@ -84,11 +84,21 @@ def feature_names(model: Any) -> tuple[str, ...] | None:
 
 def axes_of(model: Any, principal: PrincipalAxes | None, least: int = 1) -> PrincipalAxes:
     """The axes that were given, or those of the model; refused where there are fewer than the picture needs."""
-    found = principal_axes(model) if principal is None else principal
+    found = _learned_axes(model) if principal is None else principal
     if len(found.components) < least:
         few = "no components" if not len(found.components) else f"{len(found.components)} component(s)"
         raise ValueError(f"The model has {few}, and this picture needs {least}; fit a model with more.")
     return found
+
+
+def _learned_axes(model: Any) -> PrincipalAxes:
+    try:
+        return principal_axes(model)
+    except TypeError as problem:  # a baseline
+        raise TypeError(
+            f"{type(model).__name__} does not learn how its coefficients vary; pass "
+            "principal=principal_axes(model, X) with rows X that say it."
+        ) from problem
 
 
 def checked_levels(levels: float | Sequence[float]) -> list[float]:

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from ..core.linalg import is_sparse
 from ..estimators._times import rebuild_table, split_table
 from ..masks import Seed, segment_mask
+from ..metrics import interval_coverage
 from ._answers import bounds_by, checked_levels
 from ._canvas import CLASSES, one_axes, tidy
 from ._panel import read_table
@@ -89,7 +90,7 @@ def calibration(
         lower, upper = (bound[hidden] for bound in bounds_by(asked_model, asked, level))
         truth = panel.values[hidden]
         answered = ~np.isnan(lower)  # an imputer drops columns without any value
-        held.append(float(np.mean(((lower <= truth) & (truth <= upper))[answered])))
+        held.append(interval_coverage(truth, lower, upper, where=answered))
     return draw_calibration(one_axes(ax, (4.6, 4.4)), promised, held, int(hidden.sum()), label or type(model).__name__)
 
 

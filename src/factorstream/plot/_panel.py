@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from ..core.linalg import is_sparse
 from ..estimators._refused_columns import refuse_no_numbers
 from ..estimators._times import Table, datetimes, split_table
-from ..estimators._validation import refuse_one_dimension
+from ..estimators._validation import refuse_no_table
 from ..tall.rows import dense
 from ..text import listed
 
@@ -49,7 +49,7 @@ def read_table(X: Any) -> Panel:
     if is_sparse(X):
         rows = X.tocsr().astype(np.float64)
         return Panel(dense(rows), tuple(range(rows.shape[1])), np.arange(rows.shape[0], dtype=np.float64))
-    refuse_one_dimension(X)
+    refuse_no_table(X)
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
     numbers, table = split_table(X)

@@ -50,9 +50,12 @@ def spectrum(model: Any, *, principal: PrincipalAxes | None = None, ax: Axes | N
     '3 chosen'
     """
     fitted: Any = model.factorization_ if isinstance(model, LowRankImputer) else model
+    if fitted is not None and not hasattr(fitted, "noise_variance_"):
+        raise TypeError(
+            f"{type(model).__name__} learns no noise variance, so that there is no spectrum of it; "
+            "principal_axes(model, X).explained_variance has what its components explain."
+        )
     axes = axes_of(model, principal)
-    if not hasattr(fitted, "noise_variance_"):
-        raise TypeError(f"{type(model).__name__} knows no noise variance, of which shares could be taken.")
     m = axes.components.shape[1]
     noise = float(np.sum(fitted.noise_variance_ / axes.unit**2))
     explained = axes.explained_variance

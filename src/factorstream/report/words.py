@@ -32,8 +32,8 @@ METHODS: dict[type, str] = {
     "share.",
     LowRankImputer: "A `LowRankImputer` put all columns into standard units and described every row by {k} that all "
     "rows share.",
-    SequenceFilter: "A `SequenceFilter` took the rows in the order of time and described them by {k} that change from "
-    "row to row.",
+    SequenceFilter: "A `SequenceFilter` took the rows in the order of time and described them by {k} that {change} "
+    "from row to row.",
 }
 
 WHO_WAS_ASKED = {
@@ -101,7 +101,8 @@ def the_model(found: Given, what: str = "entry") -> list[str]:
         f"The table has {many(n, 'row')} and {many(m, 'column')} of numbers; {holes:,} {entries} missing "
         f"({percent(holes / gap.size)})."
     ]
-    texts += [said.format(k=many(k, "component")) for kind, said in METHODS.items() if isinstance(model, kind)]
+    how = {"k": many(k, "component"), "change": "changes" if k == 1 else "change"}
+    texts += [said.format(**how) for kind, said in METHODS.items() if isinstance(model, kind)]
     if not k:
         texts.append(without_components(type(model).__name__, what, robust=bool(settings_of(model).get("robust"))))
     return texts
@@ -115,7 +116,8 @@ def what_was_done(found: Given, level: float, has_bounds: bool) -> list[str]:
         around = "before and after" if model.state_.parameters["smooth"] else "before"
         texts.append(f"What fills a gap is what it says, given the other columns and the rows {around}.")
     elif model.n_components_:
-        texts.append("What fills a gap is what these say, given the observed values of its row.")
+        says = "this says" if model.n_components_ == 1 else "these say"
+        texts.append(f"What fills a gap is what {says}, given the observed values of its row.")
     if has_bounds and holes:
         texts.append(
             f"Every fill has an interval that should hold the true value in {100 * level:g} of 100 cases. Observed "
@@ -144,13 +146,14 @@ def why_gaps(found: Given) -> list[str]:
 def how_measured(found: Given, measured: Measured) -> list[str]:
     """What was hidden, and what came of it."""
     ours, mean, line = (pooled(measured, errors) for errors in measured.errors)
-    runs = f", in runs of {measured.length} rows" if measured.length > 1 else ""
+    runs = f", rounded up to whole runs of {measured.length} rows" if measured.length > 1 else ""
+    share = measured.n / max(int((~found.gap).sum()), 1)
     beside = f"the column's mean is off by {mean:.2f}"
     if line is not None:
         beside += f", a straight line in time by {line:.2f}"
     texts = [
-        f"{many(measured.n, 'observed value')} were hidden at random, {100 * measured.fraction:g}% of every "
-        f"column{runs}. {WHO_WAS_ASKED[measured.refitted]} Nothing was chosen by the outcome.",
+        f"{many(measured.n, 'observed value')} ({percent(share)}) were hidden at random: {100 * measured.fraction:g}% "
+        f"of every column{runs}. {WHO_WAS_ASKED[measured.refitted]} Nothing was chosen by the outcome.",
         f"Fills are off by **{ours:.2f}** standard deviations of their column (root mean square); {beside}.",
     ]
     best = min(error for error in (mean, line) if error is not None)
