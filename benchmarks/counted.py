@@ -36,11 +36,17 @@ TABLES = (
     Table("narrow, complete", 4000, 20, 3, 0.0),
     Table("narrow, 10% missing", 4000, 20, 3, 0.1),
 )
+"""Those that have bars."""
+STREAMS = (
+    Table("stream of 20 features", 20_000, 20, 5, 0.1),
+    Table("stream of 1000 features", 2000, 1000, 20, 0.1),
+)
+"""What docs/jobs/stream.md says how fast it is."""
 
 
 def counted(machine: Machine, quick: bool) -> Found:
     """Every table, in NumPy and compiled."""
-    return Found([row for table in TABLES for row in _compared(machine, table.few() if quick else table)])
+    return Found([row for table in (*TABLES, *STREAMS) for row in _compared(machine, table.few() if quick else table)])
 
 
 def _compared(machine: Machine, table: Table) -> list[Row]:

@@ -1,6 +1,6 @@
 """Columns that are rarely seen, and columns of different units: how ``DictionaryFilter`` fills them.
 
-Five tables, printed as docs/uncertainty.md has them:
+Five tables. docs/uncertainty.md has lines of all of them but ``tables``, in words of its own:
 
 * columns: a matrix of low rank whose first column is seen in few rows, starts late, or is seen in one regime of the
   data only; the others are complete. The column is then asked for in 300 further rows.

@@ -11,7 +11,7 @@ import numpy as np
 from .core.absurd_rows import absurd_entries
 from .core.fill_values import is_fill
 from .core.variational.conformal import CalibrationError
-from .jobs.filling import fill, fitted, interval, n_known
+from .jobs.filling import fill, fitted, interval, n_beyond, n_known
 from .jobs.places import Places, places_of
 from .jobs.reading import Given, Reading, named, read_given
 from .jobs.remarks import empty_columns
@@ -37,12 +37,7 @@ class Settings(NamedTuple):
     components: int | str = "auto"
     robust: bool = False
     seed: int = 0
-    delimiter: str | None = None
-    """Between the cells of a text; None: found from its first lines."""
-    header: bool | None = None
-    """Whether the first line of a text holds the names of the columns; None: found from the first two lines."""
-    missing: tuple[str, ...] = ()
-    """Texts and numbers that mark a gap besides those that always do."""
+    reading: Reading = Reading()
     sequence: bool = False
     """Whether rows are time steps in order, which are filled by what comes before and after them as well."""
     keep_model: bool = False
@@ -141,7 +136,7 @@ def complete_file(
         When the file cannot be read or filled; the message says why in one sentence.
     """
     progress("reading", 0.0)
-    given = read_given(path, Reading(settings.delimiter, settings.header, settings.missing), model)
+    given = read_given(path, settings.reading, model)
     table, X = given.table, given.X
     when = given.when if settings.sequence else None
     if settings.sequence:
@@ -166,7 +161,7 @@ def complete_file(
             few_equal_values=[table.names[table.numeric[j]] for j in np.flatnonzero(unbounded & (known > 1))],
         )
         bounds = Bounds(*(np.where(np.isinf(bound), np.nan, bound) for bound in bounds))
-    below, above = (0, 0) if model is not None else _outside(X, filled.values)
+    below, above = (0, 0) if model is not None else _n_beyond(X, filled.values)
     return found._replace(
         n_below=below,
         n_above=above,
@@ -207,13 +202,12 @@ def _facts(given: Given, gaps: Array, settings: Settings) -> Completion:
     )
 
 
-def _outside(X: Array, filled: Array) -> tuple[int, int]:
-    """How many fills are below the lowest known value of their column, and how many above the greatest."""
+def _n_beyond(X: Array, filled: Array) -> tuple[int, int]:
+    """How many fills are below and above all known values of their columns."""
     known = ~np.isnan(X)
     low = np.min(X, axis=0, where=known, initial=np.inf)
     high = np.max(X, axis=0, where=known, initial=-np.inf)
-    slack = 1e-9 * np.maximum(np.abs(low), np.abs(high))  # fills are written with ten digits
-    return int(np.sum(~known & (filled < low - slack))), int(np.sum(~known & (filled > high + slack)))
+    return n_beyond(filled, ~known, low, high)
 
 
 def _complete(X: Array, settings: Settings, progress: Progress, model: Any, when: Timeline | None) -> _Filled:

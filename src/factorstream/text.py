@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["counted", "listed", "without_components"]
+__all__ = ["capitalised", "clause", "column_names", "counted", "listed", "named_column", "without_components"]
 
 
 def listed(items: Iterable[object], most: int = 5) -> str:
@@ -16,6 +16,42 @@ def listed(items: Iterable[object], most: int = 5) -> str:
     texts = [str(item) for item in items]
     rest = len(texts) - most
     return ", ".join(texts[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def named_column(name: str) -> str:
+    """A column in a sentence; where a text has no names, they are "column 1" and so on already.
+
+    >>> named_column("heat"), named_column("column 3"), named_column("")
+    ('column heat', 'column 3', 'the column without a name')
+    """
+    return f"column {name.removeprefix('column ')}" if name else "the column without a name"
+
+
+def column_names(names: Iterable[str], most: int = 5) -> str:
+    """The first few names of columns, and how many more there are.
+
+    >>> column_names(["heat", ""])
+    'heat, the one without a name'
+    """
+    return listed((name or "the one without a name" for name in names), most)
+
+
+def capitalised(sentence: str) -> str:
+    """With a capital at its beginning, the rest as it is.
+
+    >>> capitalised("column PM10 is empty.")
+    'Column PM10 is empty.'
+    """
+    return sentence[:1].upper() + sentence[1:]
+
+
+def clause(sentence: str) -> str:
+    """A sentence as a part of another: with a small letter, and without a full stop.
+
+    >>> clause("The first line was taken as data.")
+    'the first line was taken as data'
+    """
+    return sentence[:1].lower() + sentence[1:].rstrip(".")
 
 
 def counted(count: int, thing: str) -> str:

@@ -71,7 +71,12 @@ def test_time_steps_learned_from_one_file_and_watched_in_another(capsys, tmp_pat
     first = found["strange"][0]
     assert (first["line"], first["when"]) == (51, "2024-05-03 01:00")
     assert next(iter(first["columns"])) == "a"
+    assert (isinstance(first["score"], float), first["infinite"]) == (True, False)
     assert picture.read_bytes().startswith(b"\x89PNG")
+    lines[50] = "2024-05-03 01:00,north,1e30,20,20,20"
+    (tmp_path / "y.csv").write_text("\n".join(lines))
+    first = summary(capsys, "detect", tmp_path / "y.csv", "--model", model, "-n", 1)["strange"][0]
+    assert (first["line"], first["score"], first["infinite"]) == (51, None, True)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +85,9 @@ def test_time_steps_learned_from_one_file_and_watched_in_another(capsys, tmp_pat
         (["--robust"], "--robust is for --sequence"),
         (["--top", "none"], "'none' is not a whole number"),
         (["--plot", "p.doc"], "p.doc has no ending of a picture"),
-        (["-o", "x.npy"], "x.npy has the ending .npy; name a .csv or .tsv file"),
-        (["-o", "x.parquet.gz"], "x.parquet.gz has the ending .parquet; name a .csv or .tsv file"),
+        (["-o", "x.npy"], "x.npy has the ending .npy, and detect writes text; name a .csv or .tsv file"),
+        (["-o", "x.parquet.gz"], "x.parquet.gz has the ending .parquet, and"),
+        (["-o", "x.xlsx"], "x.xlsx has the ending .xlsx, and detect writes text"),
         (["-o", "nowhere/x.csv"], "The folder nowhere does not exist"),
         (["--save", "."], ". is a folder; --save needs a file."),
     ],

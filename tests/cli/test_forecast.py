@@ -104,6 +104,18 @@ def test_what_is_not_modelled_is_said(capsys, tmp_path):
     assert "Trend and season are not modelled" in " ".join(say(capsys, "forecast", "--help")[1].split())
 
 
+def test_columns_that_the_model_does_not_know_have_numbers(capsys, tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2)).round(2)
+    (tmp_path / "x.csv").write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in X))
+    (tmp_path / "y.csv").write_text("a,b,t,place\n" + "".join(f"{a},{b},{b},Ulm\n" for a, b in X[:5]))
+    model = tmp_path / "m"
+    assert say(capsys, "forecast", tmp_path / "x.csv", "--components", 1, "--save", model, "-q")[0] == 0
+    code, _, said = say(capsys, "forecast", tmp_path / "y.csv", "--model", model)
+    assert code == 0
+    assert "Columns that the model does not know were left out: t." in said
+    assert "Columns without numbers were left out: place." in said
+
+
 def test_the_axis_has_dates(capsys, tmp_path):
     pytest.importorskip("matplotlib")
     series(tmp_path / "x.csv", n=60)

@@ -186,8 +186,8 @@ def test_tiny_tables_are_filled(capsys, tmp_path, text):
 
 
 def test_a_first_line_of_numbers(capsys, tmp_path):
-    (tmp_path / "in.csv").write_text("1,2\n3,\n4,5\n7,6\n,8\n")
-    for more, gaps, words in (([], 2, "taken as data"), (["--no-header"], 2, ""), (["--header"], 2, "")):
+    (tmp_path / "in.csv").write_text("4,\n3,\n4,5\n7,6\n,8\n")
+    for more, gaps, words in (([], 3, "taken as data"), (["--no-header"], 3, ""), (["--header"], 2, "")):
         code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", *more)
         assert code == 0
         assert f"Filled {gaps} gaps" in said

@@ -56,7 +56,7 @@ def test_files_that_are_not_what_they_are_called(capsys, tmp_path, name):
         ("nowhere/out.csv", "does not exist"),
         (".", "is a folder"),
         ("out.parquet", "same kind"),
-        ("out.xlsx", "save the table as CSV"),
+        ("out.xlsx", "has the ending .xlsx, which is not written; name a .csv"),
     ],
 )
 def test_bad_outputs(capsys, tmp_path, target, words):

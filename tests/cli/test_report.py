@@ -47,11 +47,13 @@ def test_time_steps_to_come_and_strange_ones(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     series(tmp_path / "x.csv", n=48, left_out=(9,))
     arguments = ["forecast", "x.csv", "-n", 2, "--components", 2, "-o", "y.csv", "--save", "m", "--report", "f.html"]
+    arguments += ["--level", 0.99]
     assert say(capsys, *arguments)[0] == 0
     page = (tmp_path / "f.html").read_text()
     assert "<h1>2 rows to come after x.csv</h1>" in page
     assert "gaps filled" not in page
     assert 'aria-label="Rows to come"' in page
+    assert "with intervals of 50%, 80%, 99%" in page
     known = {}
     exec(code_of(page), known)  # it makes the very numbers of the file
     expected = np.genfromtxt("y.csv", delimiter=",", names=True)["a"]

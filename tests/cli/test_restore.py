@@ -284,6 +284,7 @@ def test_programs_and_reports_never_get_nan(capsys, tmp_path, photograph):
         (["none.png", "-o", "out.png"], "none.png does not exist"),
         (["in.png", "-o", "no/out.png", "--value", "0"], "does not exist; make it first"),
         (["in.png", "-o", "out.txt", "--value", "0"], "no ending of a picture"),
+        (["in.png", "-o", "out.pdf", "--value", "0"], "no ending of a picture"),
         (["in.png", "-o", "out.png", "--value", "red"], "'red' is neither a number"),
         (["in.png", "-o", "out.png", "--value", "0", "--mask", "in.png"], "give one of them"),
         (["in.png", "-o", "out.png", "--mask", "small.png"], "give one entry for every pixel"),

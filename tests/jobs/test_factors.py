@@ -72,3 +72,14 @@ def test_columns_that_do_not_vary(tmp_path):
     found = factorize_file(tmp_path / "x.csv", FactorSettings())
     assert found.components.shape == (0, 2)
     assert found.mean.tolist() == [1.0, 7.0]
+
+
+def test_names_that_could_be_gaps_stay_beside_coefficients(tmp_path):
+    lines = [
+        "code,a,b",
+        *(f"{code},{k * k % 11},{k * k % 7}" for k, code in enumerate(["NA", "none", '"A, B"', "DE"] * 5, 1)),
+    ]
+    (tmp_path / "x.csv").write_text("\n".join(lines) + "\n")
+    files = factorize_file(tmp_path / "x.csv", FactorSettings(components=1)).files()
+    codes = [line.rpartition(",")[0] for line in files["coefficients"].decode().splitlines()[1:5]]
+    assert codes == ["NA", "none", '"A, B"', "DE"]

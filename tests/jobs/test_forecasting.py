@@ -52,9 +52,9 @@ def test_numbers_of_rows_are_continued_and_not_modelled(tmp_path):
     X = np.cumsum(rng.normal(size=(60, 2)), axis=0)
     rows = [[k, 1960 + k, f"{a:.6g}", f"{b:.6g}"] for k, (a, b) in enumerate(X, 1)]
     write(tmp_path / "x.tsv", ["id", "year", "a", "b"], rows, "\t")
-    found = forecast_file(tmp_path / "x.tsv", ForecastSettings(2, level=None))
+    found = forecast_file(tmp_path / "x.tsv", ForecastSettings(2))
     header, later = read(found.content, "\t")
-    assert header == ["id", "year", "a", "b"]
+    assert header == ["id", "year", "a", "a_lower", "a_upper", "b", "b_lower", "b_upper"]
     assert [row[:2] for row in later] == [["61", "2021"], ["62", "2022"]]
     assert found.names == ["a", "b"]
 
@@ -95,7 +95,7 @@ def test_a_model_of_dated_tables_says_when_by_itself(tmp_path):
     pandas = pytest.importorskip("pandas")
     X = series(tmp_path / "x.csv", n=60)
     frame = pandas.DataFrame(X, columns=list("abcd"), index=pandas.date_range("2024-05-01", periods=60, freq="h"))
-    found = forecast_model(SequenceFilter(3, calibrate=False).fit(frame), ForecastSettings(2, level=None))
+    found = forecast_model(SequenceFilter(3, calibrate=False).fit(frame), ForecastSettings(2))
     header, rows = read(found.content)
-    assert header == ["time", "a", "b", "c", "d"]
+    assert header[::3] == ["time", "a_upper", "b_upper", "c_upper", "d_upper"]
     assert [row[0] for row in rows] == ["2024-05-03 12:00", "2024-05-03 13:00"]

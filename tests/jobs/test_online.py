@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from factorstream import DictionaryFilter
+from factorstream.jobs.filling import n_beyond
 from factorstream.jobs.online import OnlineFilling
 from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.stream import TextStream
@@ -35,6 +36,26 @@ def filled(X, model=None, **options):
     given = {"level": None, "components": 3, "seed": 0, "model": model, **options}
     filling = OnlineFilling(TextStream(lines_of(X)), **given)
     return filling, list(csv.reader(io.StringIO(b"".join(filling.lines()).decode())))
+
+
+@pytest.mark.parametrize("text", ["a,b\n\n1,2\n3,\n4,5\n", "5,6.5\n\n1,2.5\n3,\n4,5\n", "a,b\n\n\n,2\n3,4\n5,6\n"])
+def test_blank_lines_stay_and_are_no_rows(text):
+    filling = OnlineFilling(TextStream(io.BytesIO(text.encode())), level=None, components=1, seed=0)
+    lines = b"".join(filling.lines()).decode().split("\n")
+    assert [not line for line in lines] == [not line for line in text.split("\n")]
+    table = parse_delimited(text.encode())
+    assert filling.counts.rows == len(table.numbers)
+    assert filling.counts.filled + filling.counts.left == np.isnan(table.numbers).sum() == 1
+
+
+def test_rounding_is_not_beyond_what_was_seen():
+    filled, one = np.array([1 - 1e-12, 1 + 1e-12, 0.9, 2.0, 5.0]), np.ones(5)
+    assert n_beyond(filled, np.array([True, True, True, True, False]), one, one) == (1, 1)
+
+
+def test_why_there_are_no_columns_is_said():
+    with pytest.raises(TableError, match=r"neither a number nor a gap .the first line was taken as data.*--header"):
+        OnlineFilling(TextStream([b"7%,8%\n", b"9%,8%\n"]), level=None, components=1, seed=0)
 
 
 def test_every_row_is_filled_by_what_the_rows_so_far_say():
@@ -98,7 +119,7 @@ def test_other_columns_are_refused():
     model.model.feature_names_in_ = np.array(list("abcdz"), dtype=object)
     with pytest.raises(TableError, match="lacks columns that the model knows: z"):
         filled(rows_of(), model.model)
-    with pytest.raises(TableError, match="neither a number nor a gap"):
+    with pytest.raises(TableError, match=r"neither a number nor a gap"):
         OnlineFilling(TextStream([b"a,b\n", b"x,y\n"]), level=None, components=None, seed=0)
     with pytest.raises(TableError, match="5 numbers or gaps, and the model 2 features"):
         filled(rows_of(), DictionaryFilter(1).partial_fit([[1.0, 2.0]]))

@@ -50,8 +50,9 @@ def test_rows_without_dates_lie_at_their_lines(tmp_path):
 def test_a_fan_begins_where_the_file_ends(tmp_path):
     series(tmp_path / "x.csv", n=60)
     found = forecast_file(tmp_path / "x.csv", ForecastSettings(2, components=2))
-    axes = draw_rows_to_come(found)
+    axes = draw_rows_to_come(found, 0.99)
     assert len(axes) == 4
+    assert [text.get_text() for text in axes[0].get_legend().get_texts()][:3] == ["99%", "80%", "50%"]
     x, y = line(axes[0], "forecast")
     np.testing.assert_allclose(x, date2num(np.array(["2024-05-03T12", "2024-05-03T13"], dtype="M8[us]")))
     np.testing.assert_array_equal(y, found.mean[:, 0])

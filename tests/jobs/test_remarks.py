@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from cli_problems import say
+from factorstream.jobs.forecasting import ForecastSettings, forecast_file
 from factorstream.jobs.reading import Reading, read_given
 from factorstream.jobs.remarks import remarks
 from factorstream.sources.delimited import parse_delimited
+from factorstream.sources.table import TableError
 
 
 def said(text):
@@ -37,9 +39,9 @@ def test_an_ordinary_table_has_none():
     assert said("name,a\nUlm,1\nBonn,\n") == ""
 
 
-def write_rows(path, cell):
+def write_rows(path, cell, other=""):
     X = np.random.default_rng(0).normal(size=(12, 2)).round(2)
-    path.write_text("a;b;c\n" + "".join(f"{x};{y};{cell}\n" for x, y in X))
+    path.write_text("a;b;c;d\n" + "".join(f"{x};{y};{cell};{other}\n" for x, y in X))
     return path
 
 
@@ -56,9 +58,10 @@ COMMANDS = [
 def test_every_command_refuses_decimal_commas(capsys, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     name, *options = command
-    code, out, err = say(capsys, name, write_rows(tmp_path / "in.csv", "3,14"), *options, "--quiet")
+    code, out, err = say(capsys, name, write_rows(tmp_path / "in.csv", "3,14", "1.200"), *options, "--quiet")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "decimal comma" in err
+    assert "--online" in options or "column d may have points between thousands" in err
     assert "write 3.14" in err
 
 
@@ -68,6 +71,57 @@ def test_every_command_says_what_it_took_as_text(capsys, tmp_path, monkeypatch, 
     name, *options = command
     code, _, err = say(capsys, name, write_rows(tmp_path / "in.csv", "5%"), *options)
     assert (code, "Column c was taken as text" in err) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("cells", "other", "refused"),
+    [
+        (["1", "1,2", "3,14"], "0.5", False),  # lists
+        (["1", "1,2", "3,14"], "1200", False),
+        (["1", "1,2", "3,14"], "1.200", True),
+        (["1,234", "2,345", "7,001"], "1.200", True),
+        (["1,234", "2,345", "7,001"], "0.200", False),
+        (["$5", "$7", "$9"], "1.200", False),
+        (["1,234", "2,345,000", "7,001"], "1.200", False),
+    ],
+)
+def test_commas_are_refused_where_points_may_be_misread(tmp_path, cells, other, refused):
+    (tmp_path / "x.csv").write_text("c;d;e\n" + "".join(f"{cell};{other};{k * k}\n" for k, cell in enumerate(cells)))
+    if refused:
+        with pytest.raises(TableError, match=r"column c (has|may have) decimal commas .* column d may have points"):
+            read_given(tmp_path / "x.csv", Reading())
+    else:
+        given = read_given(tmp_path / "x.csv", Reading())
+        assert given.names == ["d", "e"]
+        assert "Column c was taken as text, because its numbers are written with commas or signs" in given.remarks[0]
+
+
+@pytest.mark.parametrize("text", ["2024-01-05,7%\n2024-01-09,8%\n", "n;a\n1;1,234\n2;2,345\n3;4,567\n"])
+def test_why_no_numbers_were_found_is_said(tmp_path, text):
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(TableError) as problem:
+        read_given(tmp_path / "x.csv", Reading())
+    words = (
+        ["column a has '1,234'"] if text.startswith("n") else ["of column 2 has '7%'", "pass --header if it is names"]
+    )
+    assert all(word in str(problem.value) for word in words)
+    assert "column column" not in str(problem.value)
+
+
+def test_columns_without_names_are_not_called_columns_twice(tmp_path):
+    (tmp_path / "x.csv").write_text("2024-01-09,5\n2024-01-08,7\n2024-01-07,4\n")
+    with pytest.raises(TableError, match=r"x\.csv cannot be used: column 1 goes down"):
+        forecast_file(tmp_path / "x.csv", ForecastSettings(1))
+
+
+def test_a_column_without_a_name_is_called_the_same_everywhere(tmp_path):
+    (tmp_path / "x.csv").write_text(",a,b\n01/02/2024,4,1\n02/02/2024,5%,3\n03/02/2024,3,1\n")
+    given = read_given(tmp_path / "x.csv", Reading())
+    assert given.date_remarks[0].startswith("The column without a name was read as day/month/year")
+    (tmp_path / "x.csv").write_text(",a\n1%,4\n2%,3\n")
+    assert (
+        read_given(tmp_path / "x.csv", Reading()).remarks[0].startswith("The column without a name was taken as text")
+    )
 
 
 def test_dates_that_say_nothing_are_named(tmp_path):

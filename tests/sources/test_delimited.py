@@ -118,8 +118,8 @@ def test_without_a_header():
         ("1 200,50 €;7;", ("1 200,50 €", 2, "1200.50", True)),
         ("1,200.50;7;", ("1,200.50", 2, "1200.50", False)),
         ("7;5%;12.5 %", ("5%", 3, "5", False)),
-        ("$5;€1,200;", ("$5", 2, "5", False)),
-        ("1,200;3,400;", ("1,200", 2, "1200, or 1.200 where the comma is a decimal one", False)),
+        ("$5;€1,200;", ("$5", 2, "5", True)),
+        ("1,200;3,400;", ("1,200", 2, "1200, or 1.200 where the comma is a decimal one", True)),
     ],
 )
 def test_numbers_that_are_written_in_other_ways(cells, unread):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 
 import pytest
 
@@ -30,6 +31,26 @@ from factorstream.sources.stream import TextStream
         ("1,2,3\n4,5,6\n", False, "taken as data"),
         ("1,5;2,25\n3,0;1,5\n", False, "taken as data"),
         ("5.1,2\n", False, "taken as data"),
+        ("31.5,26.7,46.3\n48.58,50.28,46.86\n25.33,22.68,33.48\n", False, "taken as data"),  # the air of London
+        (",0\n0,5\n1,7\n", True, "it counts the columns"),
+        (",0,1\n0,5,\n1,7,2\n", True, "it counts the columns"),
+        ("0,1\n5.5,3\n2,1\n", True, "it counts the columns"),
+        ("0\n5.5\n2\n", True, "it counts the columns"),
+        ("0,1\n1,0\n1,1\n", False, "taken as data"),
+        (",1\n3,\n,5\n", False, "taken as data"),
+        ("5%,50%,95%\n1,2,4\n", True, ""),
+        ("5%,50%,95%\n1%,2%,4%\n", False, "taken as data"),
+        ("name,5%,95%\nx,1,2\n", True, ""),
+        ("Ulm,5%\nBonn,7%\n", True, "because it has words"),
+        ("5%,3\n4,2\n", True, "it has texts above numbers"),
+        ('"101","205"\n4,2\n', True, "in quotes"),
+        ('"101","205"\n"4","2"\n', False, "taken as data"),
+        ("2001,2003\n4,2.5\n", True, "it holds years"),
+        (",2001\n1,2.5\n", True, "it holds years"),
+        ("2001,2003\n2002,2004\n", False, "taken as data"),
+        ("0,1,2\n\n5,3,1\n", True, "taken as names"),
+        ("1,2,3\n4,5,6\n7,8,9\n1,1,1\n", False, "taken as data"),
+        ("400,410,420\n1,2,3\n5,3,1\n2,7,4\n", True, "equal steps"),
     ],
 )
 def test_what_is_assumed(text, header, words):
@@ -38,6 +59,24 @@ def test_what_is_assumed(text, header, words):
     assert words in table.first_line
     assert table.first_line == stream.first_line
     assert bool(words) == bool(table.first_line)
+
+
+def test_long_lines_take_time_in_proportion():
+    def seconds(n):
+        text = (",".join(f"{j * j}.5" for j in range(n)) + "\n").encode()
+        began = time.process_time()
+        assert parse_delimited(text).names[0] == "column 1"
+        return time.process_time() - began
+
+    assert min(seconds(16_000) for _ in range(2)) < 10 * min(seconds(4_000) for _ in range(2))  # squares: 16 times
+
+
+def test_a_stream_with_words_waits_for_one_row_only():
+    def lines():
+        yield from (b"a,b\n", b"1,2\n")
+        raise AssertionError("a third line was asked for")
+
+    assert TextStream(lines()).names == ["a", "b"]
 
 
 @pytest.mark.parametrize("header", [True, False])

@@ -18,7 +18,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(TableError, match="is a folder"):
         read_table(tmp_path)
     for name in ("x.xlsx", "x.json.gz"):
-        with pytest.raises(TableError, match="which is neither read nor written; save the table as CSV"):
+        with pytest.raises(TableError, match="which is not read; save the table as CSV"):
             read_table(tmp_path / name)
 
 

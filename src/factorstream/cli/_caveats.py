@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..text import listed
+from ..text import column_names
 from ._command import Words
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ def say_caveats(words: Words, given: Given, *, counting: bool = True, in_time: b
     if counting and given.counting:
         words.caveat(left_out_counting(given.counting))
     if given.unknown:
-        words.caveat(f"Columns that the model does not know were left out: {listed(given.unknown)}.")
+        words.caveat(f"Columns that the model does not know were left out: {column_names(given.unknown)}.")
     if given.absurd:
         words.caveat(
-            f"Absurd values, out of all proportion to the others, had no part in the fit: {listed(given.absurd)}; "
-            "correct them, or pass --missing=VALUE if they mark gaps."
+            f"Absurd values, out of all proportion to the others, had no part in the fit: "
+            f"{column_names(given.absurd)}; correct them, or pass --missing=VALUE if they mark gaps."
         )
 
 
@@ -35,13 +35,12 @@ def say_without_numbers(words: Words, given: Given) -> None:
     known = {*given.counting, *given.unknown}
     names = [name for j, name in enumerate(table.names) if j not in (*table.numeric, when) and name not in known]
     if names:
-        words.caveat(f"Columns without numbers were left out: {listed(names)}.")
+        words.caveat(f"Columns without numbers were left out: {column_names(names)}.")
 
 
 def left_out_counting(columns: Sequence[str]) -> str:
     """What is said of columns that go up by equal steps: they measure nothing."""
-    names = [name or "the one without a name" for name in columns]
-    return f"Columns that count rows or years were left out: {listed(names)}."
+    return f"Columns that count rows or years were left out: {column_names(columns)}."
 
 
 def outside(n_below: int, n_above: int, so_far: str = "") -> str:

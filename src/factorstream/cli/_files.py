@@ -15,7 +15,16 @@ from ._command import STANDARD, BadInputError
 if TYPE_CHECKING:
     from ..sources.timeline import Timeline
 
-__all__ = ["check_output", "check_picture", "read_model", "save_model", "write", "write_picture", "written_to"]
+__all__ = [
+    "check_output",
+    "check_picture",
+    "check_table",
+    "read_model",
+    "save_model",
+    "write",
+    "write_picture",
+    "written_to",
+]
 
 
 def written_to(path: Path) -> str:
@@ -27,32 +36,32 @@ def written_to(path: Path) -> str:
     return "standard output" if path == STANDARD else str(path)
 
 
-def check_output(target: Path, source: Path | None = None, option: str = "--output") -> None:
-    """Refuse an output that could not be written, before the work; with a source it must be of the same kind."""
+def check_table(target: Path, source: Path | None = None) -> None:
+    """Refuse a table that could not be written, before the work; with a source it must be of the same kind."""
+    from ..sources.tables import OTHER_KINDS, ending_of, format_of
+
     if target == STANDARD:
         return
-    if option == "--output":
-        from ..sources.tables import refuse_other_kinds
+    if (ending := ending_of(target)) in OTHER_KINDS:
+        raise BadInputError(
+            f"{target} has the ending {ending}, which is not written; name a .csv, .tsv, .parquet or .npy file."
+        )
+    check_output(target)
+    if source is not None and format_of(source) != format_of(target):
+        raise BadInputError(f"{target} is not of the same kind as {source}; give it the same ending.")
 
-        refuse_other_kinds(target)
+
+def check_output(target: Path, option: str = "--output") -> None:
+    """Refuse an output that could not be written, before the work; messages name the option."""
     try:
         if target.is_dir():
             raise BadInputError(f"{target} is a folder; {option} needs a file.")
         if not target.parent.is_dir():
             raise BadInputError(f"The folder {target.parent} does not exist; make it first.")
-        if source is not None:
-            _check_same_kind(source, target)
         check_writable(target)
     except OSError as problem:
         why = problem.strerror or problem
         raise BadInputError(f"{target} cannot be written ({why}); choose another {option}.") from None
-
-
-def _check_same_kind(source: Path, target: Path) -> None:
-    from ..sources.tables import format_of
-
-    if format_of(source) != format_of(target):
-        raise BadInputError(f"{target} is not of the same kind as {source}; give it the same ending.")
 
 
 def write(path: Path, content: bytes | Iterable[bytes]) -> None:

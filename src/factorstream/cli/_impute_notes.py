@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..text import counted, listed, without_components
+from ..text import capitalised, column_names, counted, named_column, without_components
 from ._caveats import left_out_counting, outside
 from ._command import STANDARD
 from ._files import written_to
@@ -30,8 +30,6 @@ def impute_summary(completion: Completion, source: Path, target: Path) -> str:
 
 def impute_caveats(completion: Completion) -> Iterator[str]:
     """What was left out or is not as it could be, one sentence each."""
-    from ..jobs.remarks import named_column
-
     yield from completion.remarks
     if completion.counting:
         yield left_out_counting(completion.counting)
@@ -45,17 +43,17 @@ def impute_caveats(completion: Completion) -> Iterator[str]:
     if completion.one_value:
         yield (
             "Bounds are left empty where one value of a column is known, which does not say how far others lie: "
-            f"{listed(completion.one_value)}."
+            f"{column_names(completion.one_value)}."
         )
     if completion.few_equal_values:
         yield (
             "Bounds are left empty where the known values of a column are all equal, and too few for this level: "
-            f"{listed(completion.few_equal_values)}."
+            f"{column_names(completion.few_equal_values)}."
         )
     if completion.steps_left_out:
         yield f"{counted(completion.steps_left_out, 'time step')} without a row counted as rows without data."
     if completion.unknown:
-        yield f"Gaps left as they are in columns that the model does not know: {listed(completion.unknown)}."
+        yield f"Gaps left as they are in columns that the model does not know: {column_names(completion.unknown)}."
     for column, value, times, place in completion.absurd:
         if times == 1:
             what, where = "an absurd value", f"{place} has {value:.15g}{_known(value)}"
@@ -63,14 +61,16 @@ def impute_caveats(completion: Completion) -> Iterator[str]:
         else:
             what, where = f"{times} absurd values", f"the first, in {place}, is {value:.15g}{_known(value)}"
             remedy = "them, or pass --missing=VALUE for each that marks a gap"
-        yield f"{named_column(column)} has {what}, which had no part in filling the gaps: {where}; correct {remedy}."
+        name = capitalised(named_column(column))
+        yield f"{name} has {what}, which had no part in filling the gaps: {where}; correct {remedy}."
     for column, value, times in completion.suspects:
+        name = capitalised(named_column(column))
         yield (
-            f"{named_column(column)} has the value {value:.15g} {counted(times, 'time')}, far from its other values; "
+            f"{name} has the value {value:.15g} {counted(times, 'time')}, far from its other values; "
             f"it stays in the file, and if it marks a gap, pass --missing={value:.15g}."
         )
     if completion.other_gaps:
-        yield f"Gaps left as they are in columns that are not finite numbers: {listed(completion.other_gaps)}."
+        yield f"Gaps left as they are in columns that are not finite numbers: {column_names(completion.other_gaps)}."
 
 
 def _known(value: float) -> str:

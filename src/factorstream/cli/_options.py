@@ -110,7 +110,8 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--header/--no-header",
             default=None,
-            help="the first line of a text is names, or data (default: data if it is all numbers, dates and gaps)",
+            help="the first line of a text is names, or data (default: data if it is numbers, dates and gaps like the "
+            "rows below it)",
         ),
         click.option(
             "--missing",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ..extras import require
-from ..text import listed
+from ..text import column_names
 from ._command import BadInputError, Words
 from ._files import check_output
 from ._options import FILE
@@ -86,11 +86,9 @@ def check_report(path: Path | None) -> None:
 
 
 def write_report_page(
-    words: Words, path: Path | None, subject: Subject, *, level: float | None = None, job: Job | None = None
+    words: Words, path: Path, subject: Subject, *, level: float | None = None, job: Job | None = None
 ) -> None:
-    """Write the page, where one is wanted; what was said so far is in it. Without a job, gaps were filled."""
-    if path is None:
-        return
+    """Write the page; what was said so far is in it. Without a job, gaps were filled."""
     from ..report.model_report import Told, write_report
     from ..report.page import plain
     from ..sources.columns import take_names, use_names
@@ -127,7 +125,7 @@ def _no_numbers(columns: Sequence[str]) -> list[str]:
     >>> _no_numbers([]), _no_numbers(["name", "town"])
     ([], ['Columns that are not finite numbers had no part in it: name, town.'])
     """
-    return [f"Columns that are not finite numbers had no part in it: {listed(columns, 20)}."] if columns else []
+    return [f"Columns that are not finite numbers had no part in it: {column_names(columns, 20)}."] if columns else []
 
 
 def _table(subject: Subject) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +80,6 @@ def COMMAND(
     refuse_settings(model_path, components=components, robust=robust, sequence=sequence)
     if robust and not sequence:
         raise click.UsageError("--robust is for --sequence; leave it out, or add --sequence")
-    check_output(output)
     _check_text(output)
     options.check()
     words.data_on_stdout = output == STANDARD and not words.as_json
@@ -109,13 +109,14 @@ def COMMAND(
 
 
 def _check_text(output: Path) -> None:
-    """Refuse a name that promises another kind of file than text."""
-    from ..sources.tables import TEXT, ending_of, format_of
+    """Refuse an output that could not be written, or whose name promises another kind of file than text."""
+    from ..sources.tables import OTHER_KINDS, TEXT, ending_of, format_of
 
-    if format_of(output) != TEXT:
-        raise BadInputError(
-            f"{output} has the ending {ending_of(output)}; name a .csv or .tsv file, detect writes text."
-        )
+    if output == STANDARD:
+        return
+    if (ending := ending_of(output)) in OTHER_KINDS or format_of(output) != TEXT:
+        raise BadInputError(f"{output} has the ending {ending}, and detect writes text; name a .csv or .tsv file.")
+    check_output(output)
 
 
 def _picture(found: Detection) -> Any:
@@ -132,14 +133,8 @@ def _tell(words: Words, found: Detection, output: Path, model_path: Path | None)
         alarms=len(found.alarms),
         alarm_places=[{word: one.place, "when": one.when or None} for one in found.alarms],
         strange=[
-            {
-                word: one.place,
-                "when": one.when or None,
-                "called": one.called or None,
-                "score": one.score,
-                "alarm": one.alarm,
-            }
-            | {"columns": dict(one.blame)}
+            {word: one.place, "when": one.when or None, "called": one.called or None, "score": one.score}
+            | {"infinite": math.isinf(one.score), "alarm": one.alarm, "columns": dict(one.blame)}
             for one in found.rows
         ],
     )

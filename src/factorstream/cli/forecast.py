@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..text import counted, listed, without_components
+from ..text import column_names, counted, named_column, without_components
 from ._caveats import say_caveats, say_without_numbers
 from ._command import STANDARD, Words, command
-from ._files import check_output, read_model, save_model, write, written_to
+from ._files import check_table, read_model, save_model, write, written_to
 from ._job import JobOptions, job_options
 from ._options import COMPONENTS, FILE, fraction, refuse_settings, robust_option, whole_number
 from ._report import Subject, write_report_page
@@ -67,7 +67,7 @@ def COMMAND(
         raise click.UsageError("name a file IN, or a --model")
     if source is None and report_path is not None:
         raise click.UsageError("--report needs the rows of a file IN")
-    check_output(output, source)
+    check_table(output, source)
     options.check()
     words.data_on_stdout = output == STANDARD
     words.fact(input=None if source is None else str(source), output=str(output), steps=steps, level=level)
@@ -80,7 +80,7 @@ def COMMAND(
         write(output, found.content)
         save_model(save_path, found.model, found.names, found.when)
     _tell(words, found, output, steps)
-    options.draw(words, lambda: _picture(found))
+    options.draw(words, lambda: _picture(found, level))
     if report_path is not None and source is not None and found.X is not None and found.given is not None:
         from ..jobs.reporting import forecast_told
 
@@ -90,10 +90,10 @@ def COMMAND(
         )
 
 
-def _picture(found: Forecast) -> Any:
+def _picture(found: Forecast, level: float) -> Any:
     from ..jobs.pictures import draw_rows_to_come
 
-    return draw_rows_to_come(found)
+    return draw_rows_to_come(found, level)
 
 
 def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
@@ -112,7 +112,7 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
         words.caveat(without_components("SequenceFilter", "forecast"))
     unbounded = [name for name, bound in zip(found.names, found.lower.T, strict=True) if np.isnan(bound).any()]
     if unbounded:
-        words.caveat(f"Bounds are left empty where one value of a column is known, or none: {listed(unbounded)}.")
+        words.caveat(f"Bounds are left empty where one value of a column is known, or none: {column_names(unbounded)}.")
     if given is None:
         if found.when is None:
             words.caveat("The model does not know when its rows were; the rows to come follow them, without dates.")
@@ -127,7 +127,8 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
         )
     if given.when is not None and given.when.n_left_out:
         words.caveat(
-            f"{counted(given.when.n_left_out, 'step')} of column {when} without a row counted as rows without data."
+            f"{counted(given.when.n_left_out, 'step')} of {named_column(when or '')} without a row counted as rows "
+            "without data."
         )
     say_caveats(words, given, counting=False, in_time=True)  # these are continued
     say_without_numbers(words, given)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..text import counted, listed
+from ..text import column_names, counted
 from ._caveats import outside
 from ._command import STANDARD, BadInputError, Words, command
-from ._files import check_output, read_model, save_model, write, written_to
+from ._files import check_output, check_table, read_model, save_model, write, written_to
 from ._impute_notes import impute_caveats, impute_summary
 from ._options import (
     FILE,
@@ -94,7 +94,7 @@ def COMMAND(
     if online and (sequence or robust):
         raise click.UsageError(f"--online has no {'--sequence' if sequence else '--robust'}; leave out one of them")
     refuse_settings(model_path, components=components != "auto", robust=robust, sequence=sequence)
-    check_output(output, source)
+    check_table(output, source)
     if save_path is not None:
         check_output(save_path, option="--save")
     check_report(report_path)
@@ -105,9 +105,7 @@ def COMMAND(
         components,
         robust,
         seed,
-        delimiter,
-        header,
-        missing,
+        Reading(delimiter, header, missing),
         sequence,
         keep_model=save_path is not None or report_path is not None,
         verbose=words.verbose,
@@ -139,7 +137,7 @@ def COMMAND(
             raise BadInputError("There is no gap to report on; leave out --report.")
         subject = Subject(
             source,
-            Reading(delimiter, header, missing),
+            settings.reading,
             completion.model,
             completion.X,
             completion.names,
@@ -168,10 +166,11 @@ def _go_online(
     number = settings.components if isinstance(settings.components, int) else None
     with open_lines(source) as lines, words.progress("filling rows") as step:
         try:
-            stream = TextStream(lines, delimiter_of(source, settings.delimiter), settings.header, settings.missing)
+            reading = settings.reading
+            stream = TextStream(lines, delimiter_of(source, reading.delimiter), reading.header, reading.missing)
+            filling = OnlineFilling(stream, level=settings.level, components=number, seed=settings.seed, model=model)
             if stream.first_line:
                 words.caveat(stream.first_line)
-            filling = OnlineFilling(stream, level=settings.level, components=number, seed=settings.seed, model=model)
             write(output, _counted(filling, step))
         except TableError as problem:
             raise TableError(f"{named(source)} cannot be used: {problem}.") from None
@@ -185,7 +184,7 @@ def _go_online(
     if filling.counting:
         words.caveat(
             f"Columns that count rows were learned from too, which shows only when all rows have come; leave them out "
-            f"of the file: {listed(filling.counting)}."
+            f"of the file: {column_names(filling.counting)}."
         )
     if beyond := outside(counts.below, counts.above, " before"):
         words.caveat(beyond)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..text import counted, listed, without_components
+from ..text import column_names, counted, without_components
 from ._command import STANDARD, BadInputError, Words, command
 from ._options import FILE, reading_options
 
@@ -44,7 +44,7 @@ def _model_text(path: Path, facts: dict[str, Any]) -> str:
     lines = [f"{path}: a saved {facts['class']}, {_size(facts['bytes'])}", f"settings: {settings}"]
     if not facts["fitted"]:
         return "\n".join([*lines, "not fitted"])
-    names = f": {listed(facts['feature_names'], most=12)}" if facts["feature_names"] else ", without names"
+    names = f": {column_names(facts['feature_names'], most=12)}" if facts["feature_names"] else ", without names"
     lines.append(counted(facts["features"], "feature") + names)
     for key, thing in (
         ("components", "component"),

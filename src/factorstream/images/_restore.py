@@ -21,10 +21,9 @@ Pixels = NDArray[np.floating[Any]]
 
 SIDES = (8, 16, 12)
 """Of patches, in pixels, in the order in which they are tried. Of two photographs each is the best for one or another
-kind of damage, by up to 2.4 dB: small patches for single pixels, large ones for holes (``benchmarks/pictures.py``).
-Errors go up or down with the side: 12 is tried only where 16 is no worse than 8. In 13 trials (the three parts of
-photographs that ``PATCHES`` names, in grey, and two of them in colour; single pixels, scratches, holes) it was never
-the best otherwise, and where it is left out a restoration takes 25% to 34% less time."""
+kind of damage, by up to 2.2 dB: small patches for single pixels, large ones for holes. 12 is tried only where 16 is no
+worse than 8, to save time: of seven cases in which 8 was better than 16, 12 was the best in one, by 0.2 dB. Both from
+``benchmarks/pictures.py --only pictures --size 160``, which prints decibels for every side."""
 
 COMPONENTS = 16
 """Of the model of a group of patches. 24 are better by 0.06, 0.20 and 0.02 dB where pixels are missing at random, in

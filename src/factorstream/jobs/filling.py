@@ -14,7 +14,7 @@ from ..estimators.sequence import SequenceFilter
 from ..sources.table import Array, Bounds
 from .reading import MOST_STATES
 
-__all__ = ["fill", "fitted", "interval", "n_known", "quietly"]
+__all__ = ["fill", "fitted", "interval", "n_beyond", "n_known", "quietly"]
 
 CELLS_AT_ONCE = 1_000_000
 """Entries filled between two reports of progress: 8 MB of float64. Not tuned; the numbers do not depend on it."""
@@ -91,3 +91,9 @@ def quietly() -> Iterator[None]:
         for beginning in SAID_BETTER:
             warnings.filterwarnings("ignore", beginning)
         yield
+
+
+def n_beyond(filled: Array, gaps: Array, low: Array, high: Array) -> tuple[int, int]:
+    """How many fills are below the lowest known value of their column, and how many above the greatest."""
+    slack = np.where(np.isfinite(low), 1e-9 * np.maximum(np.abs(low), np.abs(high)), 0.0)  # fills have ten digits
+    return int(np.sum(gaps & (filled < low - slack))), int(np.sum(gaps & (filled > high + slack)))

@@ -24,8 +24,8 @@ class ForecastSettings(NamedTuple):
     """What to forecast, and how."""
 
     steps: int
-    level: float | None = 0.95
-    """Probability of the bounds; None for no bounds."""
+    level: float = 0.95
+    """Probability of the bounds."""
     components: int | None = None
     robust: bool = False
     reading: Reading = Reading()
@@ -43,7 +43,7 @@ class Forecast(NamedTuple):
     mean: Array
     lower: Array
     upper: Array
-    """(steps, columns) in the data's units; NaN where nothing is known of a column. Without a level all are NaN."""
+    """(steps, columns) in the data's units; NaN where nothing is known of a column."""
     model: SequenceFilter
     """With all rows taken in."""
     given: Given | None
@@ -105,7 +105,7 @@ def forecast_model(model: SequenceFilter, settings: ForecastSettings) -> Forecas
     names = names or [f"column {j + 1}" for j in range(model.n_features_in_)]
     columns = [] if when is None else [NewColumn(when.name, _later(when, settings.steps))]
     for j, name in enumerate(names):
-        columns += _with_bounds(name, None, settings, *(part[:, j] for part in answer))
+        columns += _with_bounds(name, None, *(part[:, j] for part in answer))
     return Forecast(write_delimited(columns), names, *answer, model, None, None, columns, when)
 
 
@@ -117,8 +117,6 @@ def _later(when: Timeline, steps: int) -> list[Any]:
 def _answer(model: SequenceFilter, settings: ForecastSettings) -> tuple[Array, Array, Array]:
     """Means and bounds of the rows to come."""
     mean = model.forecast(settings.steps)
-    if settings.level is None:
-        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
     lower, upper = model.forecast_interval(settings.steps, settings.level)
     return mean, *(np.where(np.isfinite(bound), bound, np.nan) for bound in (lower, upper))
 
@@ -131,16 +129,15 @@ def _columns(given: Given, settings: ForecastSettings, mean: Array, lower: Array
             out.append(NewColumn(name, given.when.after(settings.steps), j))
         elif j in table.numeric:
             at = table.numeric.index(j)
-            out += _with_bounds(name, j, settings, mean[:, at], lower[:, at], upper[:, at])
+            out += _with_bounds(name, j, mean[:, at], lower[:, at], upper[:, at])
         elif name in given.counting:
             out.append(NewColumn(name, counted_on(table.cells(j), settings.steps), j))
     return out
 
 
-def _with_bounds(
-    name: str, like: int | None, settings: ForecastSettings, mean: Array, lower: Array, upper: Array
-) -> list[NewColumn]:
-    values = [NewColumn(name, mean.tolist(), like)]
-    if settings.level is None:
-        return values
-    return [*values, NewColumn(f"{name}_lower", lower.tolist()), NewColumn(f"{name}_upper", upper.tolist())]
+def _with_bounds(name: str, like: int | None, mean: Array, lower: Array, upper: Array) -> list[NewColumn]:
+    return [
+        NewColumn(name, mean.tolist(), like),
+        NewColumn(f"{name}_lower", lower.tolist()),
+        NewColumn(f"{name}_upper", upper.tolist()),
+    ]

@@ -15,7 +15,8 @@ from ..sources.columns import take_names
 from ..sources.stream import Row, TextStream
 from ..sources.table import Array, TableError
 from ..sources.timeline import EVEN, LEAST_ROWS
-from ..text import listed
+from ..text import clause, column_names, named_column
+from .filling import n_beyond
 
 __all__ = ["Counts", "OnlineFilling"]
 
@@ -58,7 +59,8 @@ class OnlineFilling:
         else:
             self._columns = self._of(model)
         if not self._columns:
-            raise TableError("the first row has neither a number nor a gap")
+            why = f" ({clause(stream.first_line)})" if stream.first_line else ""
+            raise TableError(f"the first row has neither a number nor a gap{why}")
         self._refuse_decimal_commas()
         self.model = model
         self._known = self._known_to(model)
@@ -101,7 +103,7 @@ class OnlineFilling:
         if texts and not self.first_text:
             at = int(np.argmax(no_numbers))
             text = self._stream.cells.text(row.cells[self._columns[at]])
-            self.first_text = f"{text!r:.50} in line {row.line} of column {self.names[at]}"
+            self.first_text = f"{text!r:.50} in line {row.line} of {named_column(self.names[at])}"
         with warnings.catch_warnings(record=True) as warned:  # one sentence for each absurd value would not end
             warnings.simplefilter("always", UserWarning)
             self.model.partial_fit(values)
@@ -118,7 +120,7 @@ class OnlineFilling:
         filled, left = int(open_gaps.sum()), int(np.count_nonzero(gaps)) - int(open_gaps.sum())
         old = self.counts
         self._follow(values[0])
-        below, above = (0, 0) if self._fitted_before else self._outside(answer, open_gaps)
+        below, above = (0, 0) if self._fitted_before else n_beyond(answer, open_gaps, self._low, self._high)
         new = Counts(1, filled, left, texts, absurd, below, above)
         self.counts = Counts(*(one + more for one, more in zip(old, new, strict=True)))
         if self._level is None:
@@ -143,10 +145,6 @@ class OnlineFilling:
         lower, upper = self.model.predict_interval(values, self._level)
         return filled, lower[0], upper[0]
 
-    def _outside(self, answer: Array, open_gaps: Array) -> tuple[int, int]:
-        """How many fills of a row are below and above all values of their columns so far."""
-        return int(np.sum(open_gaps & (answer < self._low))), int(np.sum(open_gaps & (answer > self._high)))
-
     def _follow(self, values: Array) -> None:
         """Remember what the columns have been like so far."""
         self._low, self._high = np.fmin(self._low, values), np.fmax(self._high, values)
@@ -160,10 +158,16 @@ class OnlineFilling:
     # ---------------------------------------------------------------- columns
 
     def _refuse_decimal_commas(self) -> None:
-        """A column that begins with 3,14 would be taken as text, and 1.200 in another as a number below two."""
+        """A column that begins with 3,14 would be taken as text, and 1.200 in another as a number below two.
+
+        That may be right, but nobody can tell before all rows have come.
+        """
         for text in map(self._stream.cells.text, self._stream.first.cells):
             if has_decimal_comma(text):
-                raise TableError(f"its first row has a decimal comma ({text}); write {rewritten(text)}")
+                raise TableError(
+                    f"its first row has a decimal comma ({text}); write {rewritten(text)}, or leave out --online "
+                    "if it is a list"
+                )
 
     def _beside(self, cells: list[str], bounds: Any) -> list[str]:
         """Cells with two more after each column that may be filled, where bounds are wanted."""
@@ -191,7 +195,7 @@ class OnlineFilling:
             return columns
         absent = [name for name in names if name not in self._stream.names]
         if absent:
-            raise TableError(f"it lacks columns that the model knows: {listed(absent)}")
+            raise TableError(f"it lacks columns that the model knows: {column_names(absent)}")
         return [self._stream.names.index(name) for name in names]
 
     def _known_to(self, model: Any) -> Array:

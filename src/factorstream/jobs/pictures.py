@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import plot
 from ..plot._canvas import many_axes, title
-from ..plot._forecast import PAST, draw_forecast
+from ..plot._forecast import LEVELS, PAST, draw_forecast
 from ..plot._innovations import draw_strange
 from ..plot._panel import Panel
 from ..sources.columns import take_names, use_names
@@ -18,11 +18,20 @@ from .factors import Factors
 from .forecasting import Forecast
 from .places import Where, where_next_rows_are, where_rows_are
 
-__all__ = ["draw_detection", "draw_factors", "draw_rows_to_come"]
+__all__ = ["draw_detection", "draw_factors", "draw_rows_to_come", "drawn_levels"]
 
 
-def draw_rows_to_come(found: Forecast, columns: Any = None, ax: Any = None) -> Any:
-    """A fan of intervals for every column, after the last rows of the file; the Axes."""
+def drawn_levels(level: float) -> tuple[float, ...]:
+    """Probabilities of the intervals in a picture of a forecast: the narrow ones of every fan, and its own.
+
+    >>> drawn_levels(0.99), drawn_levels(0.8)
+    ((0.5, 0.8, 0.99), (0.5, 0.8))
+    """
+    return tuple(sorted({*LEVELS[:-1], level}))
+
+
+def draw_rows_to_come(found: Forecast, level: float, columns: Any = None, ax: Any = None) -> Any:
+    """A fan of intervals for every column, ``level`` among them, after the last rows of the file; the Axes."""
     steps = len(found.mean)
     table = None if found.given is None else found.given.table
     where = where_next_rows_are(table, found.when, steps, found.model.n_samples_seen_)
@@ -31,7 +40,9 @@ def draw_rows_to_come(found: Forecast, columns: Any = None, ax: Any = None) -> A
         rows = _panel(found.X, found.names, where_rows_are(found.given.table, found.when, spread=True))
         last = slice(-PAST * steps, None)
         before = rows._replace(values=rows.values[last], x=rows.x[last])
-    return draw_forecast(found.model, _panel(found.mean, found.names, where), before, columns=columns, ax=ax)
+    return draw_forecast(
+        found.model, _panel(found.mean, found.names, where), before, columns=columns, levels=drawn_levels(level), ax=ax
+    )
 
 
 def draw_detection(found: Detection, ax: Any = None) -> Any:

@@ -36,7 +36,7 @@ class Reading(NamedTuple):
     delimiter: str | None = None
     """Between the cells of a text; None: found from its first lines."""
     header: bool | None = None
-    """Whether the first line of a text holds the names of the columns; None: found from the first two lines."""
+    """Whether the first line of a text holds the names of the columns; None: found from the first lines."""
     missing: tuple[str, ...] = ()
     """Texts and numbers that mark a gap besides those that always do."""
 
@@ -85,7 +85,8 @@ def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
     Raises
     ------
     TableError
-        If the file cannot be read, has decimal commas, or lacks columns of the model; one sentence says why.
+        If the file cannot be read, would be misread (decimal commas), or lacks columns of the model; one sentence says
+        why.
 
     Examples
     --------
@@ -106,8 +107,8 @@ def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
         names = [table.names[j] for j in counting]
         drop_columns(table, counting)
         if not table.numeric:
-            what = "no column of numbers" + (" but those that count its rows" if names else why_no_numbers(table))
-            raise TableError(f"{named(path)} cannot be used: it has {what}.")
+            but = " but those that count its rows" if names else ""
+            raise TableError(f"{named(path)} cannot be used: it has no column of numbers{but}{why_no_numbers(table)}.")
     else:
         known = take_names(model)
         names = [table.names[j] for j in counting if known is not None and table.names[j] not in known]

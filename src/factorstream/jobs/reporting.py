@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..plot._components import loadings_height
 from ..report import charts
 from ..report.model_report import Job
 from ..report.page import Block, Charts, Number, Part, Words
@@ -16,7 +17,7 @@ from ..sources.table import NewColumn
 from .detection import Detection, table_with_alarms
 from .factors import Factors
 from .forecasting import Forecast
-from .pictures import draw_detection, draw_factors, draw_rows_to_come
+from .pictures import draw_detection, draw_factors, draw_rows_to_come, drawn_levels
 
 __all__ = ["detection_told", "factors_told", "forecast_told"]
 
@@ -29,10 +30,15 @@ def forecast_told(found: Forecast, level: float, *, loaded: bool) -> Job:
     steps, n = len(found.mean), len(found.names)
     drawn = found.names[:DRAWN]
     chart = charts.panels(
-        lambda axes: draw_rows_to_come(found, list(range(len(drawn))), axes), len(drawn), 1.7, "fan", "Rows to come"
+        lambda axes: draw_rows_to_come(found, level, list(range(len(drawn))), axes),
+        len(drawn),
+        1.7,
+        "fan",
+        "Rows to come",
     )
     few = f" The first {len(drawn)} of {n} columns; the table has all." if n > len(drawn) else ""
-    caption = f"Grey: the last rows of the file. Blue: the forecast, with intervals of 50%, 80% and 95%.{few}"
+    shown = ", ".join(f"{100 * one:g}%" for one in drawn_levels(level))
+    caption = f"Grey: the last rows of the file. Blue: the forecast, with intervals of {shown}.{few}"
     rows = many(steps, "row")
     return Job(
         title=f"{rows} to come after {{source}}",
@@ -105,7 +111,7 @@ def factors_told(found: Factors) -> Job:
     k, explained = len(found.components), float(np.sum(found.explained))
     blocks: list[Block] = []
     if k:
-        height = 1.0 + 0.17 * min(max(len(found.given.names), 8), 34)  # as `plot.components`
+        height = loadings_height(len(found.given.names)) - charts.MARGIN
         chart = charts.panels(lambda axes: draw_factors(found, axes), 1, height, "components", "Map of the components")
         caption = (
             "How much each column changes with one more standard deviation of each component. Red: it goes up; blue: "

@@ -134,10 +134,14 @@ def _columns(n: int) -> int:
     return ceil(n / lines)
 
 
+def loadings_height(m: int) -> float:
+    """Inches of a map of the loadings of m features, by eye: each has room for its name as long as they fit a page."""
+    return 1.4 + 0.17 * min(max(m, 8), 34)
+
+
 def _loadings(effects: Array, names: Any, ax: Any) -> AxesArray:
     n, m = effects.shape
-    height = 1.4 + 0.17 * min(max(m, 8), 34)
-    panels = many_axes(ax, 1, (3.2 + 0.3 * n, height))
+    panels = many_axes(ax, 1, (3.2 + 0.3 * n, loadings_height(m)))
     image = _two_sided(panels[0], effects.T, aspect="auto")
     name_ticks(panels[0].yaxis, tuple(map(str, range(m))) if names is None else names)
     if names is None:

@@ -35,9 +35,9 @@ def innovations(model: Any, X: Any, *, n_marked: int = 5, ax: Any = None) -> Axe
     """Draw how well every row of X fits the model, over time; for a sequence also its alarms.
 
     The first panel has the log-density of every row (``score_samples``), divided by the number of its observed entries,
-    so that rows with gaps do not look better for having fewer; the lowest are marked. A :class:`factorstream.SequenceFilter`
-    has a second panel with what ``alarms`` says: the score of every row, the two sums, the threshold at which an alarm
-    is raised, and the alarms.
+    so that rows with gaps do not look better for having fewer; the lowest are marked. A
+    :class:`factorstream.SequenceFilter` has a second panel with what ``alarms`` says: the score of every row, the two
+    sums, the threshold at which an alarm is raised, and the alarms.
 
     Parameters
     ----------

@@ -35,6 +35,8 @@ LEAST_FONT = 9.0
 """Units of the smallest text."""
 EXCERPT = 240
 """Rows of a sequence in one drawing: ten days of hours. By eye: more run into one another on a phone."""
+MARGIN = 0.4
+"""Inches below panels, for the names of their rows."""
 NARROW_NAME = 14
 """Characters of a name beside a small drawing. By eye."""
 BINS = 24
@@ -76,13 +78,14 @@ def panels(draw: Callable[[Any], Any], n: int, height: float, key: str, alt: str
 
     drawings = []
     for width in (SMALL, WIDE):
-        figure = Figure(figsize=(width, n * height + 0.4), layout="constrained")
+        figure = Figure(figsize=(width, n * height + MARGIN), layout="constrained")
         axes = figure.subplots(n, 1, sharex=True, squeeze=False).ravel()
         draw(axes)
         for ax in axes:
             if width == SMALL:
                 _without_legend(ax)
-                _shorten_names(ax) if ax.images else None
+                if ax.images:
+                    _shorten_names(ax)
         drawings.append(to_svg(figure, f"{key}-{width:g}"))
     return Chart(drawings[0], alt, drawings[1])
 

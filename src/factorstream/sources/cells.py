@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .table import as_number
@@ -17,6 +17,8 @@ __all__ = [
     "finite_number",
     "has_decimal_comma",
     "is_gap",
+    "may_be_decimal_commas",
+    "may_be_thousands",
     "quoted",
     "rewritten",
     "said",
@@ -37,6 +39,7 @@ the errors of spreadsheets, and the marks of statistical offices. docs/command-l
 _CODE = re.compile(r"\s*[+-]?0\d")  # 00123 is the name of something, not a number
 _DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:[.' \u00a0\u202f]\d{3})+),\d+(?:[eE][+-]?\d+)?")
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:([,' \u00a0\u202f])\d{3})(?:\1\d{3})*(?:\.\d*)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+")
 _SIGNS = "$€£¥% \u00a0\u202f"  # before or after a number
 
 
@@ -105,6 +108,28 @@ def has_decimal_comma(text: str) -> bool:
     """
     bare = text.strip(_SIGNS)
     return bool(_DECIMAL_COMMA.fullmatch(bare)) and not _GROUPED.fullmatch(bare)
+
+
+def may_be_decimal_commas(texts: Iterable[str]) -> bool:
+    """Whether the commas of a column may be decimal ones: one of them is, or none can only stand between thousands.
+
+    >>> columns = (["1,200", "3,14"], ["1,200", "7,350"], ["1,200", "1,200.5"], ["5%"])
+    >>> [may_be_decimal_commas(texts) for texts in columns]
+    [True, True, False, False]
+    """
+    commas = [text for text in texts if "," in text]
+    single = bool(commas) and all(text.count(",") == 1 and "." not in text for text in commas)
+    return single or any(map(has_decimal_comma, commas))
+
+
+def may_be_thousands(texts: Iterable[str]) -> bool:
+    """Whether the points of a column of numbers may stand between thousands: there are some, and no other ones.
+
+    >>> [may_be_thousands(texts) for texts in (["1.200", "17"], ["1.200", "1.5"], ["0.125"], ["1200"])]
+    [True, False, False, False]
+    """
+    points = [text for text in texts if "." in text]
+    return bool(points) and all(map(_THOUSANDS.fullmatch, points))
 
 
 def rewritten(text: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..text import counted, listed
+from ..text import column_names, counted, named_column
 from .table import Array, Table, TableError
 
 __all__ = ["drop_columns", "feature_names", "take_columns", "take_names", "use_names"]
@@ -56,7 +56,7 @@ def take_columns(table: Table, names: Sequence[str] | None, n: int) -> list[str]
         return []
     absent = [name for name in names if name not in table.names]
     if absent:
-        raise TableError(f"it lacks columns that the model knows: {listed(absent)}")
+        raise TableError(f"it lacks columns that the model knows: {column_names(absent)}")
     positions = [table.names.index(name) for name in names]
     unknown = [table.names[j] for j in table.numeric if j not in positions]
     table.numbers, table.numeric = np.column_stack([_values(table, j) for j in positions]), positions
@@ -69,5 +69,5 @@ def _values(table: Table, column: int) -> Array:
         return np.asarray(table.numbers[:, table.numeric.index(column)], dtype=np.float64)
     n = len(table.numbers)
     if table.gaps(column) < n:
-        raise TableError(f"column {table.names[column]} is no numbers, and the model knows it as such")
+        raise TableError(f"{named_column(table.names[column])} is no numbers, and the model knows it as such")
     return np.full(n, np.nan)

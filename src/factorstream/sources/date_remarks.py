@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from ..text import capitalised, named_column
 from .date_forms import other_order, read_dates
 from .table import Table
 from .timeline import LEAST_ROWS, Timeline
@@ -43,12 +44,13 @@ def _doubt(table: Table, when: Timeline) -> list[str]:
     if found is None:
         return []
     order, cell, other = found
-    return [f"{_named(table, when.column)} was read as {order}; if {cell} means {other:%Y-%m-%d}, write it so."]
+    name = capitalised(named_column(table.names[when.column]))
+    return [f"{name} was read as {order}; if {cell} means {other:%Y-%m-%d}, write it so."]
 
 
 def _remark(table: Table, j: int) -> str:
     """Why a column does not say when the rows are; nothing where it does not look as if it did."""
-    cells, name = table.cells(j), _named(table, j)
+    cells, name = table.cells(j), capitalised(named_column(table.names[j]))
     known = [cell for cell in cells if cell is not None]
     if len(cells) < LEAST_ROWS or not known:
         return ""
@@ -85,7 +87,3 @@ def _why(table: Table, cells: Sequence[Any], times: Sequence[Any]) -> str:
             return f"goes back in {table.place(k)}"
         seen.add(times[k])
     return "goes up by unequal steps"
-
-
-def _named(table: Table, j: int) -> str:
-    return f"Column {table.names[j].removeprefix('column ') or j + 1}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
@@ -23,13 +23,14 @@ from .cells import (
     finite_number,
     has_decimal_comma,
     is_gap,
+    may_be_decimal_commas,
     quoted,
     rewritten,
     said,
     written,
 )
-from .first_line import FirstLine, first_line
-from .lines import sniff_delimiter, split_lines
+from .first_line import NO_ROWS, FirstLine, first_line
+from .lines import is_blank, sniff_delimiter, split_lines
 from .table import Array, Format, NewColumn, OutputColumn, ReadOptions, Stray, TableError, Unread
 
 __all__ = ["FORMAT", "parse_delimited", "write_delimited"]
@@ -57,10 +58,10 @@ class _TextTable:
     def __init__(self, raw: bytes, lines: list[list[str]], layout: _Layout) -> None:
         self.raw, self._lines, self._layout = raw, lines, layout
         width, header = len(lines[0]), layout.first.header
-        self._rows = [k for k in range(header, len(lines)) if width == 1 or lines[k] != [""]]
-        _check_widths(lines, self._rows, width)
+        self._rows = [k for k in range(header, len(lines)) if not is_blank(lines[k], width)]
+        self._check_widths(width)
         if not self._rows:
-            raise TableError("it has no rows below its line of names" if header else "it has no rows")
+            raise TableError(NO_ROWS if header else "it has no rows")
         first = [cell_text(cell).strip() for cell in lines[0]]
         self.names = first if header else [f"column {j + 1}" for j in range(width)]
         columns: dict[int, list[float]] = {}
@@ -103,24 +104,31 @@ class _TextTable:
     def encode_new(self, columns: Sequence[NewColumn]) -> bytes:
         layout = self._layout
         end = layout.ends[0] or "\n"
-        text = write_delimited(columns, layout.delimiter, layout.first.header, end).decode()
+        names = [column.name for column in columns] if layout.first.header else None
+        text = _joined(names, map(self._new_cells, columns), layout.delimiter, end)
         return ((_BYTE_ORDER_MARK if layout.mark else "") + text).encode(layout.encoding)
+
+    def _new_cells(self, column: NewColumn) -> list[str]:
+        """Cells of a new column; of a copy, the very cells, since a text such as NA is a gap only among numbers."""
+        if column.like is not None and list(column.values) == self.cells(column.like):
+            return self._column(column.like)
+        return [said(value, self._layout.delimiter) for value in column.values]
 
     def _unread(self, j: int, rows: list[int]) -> Unread | None:
         """What to say of column j, some rows of which are no numbers, if numbers are written in another way there."""
         cells = self._column(j)
-        said = {row: cell_text(cells[row]).strip() for row in rows}
-        if not said or any(rewritten(text) is None for text in said.values()):
+        texts = {row: cell_text(cells[row]).strip() for row in rows}
+        if not texts or any(rewritten(text) is None for text in texts.values()):
             return None
         for row in range(rows[-1] + 1, len(cells)):
             text = cell_text(cells[row]).strip()
             if not is_gap(cells[row], self._layout.gaps) and finite_number(text) is None:
                 if rewritten(text) is None:
                     return None
-                said[row] = text
-        row = next((row for row, text in said.items() if has_decimal_comma(text)), rows[0])
-        plain = rewritten(said[row]) or ""
-        return Unread(self.names[j], said[row], self._line(row), plain, has_decimal_comma(said[row]))
+                texts[row] = text
+        row = next((row for row, text in texts.items() if has_decimal_comma(text)), rows[0])
+        plain = rewritten(texts[row]) or ""
+        return Unread(self.names[j], texts[row], self._line(row), plain, may_be_decimal_commas(texts.values()))
 
     def _stray(self, j: int, rows: list[int]) -> Stray | None:
         """The text that keeps column j from being numbers, if it is one text, at these rows, among more numbers."""
@@ -133,6 +141,11 @@ class _TextTable:
     def _line(self, row: int) -> int:
         """The number of the line of the file in which a row begins, counted from 1; cells may hold line ends."""
         return self._line_numbers[self._rows[row]]
+
+    def _check_widths(self, width: int) -> None:
+        for row, k in enumerate(self._rows):
+            if (n := len(self._lines[k])) != width:
+                raise TableError(f"line {self._line(row)} has {counted(n, 'cell')} where the first has {width}")
 
     @cached_property
     def _line_numbers(self) -> list[int]:
@@ -182,7 +195,7 @@ def parse_delimited(
     for cells, end in split_lines(text, delimiter):
         lines.append(cells)
         ends.append(end)
-    first = first_line(lines[0], lines[1] if len(lines) > 1 else None, Cells(missing), header)
+    first = first_line(lines, Cells(missing), header)
     return _TextTable(raw, lines, _Layout(ends, delimiter, first, encoding, mark, all_gaps(missing)))
 
 
@@ -205,16 +218,15 @@ def write_delimited(columns: Sequence[NewColumn], delimiter: str = ",", header: 
     >>> write_delimited([NewColumn("a", [1.5, math.nan]), NewColumn("b, c", ["x", "y"])])
     b'a,"b, c"\\n1.5,x\\n,y\\n'
     """
-    rows = zip(*([said(value, delimiter) for value in column.values] for column in columns), strict=True)
-    names = [[quoted(column.name, delimiter) for column in columns]] if header else []
-    return "".join(delimiter.join(cells) + end for cells in [*names, *rows]).encode()
+    names = [column.name for column in columns] if header else None
+    cells = ([said(value, delimiter) for value in column.values] for column in columns)
+    return _joined(names, cells, delimiter, end).encode()
 
 
-def _check_widths(lines: Sequence[Sequence[str]], rows: Sequence[int], width: int) -> None:
-    for k in rows:
-        if len(lines[k]) != width:
-            line = 1 + sum(1 + sum(cell.count("\n") for cell in cells) for cells in lines[:k])
-            raise TableError(f"line {line} has {counted(len(lines[k]), 'cell')} where the first has {width}")
+def _joined(names: Sequence[str] | None, columns: Iterable[Sequence[str]], delimiter: str, end: str) -> str:
+    """The text of columns of cells, below a line of their names unless there are none."""
+    first = [] if names is None else [[quoted(name, delimiter) for name in names]]
+    return "".join(delimiter.join(cells) + end for cells in [*first, *zip(*columns, strict=True)])
 
 
 def _numbers(cells: list[str], gaps: frozenset[str]) -> tuple[list[float] | None, list[int]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .table import TableError
 
-__all__ = ["DELIMITERS", "LINE", "SNIFFED_LINES", "ends_in_quotes", "sniff_delimiter", "split_lines"]
+__all__ = ["DELIMITERS", "LINE", "SNIFFED_LINES", "ends_in_quotes", "is_blank", "sniff_delimiter", "split_lines"]
 
 DELIMITERS = ",;\t|"
 """Those that are looked for."""
@@ -77,6 +77,11 @@ def ends_in_quotes(line: str, delimiters: str, inside: bool = False) -> bool:
         inside = False
         at = end + 1
     return False
+
+
+def is_blank(cells: Sequence[str], width: int) -> bool:
+    """Whether there is nothing in a line, which is then no row of a table with several columns."""
+    return width > 1 and list(cells) == [""]
 
 
 def sniff_delimiter(text: str) -> str:

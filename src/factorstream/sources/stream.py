@@ -11,8 +11,8 @@ import numpy as np
 
 from ..text import counted
 from .cells import Cells
-from .first_line import first_line
-from .lines import DELIMITERS, LINE, SNIFFED_LINES, ends_in_quotes, sniff_delimiter, split_lines
+from .first_line import NO_ROWS, first_line
+from .lines import DELIMITERS, LINE, SNIFFED_LINES, ends_in_quotes, is_blank, sniff_delimiter, split_lines
 from .table import Array, TableError
 
 __all__ = ["Row", "TextStream"]
@@ -32,7 +32,8 @@ class Row(NamedTuple):
 
 
 class TextStream:
-    """The rows of a text, cut into cells; the first line and the first row are read at once."""
+    """The rows of a text, cut into cells; the first line and the first row are read at once, and more rows if they are
+    needed to tell whether the first line is names."""
 
     def __init__(
         self,
@@ -43,33 +44,35 @@ class TextStream:
     ) -> None:
         self.cells = Cells(missing)
         texts = _lines(lines)
-        line = next(texts, "")
+        line = next(texts, "\n")
         self.mark = _BYTE_ORDER_MARK if line.startswith(_BYTE_ORDER_MARK) else ""
         texts = chain([line.removeprefix(_BYTE_ORDER_MARK)], texts)
         if delimiter is None:
             begin = _beginning(texts, 1 + (header is not False))
             delimiter, texts = sniff_delimiter("".join(begin)), chain(begin, texts)
         self.delimiter = delimiter
-        self._records = _records(texts, delimiter)
-        nothing = _Record("", 1)
-        first = next(self._records, nothing)
-        if not first.text.strip():
+        coming = map(self._cut, _records(texts, delimiter))
+        top = next(coming, None)
+        if top is None or top.cells == [""]:
             raise TableError("it is empty, or begins with an empty line")
-        second = next(self._records, None) if header is not False else None
-        begin_row, next_row = self._cut(first), None if second is None else self._cut(second)
-        names, self.first_line = first_line(
-            begin_row.cells, None if next_row is None else next_row.cells, self.cells, header
-        )
+        self.width = len(top.cells)
+        ahead: list[Row] = []
+
+        def below() -> Iterator[Row]:
+            for row in coming:
+                ahead.append(row)
+                yield row
+
+        names, self.first_line = first_line(chain([top.cells], (row.cells for row in below())), self.cells, header)
         """A sentence where the first line was taken as names or as data and could be the other; else empty."""
-        if names and next_row is None:
-            raise TableError("it has no rows below its line of names")
-        self.header = begin_row if names else None
+        self.header = top if names else None
         """The line of names; None where there is none."""
-        self.first = next_row if names and next_row is not None else begin_row
+        first = next((row for row in chain(ahead[:], below()) if not self.is_blank(row)), None) if names else top
+        if first is None:
+            raise TableError(NO_ROWS)
+        self.first = first
         """The first row of data."""
-        if second is not None and not names:
-            self._records = chain([second], self._records)
-        self.width = len(self.header.cells if self.header else self.first.cells)
+        self._rows = chain([] if names else [top], ahead, coming)
         self.names = (
             [self.cells.text(cell) for cell in self.header.cells]
             if self.header
@@ -78,21 +81,16 @@ class TextStream:
 
     def rows(self) -> Iterator[Row]:
         """All rows of data, in order; a line that is not as wide as the first is refused."""
-        row = self.first
-        while True:
+        for row in self._rows:
             if len(row.cells) != self.width and not self.is_blank(row):
                 raise TableError(
                     f"line {row.line} has {counted(len(row.cells), 'cell')} where the first has {self.width}"
                 )
             yield row
-            record = next(self._records, None)
-            if record is None:
-                return
-            row = self._cut(record)
 
     def is_blank(self, row: Row) -> bool:
         """Whether there is nothing in a line, which is then no row of a table with several columns."""
-        return self.width > 1 and row.cells == [""]
+        return is_blank(row.cells, self.width)
 
     def numbers(self, row: Row, columns: Sequence[int]) -> tuple[Array, list[bool]]:
         """The numbers in some columns of a row, NaN where there is none; and whether a cell is a gap."""

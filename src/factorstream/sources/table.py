@@ -65,7 +65,8 @@ class NewColumn(NamedTuple):
     values: Sequence[Any]
     """Numbers (NaN: an empty cell), texts, or dates and times as Python has them."""
     like: int | None = None
-    """Position of the column of the table that was read whose type it takes; None: the type that fits the values."""
+    """Position of the column of the table that was read whose type it takes; None: the type that fits the values. Texts
+    write the cells of a copy of that column as they are, so that the name NA stays, which counts as a gap."""
 
 
 class Stray(NamedTuple):
@@ -90,7 +91,7 @@ class Unread(NamedTuple):
     plain: str
     """How to write it."""
     decimal_comma: bool
-    """Whether it has a decimal comma. Then 1.200 in other columns may mean 1200, and would be misread."""
+    """Whether its commas may be decimal ones. Then 1.200 in other columns may mean 1200, and would be misread."""
 
 
 class Table(Protocol):
@@ -135,7 +136,7 @@ class ReadOptions(NamedTuple):
     delimiter: str | None = None
     """Between the cells of a text; None: found from its first lines."""
     header: bool | None = None
-    """Whether the first line of a text holds the names of the columns; None: found from the first two lines."""
+    """Whether the first line of a text holds the names of the columns; None: found from the first lines."""
     missing: tuple[str, ...] = ()
     """More texts and numbers that mark a gap. In `Table.numbers` the numbers are taken out for every format; a format
     needs them only where they change what it does otherwise."""

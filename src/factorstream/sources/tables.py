@@ -65,17 +65,17 @@ def format_of(path: Path) -> Format:
 
 
 def refuse_other_kinds(path: Path) -> None:
-    """Raise a sentence for a file whose ending promises a kind that is neither read nor written.
+    """Raise a sentence for a file whose ending promises a kind that is not read.
 
     >>> refuse_other_kinds(Path("sales.xlsx"))
     Traceback (most recent call last):
-    factorstream.sources.table.TableError: sales.xlsx has the ending .xlsx, which is neither read nor written; ...
+    factorstream.sources.table.TableError: sales.xlsx has the ending .xlsx, which is not read; save ...
     """
     ending = ending_of(path)
     if ending in OTHER_KINDS:
         raise TableError(
-            f"{path} has the ending {ending}, which is neither read nor written; save the table as CSV (in a "
-            "spreadsheet: Save As, CSV UTF-8), or name a .csv, .tsv, .parquet or .npy file."
+            f"{path} has the ending {ending}, which is not read; save the table as CSV (in a spreadsheet: Save As, "
+            "CSV UTF-8), or name a .csv, .tsv, .parquet or .npy file."
         )
 
 
@@ -92,7 +92,8 @@ def read_table(
         Between the cells of a text. By default a tab in ``.tsv`` and ``.tab``, else found from the first lines.
     header : bool, default=None
         Whether the first line of a text holds the names of the columns. By default it does, unless all its cells are
-        numbers, dates or gaps; ``table.first_line`` says what was assumed where it could be otherwise.
+        numbers, dates or gaps like those of the rows below it; ``table.first_line`` says what was assumed where it
+        could be otherwise.
     missing : tuple of str, default=()
         Texts and numbers that mark a gap besides those that always do.
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..text import named_column
 from .date_forms import DAY_NUMBERS, read_dates, rendered
 from .steps import Duration, Months, Number, Step, WorkingDays, plain
 from .table import Array, Table, TableError
@@ -142,7 +143,8 @@ def refuse_newest_first(table: Table, path: object) -> None:
         readings = [times for _, times in read_dates(numbers[j] if j in numbers else table.cells(j))]
         up, down = ([_regular(j, times[::way], None) is not None for times in readings] for way in (1, -1))
         if any(down) and not any(up):
-            raise TableError(f"{path} cannot be used: column {name} goes down; sort the rows from oldest to newest.")
+            which = named_column(name)
+            raise TableError(f"{path} cannot be used: {which} goes down; sort the rows from oldest to newest.")
 
 
 def counting_columns(table: Table) -> list[int]:

@@ -1,8 +1,8 @@
 """Choose compiled loops or NumPy, and call the compiled ones.
 
 Compiled code is used where ``numba`` works (the extra ``fast``) and a call has enough rows to pay for loading it,
-which takes a third of a second once per process, and some 20 seconds once per installation. The size of the call alone
-decides, not what was called before. ``FACTORSTREAM_COMPILED=0`` in the environment says never, ``=1`` always.
+which takes a third of a second once per process, and about half a minute once per installation. The size of the call
+alone decides, not what was called before. ``FACTORSTREAM_COMPILED=0`` in the environment says never, ``=1`` always.
 """
 
 from __future__ import annotations
