@@ -131,7 +131,9 @@ def _tell(words: Words, found: Forecast, output: Path, steps: int) -> None:
             "without data."
         )
     say_caveats(words, given, counting=False, in_time=True)  # these are continued
-    known = {*given.counting, *given.unknown, when}
+    from ..jobs.remarks import empty_columns
+
+    known = {*given.counting, *given.unknown, *empty_columns(given.table), when}
     left_out = [name for j, name in enumerate(given.table.names) if j not in given.table.numeric and name not in known]
     if left_out:
         words.caveat(f"Columns without numbers were left out: {column_names(left_out)}.")
