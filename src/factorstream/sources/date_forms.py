@@ -12,18 +12,9 @@ import numpy as np
 __all__ = ["DAY_NUMBERS", "is_date", "other_order", "read_dates", "rendered"]
 
 _DAYS = (
-    "%Y-%m-%d",
-    "%Y/%m/%d",
-    "%d.%m.%Y",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%d.%m.%y",
-    "%d/%m/%y",
-    "%m/%d/%y",
-    "%y/%m/%d",
-    "%d-%m-%Y",
-    "%m-%d-%Y",
-)
+    "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%y/%m/%d",
+    "%d-%m-%Y", "%m-%d-%Y",
+)  # fmt: skip
 _TIMES = ("", " %H:%M", " %H:%M:%S")
 _FORMS = (
     *(day + time for day in _DAYS for time in _TIMES),

@@ -58,8 +58,7 @@ def _remark(table: Table, j: int) -> str:
         return ""
     times = _times(known)
     if times is not None:
-        why = _why(table, cells, times)
-        return f"{name} {why}{';' if ': ' in why else ','} {EQUALLY_SPACED}."
+        return f"{name} {_why(table, cells, times)}, {EQUALLY_SPACED}."
     place, first = table.place(next(k for k, cell in enumerate(cells) if cell is not None)), str(known[0])
     if all(_TIME.fullmatch(str(cell)) for cell in known):
         return f"{name} has times without dates ({place} has {first}), {EQUALLY_SPACED}; write 2024-12-31 23:00."
@@ -90,6 +89,6 @@ def _why(table: Table, cells: Sequence[Any], times: Sequence[Any]) -> str:
             hint = f" (if it {SAME_HOUR}, write times in UTC)" if clock else ""
             return f"has {cells[k]} again in {table.place(k)}{hint}"
         if times[k] < times[k - 1]:
-            return f"goes back in {table.place(k)}: sort the rows by it if it says when they are"
+            return f"goes back in {table.place(k)} (sort the rows by it if it says when they are)"
         seen.add(times[k])
     return "goes up by unequal steps"
