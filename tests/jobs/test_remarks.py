@@ -27,7 +27,7 @@ def said(text):
         ),
         ("a;b\n1,200.50;1\n7;2\n", "line 2 has '1,200.50'; write 1200.50."),
         ("a;b\n1;5%\n7;12%\n", "line 2 has '5%'; write 5."),
-        ("a,b\n1,\n2,NA\n", "Columns without any value stay empty: b."),
+        ("a,b\n1,\n2,NA\n", "Columns without any value are not filled: b."),
         ("a\n1\n2\n3\nx y\n", "line 5 has 'x y'; correct it, or pass --missing='x y' if it marks a gap."),
     ],
 )

@@ -31,8 +31,10 @@ def say_caveats(words: Words, given: Given, *, counting: bool = True, in_time: b
 
 def say_without_numbers(words: Words, given: Given) -> None:
     """Say which columns were left out because they hold no numbers; that of time is no such column."""
+    from ..jobs.remarks import empty_columns
+
     table, when = given.table, None if given.when is None else given.when.column
-    known = {*given.counting, *given.unknown}
+    known = {*given.counting, *given.unknown, *empty_columns(given.table)}  # said elsewhere
     names = [name for j, name in enumerate(table.names) if j not in (*table.numeric, when) and name not in known]
     if names:
         words.caveat(f"Columns without numbers were left out: {column_names(names)}.")

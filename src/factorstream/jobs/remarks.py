@@ -34,7 +34,7 @@ def remarks(table: Table) -> list[str]:
             f"{one.line} has {one.text!r:.50}; write {one.plain}."
         )
     if empty := empty_columns(table):
-        said.append(f"Columns without any value stay empty: {column_names(empty)}.")
+        said.append(f"Columns without any value are not filled: {column_names(empty)}.")
     return said
 
 

@@ -11,7 +11,10 @@ import numpy as np
 
 __all__ = ["DAY_NUMBERS", "is_date", "other_order", "read_dates", "rendered"]
 
-_DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%y/%m/%d")
+_DAYS = (
+    "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%y/%m/%d",
+    "%d-%m-%Y", "%m-%d-%Y",
+)  # fmt: skip
 _TIMES = ("", " %H:%M", " %H:%M:%S")
 _FORMS = (
     *(day + time for day in _DAYS for time in _TIMES),
@@ -30,6 +33,8 @@ _ORDERS = {
     "%d/%m/%y": "day/month/year",
     "%m/%d/%y": "month/day/year",
     "%y/%m/%d": "year/month/day",
+    "%d-%m-%Y": "day-month-year",
+    "%m-%d-%Y": "month-day-year",
 }
 """Forms that may be one another, where all numbers are small."""
 DAY_NUMBERS = "%Y%m%d"

@@ -24,6 +24,8 @@ _LIKE_A_DATE = re.compile(
     rf"|(?:\w{{1,9}},?\W)?{_MONTH}\W.*\d.*|\d.{{0,4}}\W?{_MONTH}(?:\W.*)?|\d{{4}}\W?q[1-4]|q[1-4]\W?\d{{2,4}}",
     re.IGNORECASE,
 )
+FEW_ODD = 0.1
+"""Share of a column's cells below which those that are no dates are pointed out. Not tuned: it decides what is said."""
 EQUALLY_SPACED = "so rows were taken as equally spaced"
 SAME_HOUR = "is the hour repeated when clocks go back"
 
@@ -63,6 +65,9 @@ def _remark(table: Table, j: int) -> str:
     if all(_LIKE_A_DATE.fullmatch(str(cell)) for cell in known):
         form = f"in a form that is not known, or in several ({place} has {first!r:.50})"
         return f"{name} may be dates {form}, {EQUALLY_SPACED}; write 2024-12-31."
+    odd = [k for k, cell in enumerate(cells) if cell is not None and not _LIKE_A_DATE.fullmatch(str(cell))]
+    if 0 < len(odd) < FEW_ODD * len(known):
+        return f"{name} has {str(cells[odd[0]])!r:.50} among dates in {table.place(odd[0])}, {EQUALLY_SPACED}."
     return ""
 
 
@@ -84,6 +89,6 @@ def _why(table: Table, cells: Sequence[Any], times: Sequence[Any]) -> str:
             hint = f" (if it {SAME_HOUR}, write times in UTC)" if clock else ""
             return f"has {cells[k]} again in {table.place(k)}{hint}"
         if times[k] < times[k - 1]:
-            return f"goes back in {table.place(k)}"
+            return f"goes back in {table.place(k)} (sort the rows by it if it says when they are)"
         seen.add(times[k])
     return "goes up by unequal steps"
