@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..rotation import PrincipalAxes
@@ -49,6 +50,7 @@ def spectrum(model: Any, *, principal: PrincipalAxes | None = None, ax: Axes | N
     >>> [text.get_text() for text in ax.get_legend().get_texts()][-1]
     '3 chosen'
     """
+    check_is_fitted(model)
     fitted: Any = model.factorization_ if isinstance(model, LowRankImputer) else model
     if fitted is not None and not hasattr(fitted, "noise_variance_"):
         raise TypeError(
