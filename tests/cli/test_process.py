@@ -16,6 +16,8 @@ import pytest
 
 from cli_problems import process, table, write
 
+pytestmark = pytest.mark.long  # processes, pipes and signals
+
 COMMAND = [sys.executable, "-m", "factorstream"]
 
 

@@ -9,6 +9,8 @@ from conftest import low_rank
 from factorstream import BayesianFactorization, DictionaryFilter, load
 from split_place import fetched
 
+pytestmark = pytest.mark.long  # coverage over many streams
+
 NOISE = 0.3
 
 

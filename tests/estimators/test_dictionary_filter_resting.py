@@ -7,6 +7,8 @@ import pytest
 
 from factorstream import DictionaryFilter
 
+pytestmark = pytest.mark.long  # coverage over many streams
+
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_constant_column_beside_very_large_ones_is_filled_with_its_value(rng, stream):

@@ -15,6 +15,8 @@ from factorstream.core.dynamics.filter import entry
 from factorstream.metrics import coverage, rmse
 from sequence_problems import gappy, panel
 
+pytestmark = pytest.mark.long  # streams, each several times
+
 
 @pytest.mark.parametrize("settings", [{}, {"drift": "none", "lag": 5, "robust": True}, {"drift": 1e-3}])
 def test_a_stream_does_not_depend_on_its_split(settings):
