@@ -105,6 +105,7 @@ TESTED_BY = {
     "sources/table": "sources/test_tables",
     "cores/compiling": "tall/test_kernel",
     "cores/compiling_said": "tall/test_kernel",
+    "cores/loops": "tall/test_kernel",
     "tall/within_limit": "cores/test_limit",
     "core/variational/compiled_inverse": "core/variational/test_packed",
     "tall/column_products": "tall/test_columns",

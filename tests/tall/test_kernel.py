@@ -30,7 +30,6 @@ def test_steps_and_gains_that_the_loops_do_not_have(rng, monkeypatch):
     assert not kernel.applies(paper_filter(3, coefficients="marginal").fit(X).state_.settings.model, 10**6, 20)
 
 
-@pytest.mark.one_thread(reason="blocks of rows come in any order")
 def test_rows_without_information_are_not_handed_back(rng, monkeypatch):
     """The degrees of freedom they take are zero but for rounding, which may be negative."""
     X = with_gaps(rng, 400, 15, 4, 0.3)
@@ -43,7 +42,7 @@ def test_rows_without_information_are_not_handed_back(rng, monkeypatch):
         monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
         handed_back.clear()
         model.transform(X)
-        assert handed_back == [256, 144]
+        assert sorted(handed_back) == [144, 256]  # threads may take the blocks in any order
         monkeypatch.setenv("FACTORSTREAM_COMPILED", "0")
 
 

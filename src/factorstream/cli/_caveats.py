@@ -15,7 +15,11 @@ __all__ = ["left_out_counting", "outside", "say_caveats", "say_without_numbers"]
 
 
 def say_caveats(words: Words, given: Given, *, counting: bool = True, in_time: bool = False) -> None:
-    """Say how a table was read, which columns were left out and why; ``in_time``: rows are time steps in order."""
+    """Say how a table was read, and which columns were left out and why.
+
+    ``counting`` says whether columns that count rows were left out too. With ``in_time`` the rows are time steps, and
+    doubts about their dates are said.
+    """
     for remark in (*given.remarks, *(given.date_remarks if in_time else ())):
         words.caveat(remark)
     if counting and given.counting:

@@ -13,12 +13,17 @@ from importlib import import_module
 from typing import Any
 
 
-def wanted() -> str:
-    """What the environment says: "0", "1" or "auto"."""
+def applies(worth: bool, *modules: str) -> bool:
+    """Whether to use the loops of these modules, which are ``worth`` loading for the call at hand or are not."""
     wanted = os.environ.get("FACTORSTREAM_COMPILED") or "auto"
     if wanted not in ("0", "1", "auto"):
         raise ValueError(f"FACTORSTREAM_COMPILED must be 0, 1 or auto; it is {wanted!r}.")
-    return wanted
+    if wanted == "0" or (wanted == "auto" and not worth):
+        return False
+    failure = import_failure(*modules)
+    if wanted == "1" and failure is not None:
+        raise ImportError(f"FACTORSTREAM_COMPILED=1, but {_reason(failure)}") from failure
+    return failure is None
 
 
 def import_failure(*modules: str) -> Exception | None:
@@ -35,26 +40,20 @@ def import_failure(*modules: str) -> Exception | None:
     return _failure
 
 
-def insist(*modules: str) -> None:
-    """Raise why the loops of these modules cannot be used, where the environment wants them."""
-    if (failure := import_failure(*modules)) is not None:
-        raise ImportError(f"FACTORSTREAM_COMPILED=1, but {_reason(failure)}") from failure
-
-
-def call(function: Callable[..., int], *args: Any, failed: int = 0) -> int:
-    """What a compiled function returns, or ``failed`` where it could not be compiled.
+def call(function: Callable[..., int], *args: Any) -> int:
+    """What a compiled function returns, or 0 where it could not be compiled.
 
     Nothing else in the loops raises, so that what is raised comes from the compiler.
     """
     if _failure is not None:
-        return failed
+        return 0
     try:
         return int(function(*args))
     except IndexError:  # under NUMBA_BOUNDSCHECK: a mistake in the loops
         raise
     except Exception as failure:  # no room for its cache, a damaged one, an interrupted first call
         _give_up(failure)
-        return failed
+        return 0
 
 
 _failure: Exception | None = None

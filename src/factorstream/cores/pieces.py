@@ -1,7 +1,8 @@
 """Work in pieces, which the threads take one after another.
 
 The pieces follow from the sizes of the arrays alone, and sums are taken in their order: the same bits come out whatever
-the number of threads. Only a large matrix product has others on one thread (:func:`product`).
+the number of threads. The one exception is a large matrix product on one thread, which may round in another way
+(:func:`product`).
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from .pool import run
 Array = NDArray[Any]
 
 PASS, MULTIPLICATION = 1.0, 1 / 32
-"""What a number costs that is read, changed and written, and what a multiplication in a matrix product costs: some
-nanoseconds of one core. Rough; speed and rounding only."""
+"""The unit of cost, about a nanosecond of one core: a number that is read, changed and written costs one, and a
+multiplication in a matrix product a 32nd. Rough; speed and rounding only."""
 
 PIECE = 2.0**18
-"""Cost of a piece at least, a quarter of a millisecond: waking all threads takes a fifth of that. Not tuned; speed and
-rounding only."""
+"""What a piece costs at least: a quarter of a millisecond, five times as long as it takes to wake all threads. Not
+tuned; speed and rounding only."""
 
 MOST = 64
 """Pieces of one dimension at most. Not tuned: as many as large machines have cores; speed and rounding only."""
@@ -40,7 +41,7 @@ tuned; speed and rounding only."""
 
 
 def pieces(n: int, cost: float) -> list[slice]:
-    """range(n) in equal parts, as many as all of it costs pieces."""
+    """range(n) in equal parts: as many as the ``cost`` of all of it allows."""
     parts = max(1, min(int(cost / PIECE), MOST, n))
     return [slice(i * n // parts, (i + 1) * n // parts) for i in range(parts)]
 
@@ -76,42 +77,46 @@ def each_of(function: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
     return run(lambda i: function(parts[i]), len(parts), n_threads())
 
 
-def product(A: Array, B: Array, out: Array | None = None, add: bool = False) -> Array:
-    """The matrix product AB; into ``out``, or added to what is there.
+def product(A: Array, B: Array) -> Array:
+    """The matrix product AB.
 
     One thread leaves it to BLAS as it is, several make a part of the result each: the bits may differ by rounding.
     """
     n, k, m = len(A), B.shape[0], B.shape[1]
     cost = MULTIPLICATION * n * k * m
     if cost < 2 * PIECE or n_threads() == 1:
-        if add:
-            assert out is not None  # for the type checker
-            step = max(n // STRIPS, 2 * LOWEST)  # a product of all rows would be another array as large as the result
-            for start in range(0, n, step):
-                out[start : start + step] += A[start : start + step] @ B
-            return out
-        return A @ B if out is None else np.matmul(A, B, out=out)
-    result = np.empty((n, m), np.result_type(A, B)) if out is None else out
+        return np.asarray(A @ B)
     tiles = _tiles(n, m, MULTIPLICATION * k)
     if len(tiles) < FEW and n * m <= SHORT:
-        total = sum_of_pieces(lambda some: A[:, some] @ B[some], k, cost)
-        return np.add(result, total, out=result) if add else np.asarray(total)
+        return np.asarray(sum_of_pieces(lambda some: A[:, some] @ B[some], k, cost))
+    out = np.empty((n, m), np.result_type(A, B))
 
     def make(tile: tuple[slice, slice]) -> None:
         rows, columns = tile
-        if add:
-            result[rows, columns] += A[rows] @ B[:, columns]
-        else:
-            np.matmul(A[rows], B[:, columns], out=result[rows, columns])
+        np.matmul(A[rows], B[:, columns], out=out[rows, columns])
 
     each_of(make, tiles)
-    return result
+    return out
 
 
-def _tiles(n: int, m: int, cost: float) -> list[tuple[slice, slice]]:
+def accumulate(S: Array, A: Array, B: Array) -> None:
+    """S += AB in place, tile by tile: a product of all rows would be another array as large as S."""
+
+    def add(tile: tuple[slice, slice]) -> None:
+        rows, columns = tile
+        S[rows, columns] += A[rows] @ B[:, columns]
+
+    n, m = S.shape
+    lowest = LOWEST if n_threads() > 1 else 2 * LOWEST  # fewer tiles are quicker where no threads wait for them
+    each_of(add, _tiles(n, m, MULTIPLICATION * len(B), lowest))
+
+
+def _tiles(n: int, m: int, cost: float, lowest: int = LOWEST) -> list[tuple[slice, slice]]:
     """The rows and columns of tiles of an n × m result, each entry of which costs so much."""
+    if n == 0 or m == 0:
+        return []
     width = ceil(m / ceil(m / WIDEST))
-    height = max(LOWEST, ceil(n / STRIPS), ceil(PIECE / (width * cost)))
+    height = max(lowest, ceil(n / STRIPS), ceil(PIECE / (width * max(cost, MULTIPLICATION))))
     return [
         (slice(a, min(a + height, n)), slice(b, min(b + width, m)))
         for a in range(0, n, height)

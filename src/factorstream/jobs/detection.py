@@ -224,7 +224,7 @@ class _Found(NamedTuple):
     order: Array
     """Rows with data, the strangest first."""
     blame: Callable[[int], Blame]
-    """The columns of a row that make it strange, or have raised the alarm."""
+    """Given the number of a row: the columns that make it strange, or that raised the alarm in it."""
     sums: Alarms | None = None
 
 

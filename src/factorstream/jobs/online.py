@@ -36,9 +36,9 @@ class Counts(NamedTuple):
     absurd: int = 0
     """Rows with values out of all proportion, which the model took as missing."""
     below: int = 0
-    """Fills below the lowest value of their column so far."""
+    """Fills that are lower than every value that their column had until then."""
     above: int = 0
-    """Fills above the greatest."""
+    """Fills that are greater than every such value."""
 
 
 class OnlineFilling:
@@ -158,9 +158,9 @@ class OnlineFilling:
     # ---------------------------------------------------------------- columns
 
     def _refuse_decimal_commas(self) -> None:
-        """A column that begins with 3,14 would be taken as text, and 1.200 in another as a number below two.
+        """Refuse a first row with 3,14 in it: where commas are decimal, 1.200 in another column means 1200.
 
-        That may be right, but nobody can tell before all rows have come.
+        Whether they are decimal shows in later rows only, which a stream does not have yet.
         """
         for text in map(self._stream.cells.text, self._stream.first.cells):
             if has_decimal_comma(text):

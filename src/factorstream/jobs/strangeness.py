@@ -17,7 +17,7 @@ Blame = list[tuple[int, float]]
 """Columns by their numbers, the one to blame most first, and by how many standard deviations each is off."""
 
 BLAMED = 3
-"""Columns named for each row. Not tuned: what fits in a line."""
+"""How many columns are named for a strange row, at most. Not tuned: what fits in a line."""
 ORDINARY = 0.05
 """Share of ordinary rows that have a column which is named. Not tuned: the usual one in twenty."""
 ALONE = 200

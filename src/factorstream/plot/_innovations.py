@@ -73,12 +73,7 @@ def innovations(model: Any, X: Any, *, n_marked: int = 5, ax: Any = None) -> Axe
     _densities(axes[0], panel, density, n_marked)
     if alarms is not None:
         _alarms(axes[1], panel, alarms, model.state_.threshold)
-    for one in axes:
-        tidy(one)
-        label_rows(one, panel)
-    for one in axes[:-1]:
-        one.set_xlabel("")
-    return axes
+    return _over_rows(axes, panel)
 
 
 def _densities(ax: Axes, panel: Panel, density: Array, n_marked: int) -> None:
@@ -126,6 +121,11 @@ def draw_strange(
     legend_above(axes[0])
     if alarms is not None:
         _alarms(axes[1], panel, alarms, threshold)
+    return _over_rows(axes, panel)
+
+
+def _over_rows(axes: AxesArray, panel: Panel) -> AxesArray:
+    """Axes one below the other over the rows of a panel, which the lowest names."""
     for one in axes:
         tidy(one)
         label_rows(one, panel)

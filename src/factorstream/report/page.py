@@ -196,7 +196,7 @@ def plain(text: str) -> str:
 
 
 def _inline(text: str) -> str:
-    """Escaped text, with the Markdown marks ``**bold**`` and ```code``` as HTML, and what `plain` has kept as it is."""
+    """Text as HTML: ``**bold**`` and ```code``` are marked up, and what went through `plain` comes out as it was."""
     from markupsafe import Markup, escape
 
     kept = {"\\": "\ue000", "*": "\ue001", "`": "\ue002"}  # code points that are nobody's, until the marks are gone

@@ -110,7 +110,7 @@ class Table(Protocol):
     strays: Sequence[Stray]
     """Texts without which another column would hold numbers; none in formats that give every column a type."""
     unread: Sequence[Unread]
-    """Columns of numbers that are written in other ways; none in such formats either."""
+    """Columns of texts such as 3,14 or 5%; none in formats that give every column a type."""
 
     def gaps(self, column: int) -> int:
         """How many values of any column, numbers or not, are missing."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..cores.loops import loops
 from .compiled_steps import (
     EPS,
     coefficients,
@@ -20,7 +21,7 @@ from .compiled_steps import (
     sample_weight,
     space,
 )
-from .loops import dot, loops
+from .loops import dot
 
 
 @loops

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from math import sqrt
 
+from ..cores.loops import loops
 from .compiled_groups import DOUBT, OBSERVED, SHARE, SQUARES, TRUST, TRUST_POWER, count, drifted, median_doubt
 from .compiled_steps import EPS, coefficients, learn_prior, normal_equations, sample_weight
-from .loops import dot, loops
+from .loops import dot
 
 
 @loops

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..cores.loops import loops
 from .compiled_counted import filter_row, tally
 from .compiled_groups import asks_for_room, is_time, out_of_date
 from .compiled_steps import look_at, space
-from .loops import loops
 
 LEVELS, ROOM, NEW = 1, 2, 3
 """Why the loops stopped: levels change after the last row; before the next one features want room, or have their first

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.linalg import Array
-from .loops import cholesky, dot, inverse, loops
+from ..cores.loops import loops
+from .loops import cholesky, dot, inverse
 
 EVERY_ROW, EVERY, TRUST_POWER = 64, 16, 4.0
 """Copies of the constants with these names in ``core.filter``, because the cache of compiled code would not notice a

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.filter.state import EPS
+from ..cores.loops import loops
 from .compiled_counted import doubted, trust
 from .compiled_groups import SQUARES, count
 from .compiled_steps import coefficients, look_at, normal_equations, root, space
-from .loops import dot, inverse, loops
+from .loops import dot, inverse
 
 
 @loops

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .loops import TILE, add_gram, backward, cholesky, dot, forward, inverse, loops
+from ..cores.loops import loops
+from .loops import TILE, add_gram, backward, cholesky, dot, forward, inverse
 
 CANCELLATION, EPS = 1e-6, 2.0**-52
 """As in ``core.filter``, once more: the cache of compiled code would miss a change there (a test compares them)."""

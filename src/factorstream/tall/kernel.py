@@ -45,15 +45,11 @@ Not tuned, speed only: LAPACK was seen to be quicker from some 50 on (docs/perfo
 
 def applies(model: FilterModel, n: int, m: int) -> bool:
     """Whether n rows of m features go through compiled code."""
-    wanted = compiling.wanted()
     by_prior = m < model.min_observed  # three matrices of r × r to factorise and invert for every sample, not one
-    if wanted == "0" or not known(model) or (by_prior and model.r > 2 * WIDE):
+    if not known(model) or (by_prior and model.r > 2 * WIDE):
         return False
-    if wanted == "auto":
-        calls = CALLS_WITH_DOUBT if model.step.doubts else CALLS
-        return n * (m + calls) >= WORTH_LOADING and import_failure() is None
-    compiling.insist(*MODULES)
-    return True
+    calls = CALLS_WITH_DOUBT if model.step.doubts else CALLS
+    return compiling.applies(n * (m + calls) >= WORTH_LOADING, *MODULES)
 
 
 def import_failure() -> Exception | None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from numba import njit
+
+from ..cores.loops import loops
 
 TILE = 16
 """As in ``core.linalg``."""
-
-loops = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
-"""Sums may be taken in another order, which lets them use vector registers; NaN and infinities keep their meaning."""
 
 
 @loops

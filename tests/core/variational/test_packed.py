@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from factorstream.core.variational.packed import add_product, congruence, invert, layout, outer, pack, unpack
+from factorstream.cores import compiling
 from variational_problems import spd
 
 
@@ -49,3 +50,19 @@ def test_add_product_in_place():
     want = S + W.T @ Z
     add_product(S, W, Z)
     assert_allclose(S, want)
+
+
+def test_where_the_compiler_fails_lapack_takes_over(monkeypatch):
+    loops = pytest.importorskip("factorstream.core.variational.compiled_inverse")
+    rng = np.random.default_rng(0)
+    A, b = spd(rng, 12, 5), rng.normal(size=(5, 12))
+
+    def fails(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(loops, "invert", fails)
+    monkeypatch.setattr(compiling, "_failure", None)
+    monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
+    with pytest.warns(RuntimeWarning, match="NumPy takes over"):
+        inverse, _, _ = invert(pack(A), b)
+    assert_allclose(unpack(inverse, 12), np.linalg.inv(A), rtol=1e-9, atol=1e-12)

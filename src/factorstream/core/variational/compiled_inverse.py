@@ -1,6 +1,7 @@
 """Stacks of packed symmetric matrices inverted by compiled loops: the twin of ``packed.invert``.
 
-LAPACK takes as long, but Python calls it matrix by matrix and under its lock, so that no two threads work at once.
+LAPACK takes about as long for a matrix, but SciPy calls it for one at a time and keeps Python's lock meanwhile, so that
+only one thread works. Several threads run these loops at once.
 """
 
 from __future__ import annotations
@@ -8,10 +9,8 @@ from __future__ import annotations
 from math import log, sqrt
 
 import numpy as np
-from numba import njit
 
-loops = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
-"""Sums may be taken in another order, which lets them use vector registers; NaN and infinities keep their meaning."""
+from ...cores.loops import loops
 
 
 @loops

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs, dtrttf
 
-from ...cores import compiling, each_piece, product
+from ...cores import accumulate, compiling, each_piece
 from ..linalg import is_sparse
 
 Array = NDArray[np.float64]
@@ -27,6 +27,9 @@ STACKED = 10
 
 LOOPS = "factorstream.core.variational.compiled_inverse"
 """Where the compiled loops are."""
+
+DONE = -1
+"""What the loops return where all matrices are positive definite."""
 
 MANY, LARGE, INVERSION = 2**24, 64, 1 / 4
 """Stacks from N q³ = MANY on go through compiled loops where q is at most LARGE, and cost INVERSION times N q³ in the
@@ -88,8 +91,8 @@ def invert(a: Array, B: Array) -> tuple[Array, Array, Array]:
     N, q = B.shape
     if q == 0:
         return a, np.empty_like(B), np.zeros(N)
-    if _by_loops(N, q):
-        return _invert_compiled(a, B)
+    if q <= LARGE and compiling.applies(N * q**3 >= MANY, LOOPS) and (found := _invert_compiled(a, B)) is not None:
+        return found
     if q <= STACKED:
         return _invert_small(a, B)
     solution, diagonal = np.empty_like(B), np.empty_like(B)
@@ -105,24 +108,19 @@ def invert(a: Array, B: Array) -> tuple[Array, Array, Array]:
     return a, solution, -2.0 * np.log(diagonal).sum(axis=1)
 
 
-def _by_loops(N: int, q: int) -> bool:
-    """Whether a stack goes through compiled loops."""
-    wanted = compiling.wanted()
-    large = N * q**3 >= MANY or wanted == "1"
-    return large and q <= LARGE and wanted != "0" and compiling.import_failure(LOOPS) is None
-
-
-def _invert_compiled(a: Array, B: Array) -> tuple[Array, Array, Array]:
-    """The same by loops that several threads run at once."""
-    from .compiled_inverse import invert as loops
+def _invert_compiled(a: Array, B: Array) -> tuple[Array, Array, Array] | None:
+    """The same by loops that several threads run at once; None, and nothing changed, where the compiler fails."""
+    from . import compiled_inverse
 
     N, q = B.shape
     solution, logdet, position = np.empty_like(B), np.empty(N), layout(q).position
 
     def some(rows: slice) -> int:
-        return int(loops(a[rows], B[rows], position, solution[rows], logdet[rows]))
+        return compiling.call(compiled_inverse.invert, a[rows], B[rows], position, solution[rows], logdet[rows])
 
-    if max(each_piece(some, N, INVERSION * N * q**3)) >= 0:
+    if some(slice(0)) != DONE:  # compiled before any thread has begun
+        return None
+    if max(each_piece(some, N, INVERSION * N * q**3)) != DONE:
         raise np.linalg.LinAlgError("a matrix of the stack is not positive definite")
     return a, solution, logdet
 
@@ -156,4 +154,4 @@ def add_product(S: Array, W: Any, Z: Array) -> None:
     if is_sparse(W):
         S += W.T @ Z
     else:
-        product(W.T, Z, out=S, add=True)
+        accumulate(S, W.T, Z)

@@ -279,11 +279,11 @@ def expected_square(stats: Statistics, post: Posterior) -> Array:
             fit[b] = M @ weight
 
     each_piece(fill, fit.size, 2 * PASS * stats.S.size)
-    return np.asarray(stats.yy - 2.0 * np.einsum("mq,mq->m", post.C, stats.H) + fit)
+    return _square(stats, post, fit)
 
 
 def square_by_moments(stats: Statistics, post: Posterior, M: Array, s2: Array) -> Array:
-    """The same from M = ``second_moment(post, s2)``, where the caller has it."""
+    """``expected_square`` for a caller that has M = ``second_moment(post, s2)``, which takes half of its time."""
     fit, weight = np.empty_like(stats.yy), layout(post.C.shape[1]).weight
 
     def fill(features: slice) -> None:
@@ -291,7 +291,11 @@ def square_by_moments(stats: Statistics, post: Posterior, M: Array, s2: Array) -
             fit[b] = (M[b] * stats.S[b]) @ weight
 
     each_piece(fill, fit.size, PASS * M.size)
-    fit *= s2
+    return _square(stats, post, s2 * fit)
+
+
+def _square(stats: Statistics, post: Posterior, fit: Array) -> Array:
+    """Expected squares, where ``fit`` is Σ_k w_ki E[(c_iᵀ x_k)²]."""
     return np.asarray(stats.yy - 2.0 * np.sum(post.C * stats.H, axis=1) + fit)
 
 
