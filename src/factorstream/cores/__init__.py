@@ -5,9 +5,20 @@ these threads; ``pieces`` divides work into pieces for them. Whoever works on ma
 """
 
 from .limit import limited, n_threads
-from .pieces import MULTIPLICATION, PASS, accumulate, each_of, each_piece, pieces, product, sum_of, sum_of_pieces
+from .pieces import (
+    MULTIPLICATION,
+    PASS,
+    accumulate,
+    each_of,
+    each_piece,
+    pieces,
+    product,
+    sum_of,
+    sum_of_pieces,
+    undivided,
+)
 
 __all__ = [
     "MULTIPLICATION", "PASS", "accumulate", "each_of", "each_piece", "limited", "n_threads", "pieces", "product",
-    "sum_of", "sum_of_pieces",
+    "sum_of", "sum_of_pieces", "undivided",
 ]  # fmt: skip

@@ -7,7 +7,9 @@ the number of threads. The one exception is a large matrix product on one thread
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from math import ceil
 from typing import Any
 
@@ -40,9 +42,22 @@ FEW, SHORT = 16, 2**16
 tuned; speed and rounding only."""
 
 
+_whole: ContextVar[bool] = ContextVar("work is not divided", default=False)
+
+
+@contextmanager
+def undivided() -> Iterator[None]:
+    """Leave all work in one piece: that of a device which divides it itself."""
+    token = _whole.set(True)
+    try:
+        yield
+    finally:
+        _whole.reset(token)
+
+
 def pieces(n: int, cost: float) -> list[slice]:
     """range(n) in equal parts: as many as the ``cost`` of all of it allows."""
-    parts = max(1, min(int(cost / PIECE), MOST, n))
+    parts = 1 if _whole.get() else max(1, min(int(cost / PIECE), MOST, n))
     return [slice(i * n // parts, (i + 1) * n // parts) for i in range(parts)]
 
 
