@@ -5,9 +5,21 @@ these threads; ``pieces`` divides work into pieces for them. Whoever works on ma
 """
 
 from .limit import limited, n_threads
-from .pieces import MULTIPLICATION, PASS, accumulate, each_of, each_piece, pieces, product, sum_of, sum_of_pieces
+from .pieces import (
+    MULTIPLICATION,
+    PASS,
+    Tile,
+    accumulate,
+    each_of,
+    each_piece,
+    each_tile,
+    pieces,
+    product,
+    sum_of,
+    sum_of_pieces,
+)
 
 __all__ = [
-    "MULTIPLICATION", "PASS", "accumulate", "each_of", "each_piece", "limited", "n_threads", "pieces", "product",
-    "sum_of", "sum_of_pieces",
+    "MULTIPLICATION", "PASS", "Tile", "accumulate", "each_of", "each_piece", "each_tile", "limited", "n_threads",
+    "pieces", "product", "sum_of", "sum_of_pieces",
 ]  # fmt: skip
