@@ -17,9 +17,10 @@ from .pieces import (
     product,
     sum_of,
     sum_of_pieces,
+    tiles,
 )
 
 __all__ = [
     "MULTIPLICATION", "PASS", "Tile", "accumulate", "each_of", "each_piece", "each_tile", "limited", "n_threads",
-    "pieces", "product", "sum_of", "sum_of_pieces",
+    "pieces", "product", "sum_of", "sum_of_pieces", "tiles",
 ]  # fmt: skip

@@ -97,8 +97,8 @@ def product(A: Array, B: Array) -> Array:
     cost = MULTIPLICATION * n * k * m
     if cost < 2 * PIECE or n_threads() == 1:
         return np.asarray(A @ B)
-    tiles = _tiles(n, m, MULTIPLICATION * k)
-    if len(tiles) < FEW and n * m <= SHORT:
+    parts = tiles(n, m, MULTIPLICATION * k)
+    if len(parts) < FEW and n * m <= SHORT:
         return np.asarray(sum_of_pieces(lambda some: A[:, some] @ B[some], k, cost))
     out = np.empty((n, m), np.result_type(A, B))
 
@@ -106,7 +106,7 @@ def product(A: Array, B: Array) -> Array:
         rows, columns = tile
         np.matmul(A[rows], B[:, columns], out=out[rows, columns])
 
-    each_of(make, tiles)
+    each_of(make, parts)
     return out
 
 
@@ -119,10 +119,10 @@ def accumulate(S: Array, A: Array, B: Array) -> None:
 
     n, m = S.shape
     lowest = LOWEST if n_threads() > 1 else 2 * LOWEST  # fewer tiles are quicker where no threads wait for them
-    each_of(add, _tiles(n, m, MULTIPLICATION * len(B), lowest))
+    each_of(add, tiles(n, m, MULTIPLICATION * len(B), lowest))
 
 
-def _tiles(n: int, m: int, cost: float, lowest: int = LOWEST) -> list[Tile]:
+def tiles(n: int, m: int, cost: float, lowest: int = LOWEST) -> list[Tile]:
     """The rows and columns of tiles of an n × m result, each entry of which costs so much."""
     if n == 0 or m == 0:
         return []

@@ -126,7 +126,12 @@ def mean(C: Array, origin: Array, center: Array | None) -> Array:
     """origin + C · center (m); ``center`` None stands for zeros."""
     if center is None:
         return origin
-    mu: Array = origin + C @ center.astype(C.dtype)
+    mu, center = np.empty(len(C), np.result_type(origin, C)), center.astype(C.dtype)
+
+    def fill(some: slice) -> None:
+        np.add(origin[some], C[some] @ center, out=mu[some])
+
+    each_piece(fill, len(C), PASS * C.size)
     return mu
 
 
