@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
+from ..cores import PASS, Tile, each_tile, limited
 from ..tall.rows import Rows, dense
 from ._absurd import asked, check_answers_fit
 from ._answers import Dictionary, PosteriorDictionary
@@ -99,7 +100,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     def _rows_to_fill(self, X: MatrixLike) -> Rows:
         """The rows of a question with their absurd values missing."""
         rows = self._given(X)
-        return self._check_size(asked(vars(self)["state_"], rows))
+        with limited(rows.size):
+            return self._check_size(asked(vars(self)["state_"], rows))
 
     def _rows_to_score(self, X: MatrixLike) -> Rows:
         """The rows of a question about how odd they are, as they are."""
@@ -155,7 +157,7 @@ class PosteriorFactorizer(Factorizer):
         if not return_std:
             return like_table(self._dictionary().fill(rows), X)
         filled, variance = self._dictionary().predict(rows)
-        return like_table(filled, X), like_table(np.sqrt(variance).astype(rows.dtype, copy=False), X)
+        return like_table(filled, X), like_table(_reach(variance, 1.0, rows.dtype), X)
 
     @question
     def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Any, Any]:
@@ -169,8 +171,8 @@ class PosteriorFactorizer(Factorizer):
         dictionary = self._dictionary()
         width = dictionary.half_width(level)
         filled, variance = dictionary.predict(rows)
-        reach = (width * np.sqrt(variance)).astype(rows.dtype, copy=False)
-        return like_table(filled - reach, X), like_table(filled + reach, X)
+        reach = _reach(variance, width, rows.dtype)
+        return like_table(_combined(np.subtract, filled, reach), X), like_table(_combined(np.add, filled, reach), X)
 
     @question
     def sample_imputations(self, X: MatrixLike, n_draws: int = 5, random_state: Seed = None) -> Array:
@@ -197,6 +199,26 @@ class PosteriorFactorizer(Factorizer):
     def score(self, X: MatrixLike, y: object = None) -> float:
         """Mean of :meth:`score_samples`; higher is better."""
         return float(self.score_samples(X).mean())
+
+
+def _reach(variance: Array, width: float | Array, dtype: np.dtype[Any]) -> Array:
+    """So many standard deviations (n × m); their number is one for all features or one for each."""
+    out, widths = np.empty(variance.shape, dtype), np.broadcast_to(width, variance.shape[1])
+
+    def fill(some: Tile) -> None:
+        out[some] = widths[some[1]] * np.sqrt(variance[some])
+
+    with limited(variance.size):
+        each_tile(fill, variance.shape, 3 * PASS * variance.size)
+    return out
+
+
+def _combined(function: np.ufunc, a: Array, b: Array) -> Array:
+    """What a function of NumPy makes of two arrays of the same shape and type."""
+    out = np.empty_like(a)
+    with limited(a.size):
+        each_tile(lambda some: function(a[some], b[some], out=out[some]), a.shape, PASS * a.size)
+    return out
 
 
 def read_only(values: Array) -> Array:

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ..core.linalg import Array, is_sparse
-from ..cores import limited
+from ..cores import each_of, limited
 from ..tall.products import square_sum
 from ..tall.rows import Rows, ever_observed
 from ..tall.starting import check_range
@@ -28,7 +28,7 @@ from ._refused_columns import refuse_no_numbers
 MAY_CHANGE = ("init", "random_state", "verbose")
 """Parameters that may change during a stream: the first two are read when it begins, the last only prints."""
 
-AT_ONCE = 2**20
+AT_ONCE = 2**18
 """Entries looked at together where a mask is needed, so that it is never as large as the data."""
 
 TOO_FAR_APART = (
@@ -154,15 +154,17 @@ def _as_expected(estimator: Any, X: Any) -> bool:
 
 def _refuse_infinity(values: Array, where: Callable[[Array], tuple[int, int | str]]) -> None:
     with limited(values.size):
-        suspicious = not isfinite(square_sum(values))  # one cheap pass; NaN and very large numbers land here too
-    step = max(1, AT_ONCE // max(1, values[:1].size))
-    for first in range(0, len(values) if suspicious else 0, step):
-        if (infinite := np.isinf(values[first : first + step])).any():
-            row, column = where(np.argwhere(infinite)[0] + np.eye(values.ndim, dtype=int)[0] * first)
-            raise ValueError(
-                f"X contains infinity at row {row}, column {column}; "
-                "replace it by NaN to mark the entry as missing, or by a finite number."
-            )
+        if isfinite(square_sum(values)):  # one cheap pass; NaN and very large numbers go on to the next
+            return
+        parts = _parts(values)
+        infinite = each_of(lambda part: bool(np.isinf(values[part]).any()), parts)
+    for part in (part for part, refused in zip(parts, infinite, strict=True) if refused):
+        at = np.argwhere(np.isinf(values[part]))[0] + np.eye(values.ndim, dtype=int)[0] * part.start
+        row, column = where(at)
+        raise ValueError(
+            f"X contains infinity at row {row}, column {column}; "
+            "replace it by NaN to mark the entry as missing, or by a finite number."
+        )
 
 
 def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
@@ -170,9 +172,13 @@ def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
     values = X.data if is_sparse(X) else X
     with limited(values.size):
         bound = square_sum(values)  # one cheap pass, which is enough where nothing is missing
-    if values.size and not bound < float(np.finfo(dtype).max) ** 0.5:
-        largest = np.fmax.reduce([np.fmax.reduce(np.abs(some), axis=None, initial=0.0) for some in _parts(values)])
-        check_range(float(largest), dtype, smallest=0.0)
+        if values.size and not bound < float(np.finfo(dtype).max) ** 0.5:
+            check_range(max(each_of(lambda part: _largest(values[part]), _parts(values))), dtype, smallest=0.0)
+
+
+def _largest(values: Array) -> float:
+    """The size of the largest number, zero where all are missing."""
+    return float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
 
 
 def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") -> Array:
@@ -187,11 +193,10 @@ def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") ->
     return answer.astype(dtype, copy=False)
 
 
-def _parts(values: Array) -> Iterator[Array]:
+def _parts(values: Array) -> list[slice]:
     """Some rows at a time, so that no copy is as large as the data."""
     step = max(1, AT_ONCE // max(1, values[:1].size))
-    for first in range(0, len(values), step):
-        yield values[first : first + step]
+    return [slice(first, first + step) for first in range(0, len(values), step)]
 
 
 def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.linalg import Array, is_sparse
+from ..core.linalg import Array, is_sparse, over_rows
 from ..core.place import HERE, Place, Tall
 from ..core.telling import Tell, silent
 from ..core.variational.auto import REFIT_SWEEPS, fit_auto
@@ -42,7 +42,7 @@ from ..core.variational.posterior import (
     required_bytes,
 )
 from ..core.variational.relevance import GivenPrior, LearnedPrior
-from ..cores import limited
+from ..cores import PASS, Tile, each_tile, limited
 from ..tall.places import place_of, place_to_start
 from ..tall.rows import Rows
 from ..tall.starting import check_range
@@ -160,7 +160,7 @@ def check_values(X: Rows) -> None:
 def _largest(X: Rows) -> Array:
     """The largest size of an observed value of each feature."""
     if not is_sparse(X):
-        return np.asarray(np.fmax.reduce(np.abs(X), axis=0, initial=0.0))
+        return np.maximum(over_rows(np.fmax, X, 0.0), -over_rows(np.fmin, X, 0.0))
     largest = np.zeros(X.shape[1])
     np.fmax.at(largest, X.indices, np.abs(X.data))
     return largest
@@ -172,8 +172,14 @@ def _values_and_weights(X: Rows) -> tuple[Rows, Rows]:
         W = X.astype(np.float64)
         W.data = np.ones_like(W.data)
         return X.astype(np.float64), W
-    seen = ~np.isnan(X)
-    return np.where(seen, X, 0.0).astype(np.float64, copy=False), np.ascontiguousarray(seen, dtype=np.float64)
+    Y, W = np.empty(X.shape), np.empty(X.shape)
+
+    def fill(some: Tile) -> None:
+        seen = ~np.isnan(X[some])
+        Y[some], W[some] = np.where(seen, X[some], 0.0), seen
+
+    each_tile(fill, X.shape, 4 * PASS * X.size)
+    return Y, W
 
 
 def _less_origin(Y: Rows, W: Rows, origin: Array) -> Rows:
@@ -181,7 +187,14 @@ def _less_origin(Y: Rows, W: Rows, origin: Array) -> Rows:
         Y = Y.copy()
         Y.data = Y.data - origin[Y.indices]
         return Y
-    return W * (Y - origin)
+    out = np.empty_like(Y)
+
+    def fill(some: Tile) -> None:
+        np.subtract(Y[some], origin[some[1]], out=out[some])
+        out[some] *= W[some]
+
+    each_tile(fill, Y.shape, 2 * PASS * Y.size)
+    return out
 
 
 # ------------------------------------------------------------------ fitting

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 import numpy as np
 
 from ..core.linalg import Array
-from ..core.place import Place
+from ..core.place import Place, Tall
 from ..core.variational.conformal import half_width, model_half_width, tempered
 from ..core.variational.factors import new_weights, normal_variance
-from ..core.variational.packed import unpack
-from ..core.variational.posterior import CoefficientPosterior, Posterior
+from ..core.variational.packed import size, unpack
+from ..core.variational.posterior import BUDGET, CoefficientPosterior, Posterior, second_moment
 from ..core.variational.predictive import draw_entries, log_density, predict, predict_variance
-from ..cores import limited
+from ..cores import PASS, Tile, each_tile, limited
 from ..tall.places import place_of
+from ..tall.projecting_products import copied_rows
 from ..tall.rows import Rows
 from ._validation import warn_caller
 from ._variational import VariationalState, observe
 
 CHUNK = 256
-"""Rows predicted together. Memory and speed only."""
+"""Rows predicted together at least, where there are so many. Memory and speed only."""
 
 
 class VariationalDictionary(NamedTuple):
@@ -66,7 +68,17 @@ class VariationalDictionary(NamedTuple):
     def _limited(self, X: Rows) -> AbstractContextManager[None]:
         return limited(X.shape[0] * X.shape[1] * (self.state.factors.r + 1))
 
-    def _coefficients(self, X: Rows) -> CoefficientPosterior:
+    def _chunks(self, X: Rows) -> Iterator[slice]:
+        """The rows that are predicted together."""
+        n, m = X.shape
+        step = max(CHUNK, BUDGET // max(m, size(self.state.factors.r + 1)))
+        return (slice(first, first + step) for first in range(0, n, step))
+
+    def _moments(self) -> Tall:
+        """What the coefficients of all rows need of the dictionary."""
+        return self.place.each(second_moment, self.state.factors.post, self.state.factors.s2)
+
+    def _coefficients(self, X: Rows, M: Tall | None = None) -> CoefficientPosterior:
         state, place = self.state, self.place
         data = observe(X, place, state.origin)
         W = new_weights(state.factors, data, place)
@@ -74,14 +86,15 @@ class VariationalDictionary(NamedTuple):
         known = place.total(_count_known, state.n_observed, least)
         if 0 < known < data.m:  # of the others too little is known for their values to say anything
             W = place.each(_only_known, W, state.n_observed, least)
-        return tempered(data._replace(W=W), state.factors, state.temper, place=place)
+        return tempered(data._replace(W=W), state.factors, state.temper, M, place)
 
     def coefficients(self, X: Rows) -> Array:
         """Coefficients of every row (n × r)."""
         out = np.empty((X.shape[0], self.state.factors.r))
         with self._limited(X):
-            for first in range(0, X.shape[0], CHUNK):
-                out[first : first + CHUNK] = self._coefficients(X[first : first + CHUNK]).X[:, :-1]
+            M = self._moments()
+            for rows in self._chunks(X):
+                out[rows] = self._coefficients(X[rows], M).X[:, :-1]
         return out
 
     def fill(self, X: Array) -> Array:
@@ -94,19 +107,17 @@ class VariationalDictionary(NamedTuple):
 
     def _predict(self, X: Array, *, want_variance: bool) -> tuple[Array, Array]:
         place, post, r = self.place, self.state.factors.post, self.state.factors.r
-        mean, variance = X.copy(), np.zeros(X.shape)
         with self._limited(X):
+            mean, variance, M = copied_rows(X), np.zeros(X.shape), self._moments()
             least = max(self.state.options.variance.least_known, 1)  # without a value even its level is unknown
             s2 = place.each(_unless_unknown, normal_variance(self.state.factors, place), self.state.n_observed, least)
-            for first in range(0, len(X), CHUNK):
-                rows = slice(first, first + CHUNK)
-                coef = self._coefficients(X[rows])
-                where = np.isnan(X[rows])
+            for rows in self._chunks(X):
+                coef = self._coefficients(X[rows], M)
                 found = place.get(place.each(_predicted, coef, post, self.state.origin), 1)
-                np.copyto(mean[rows], found, where=where, casting="same_kind")
+                _set_gaps(mean[rows], X[rows], found)
                 if want_variance:
                     spread = place.get(place.each(_spread, coef, post, r, s2), 1)
-                    np.copyto(variance[rows], spread, where=where, casting="same_kind")
+                    _set_gaps(variance[rows], X[rows], spread)
         return mean, variance
 
     def half_width(self, level: float) -> Array:
@@ -165,8 +176,27 @@ def _unless_unknown(s2: Array, n_observed: Array, least: int) -> Array:
 
 
 def _predicted(coef: CoefficientPosterior, post: Posterior, origin: Array) -> Array:
-    return np.asarray(predict(coef, post) + origin)
+    return _added(predict(coef, post), origin)
 
 
 def _spread(coef: CoefficientPosterior, post: Posterior, r: int, s2: Array) -> Array:
-    return np.asarray(predict_variance(coef, post, r) + s2)
+    return _added(predict_variance(coef, post, r), s2)
+
+
+def _added(values: Array, row: Array) -> Array:
+    """``values`` (n × m) with a row added to all of theirs, in place."""
+
+    def add(some: Tile) -> None:
+        values[some] += row[some[1]]
+
+    each_tile(add, values.shape, PASS * values.size)
+    return values
+
+
+def _set_gaps(out: Array, X: Array, values: Array) -> None:
+    """Into ``out`` the ``values`` where X is missing."""
+
+    def fill(some: Tile) -> None:
+        np.copyto(out[some], values[some], where=np.isnan(X[some]), casting="same_kind")
+
+    each_tile(fill, X.shape, 4 * PASS * X.size)

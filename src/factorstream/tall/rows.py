@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.linalg import Array, Rows, is_sparse, over_rows
-from ..cores import limited
+from ..cores import PASS, Tile, each_tile, limited
 from .products import square_sum
 
 __all__ = [
@@ -76,11 +76,18 @@ def divided(X: Rows, unit: Array | None) -> Rows:
     """
     if unit is None:
         return X
-    out = X.astype(unit.dtype)
-    if is_sparse(out):
+    if is_sparse(X):
+        out = X.astype(unit.dtype)
         out.data /= unit[out.indices]
-    else:
-        out /= unit
+        return out
+    out = np.empty(X.shape, unit.dtype)
+
+    def fill(some: Tile) -> None:
+        out[some] = X[some]
+        out[some] /= unit[some[1]]
+
+    with limited(X.size):
+        each_tile(fill, X.shape, PASS * X.size)
     return out
 
 
