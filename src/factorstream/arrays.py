@@ -7,6 +7,8 @@ difference between the libraries is in this file. No library is imported that th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import array_api_compat as compat
@@ -49,3 +51,14 @@ def beside(values: NDArray[Any], other: Array) -> Array:
     if is_here(other):
         return values
     return namespace(other).asarray(values, device=device_of(other))
+
+
+@contextmanager
+def raising_as_numpy() -> Iterator[None]:
+    """Let errors of linear algebra be those of NumPy: PyTorch has a type of its own for them."""
+    try:
+        yield
+    except Exception as failure:
+        if type(failure).__name__.strip("_") == "LinAlgError" and not isinstance(failure, np.linalg.LinAlgError):
+            raise np.linalg.LinAlgError(str(failure)) from failure
+        raise
