@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from ..arrays import Array, device_of, namespace
 from ..core.filter.column_noise import ResidualSums
 from . import column_products, starting_products
@@ -29,17 +31,19 @@ def values_and_gaps(rows: Array, origin: Array) -> tuple[Array, Array]:
 
 @instead_of(starting_products.added)
 def added(sums: Sums, values: Array, missing: Array) -> Sums:
-    """The sums with some more rows."""
+    """The sums with some more rows. A sum that overflows says nothing: ``check_range`` refuses such values."""
     xp = namespace(values)
     n = xp.astype(values.shape[0] - xp.count_nonzero(missing, axis=0), xp.float64)
     largest = xp.maximum(sums.largest, xp.max(xp.abs(values), axis=0))
-    return Sums(sums.count + n, sums.total + xp.sum(values, axis=0), largest)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return Sums(sums.count + n, sums.total + xp.sum(values, axis=0), largest)
 
 
 @instead_of(starting_products.added_squares)
 def added_squares(squares: Array, values: Array) -> Array:
     """The sum of squares of every feature with some more rows."""
-    return squares + namespace(values).sum(values * values, axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return squares + namespace(values).sum(values * values, axis=0)
 
 
 # ------------------------------------------------------------------ columns beside the dictionary

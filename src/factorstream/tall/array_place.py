@@ -15,7 +15,7 @@ from ..arrays import device_of, is_here, namespace, to_host
 from ..core.linalg import is_sparse
 from ..core.place import Tall
 from ..cores import undivided
-from . import array_columns, array_counted  # noqa: F401  (they fill the table)
+from . import array_columns, array_counted, array_projecting  # noqa: F401  (they fill the table)
 from .array_products import INSTEAD
 from .rows import dense
 
@@ -68,12 +68,12 @@ class ArrayPlace:
         return self.xp.empty(shape, dtype=self.xp.float64, device=self.device)
 
     def _moved(self, value: Any) -> Any:
-        """An argument on the device; those that are no arrays stay as they are."""
+        """An argument on the device; numbers become Python's, and all else stays as it is."""
         if isinstance(value, tuple):
             return _rebuilt(value, [self._moved(part) for part in value])
         if isinstance(value, np.ndarray):
             return self.xp.asarray(value, device=self.device)
-        return value
+        return value.item() if isinstance(value, np.generic) else value
 
 
 def _brought(result: Any) -> Any:

@@ -1,6 +1,6 @@
 """Rows of data under a fixed dictionary: coefficients, predictions with their variances, densities.
 
-Answers are arrays of this process, wherever the dictionary is.
+Coefficients and draws are arrays of this process, wherever the dictionary is; filled rows are where the rows are.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..arrays import device_of, is_here, namespace, to_host
 from ..core.filter.coefficients import covariance_root
 from ..core.filter.column_noise import ColumnNoise
 from ..core.filter.groups import covariances
@@ -50,7 +51,7 @@ def _projection(
     state: FilterState, model: FilterModel, X: Rows, block_size: int, ratio: Array | None = None
 ) -> Projection:
     """The way for these rows."""
-    known = not is_sparse(X) and place_of(state.C) is HERE and model.r <= kernel.WIDE
+    known = place_of(state.C) is HERE and not is_sparse(X) and model.r <= kernel.WIDE
     way = CompiledProjection if known and kernel.applies(model, *X.shape) else NumpyProjection
     return way(state, model, block_size, ratio)
 
@@ -119,8 +120,8 @@ def predict(
     that of the columns by which x was found. Both are in the data's ``units``, where these are given. Cost O(r²) per
     entry; no array larger than Y is made.
     """
-    scale = None if units is None else np.square(units.of_columns, dtype=np.float64)
-    variance = np.zeros(Y.shape, Y.dtype if scale is None else np.float64)
+    xp, scale = namespace(Y), None if units is None else np.square(units.of_columns, dtype=np.float64)
+    variance = xp.zeros(Y.shape, dtype=Y.dtype if scale is None else xp.float64, device=device_of(Y))
     narrow = Y.shape[1] * model.r**2 <= NARROW
     way = (
         _projection(state, model, Y, block_size, ratio) if narrow else NumpyProjection(state, model, block_size, ratio)
@@ -132,11 +133,12 @@ def predict(
 def _filled(state: FilterState, model: FilterModel, Y: Array, block_size: int, X: Array, units: Units | None) -> Array:
     """Y, or the rows of ``units``, with their gaps filled in from the coefficients X (n × r)."""
     place, (given, unit) = place_of(state.C), (Y, None) if units is None else units
-    filled, tall_unit = products.copied_rows(given), None if unit is None else place.put(unit, 0)
+    filled = products.copied_rows(given) if is_here(given) else namespace(given).asarray(given, copy=True)
+    tall_unit = None if unit is None else place.put(unit, 0)
     X = X - belief(state.small, model).mean
-    mu, set_gaps = _mean(place, state, model), gap_products(place, len(Y), Y.shape[1], model.q).set_gaps
-    for start in range(0, len(Y), block_size):
-        target, x = filled[start : start + block_size], X[start : start + block_size]
+    mu, set_gaps = _mean(place, state, model), gap_products(place, *Y.shape, model.q).set_gaps
+    for start in range(0, Y.shape[0], block_size):
+        target, x = filled[start : start + block_size, :], X[start : start + block_size]
         write(place, target, place.each(set_gaps, place.put(target, 1), state.C, mu, x, tall_unit))
     return filled
 
@@ -157,7 +159,7 @@ def draw(
     σ² is known with so many degrees of freedom, and all covariances are in proportion to it. With a ``noise`` of the
     columns also one of these per draw: see :func:`predict`.
     """
-    place, doubt = place_of(state.C), doubt_of(state, model)
+    place, doubt, Y = place_of(state.C), doubt_of(state, model), to_host(Y)
     prior = doubt.prior
     out = np.repeat(Y[None], n_draws, axis=0)
     V_roots = np.sqrt(prior.dictionary_scale) * doubt.roots

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import is_here
 from ..core.filter.coefficients import Belief, Coefficients, Sample
 from ..core.filter.groups import Counts, Stacked, all_groups, mean_root
 from ..core.filter.masked import without
@@ -148,7 +149,7 @@ def doubt_of(state: FilterState, model: FilterModel) -> Doubt:
 
 def each_row(state: FilterState, X: Rows, block_size: int) -> Iterator[Row]:
     """The rows of X (n × m, NaN = missing, or sparse), one by one."""
-    if is_sparse(X):
+    if is_sparse(X) and place_of(state.C).keeps_sparse:
         yield from _sparse_rows(state, X)
     else:
         for rows in _blocks(state, X, block_size):
@@ -205,15 +206,15 @@ class _Block(NamedTuple):
                 function(self.row(j))
 
 
-def _blocks(state: FilterState, X: Array, block_size: int) -> Iterator[_Block]:
-    """Dense rows, block by block."""
-    place, m = place_of(state.C), X.shape[1]
+def _blocks(state: FilterState, X: Rows, block_size: int) -> Iterator[_Block]:
+    """Rows that are dense, or become so at their place, block by block."""
+    place, (n, m) = place_of(state.C), X.shape
     C = place.each(products.as_float64, state.C)  # float32 loses digits in the differences that follow
     G, group = place.total(gram, C), None if state.groups is None else state.groups.group
-    gaps = gap_products(place, len(X), m, len(G))
+    gaps = gap_products(place, n, m, len(G))
     size = max(1, min(block_size, max(AT_ONCE // max(m, 1), FEWEST), AT_ONCE // (MOST * G.size)))
-    for start in range(0, len(X), size):
-        Y = place.put(X[start : start + size], 1)
+    for start in range(0, n, size):
+        Y = place.put(X[start : start + size, :], 1)
         values, missing = place.each(gaps.block_without_gaps, Y, state.origin)
         K, yy = place.total(cross, C, values), place.total(products.row_squares, values)
         n_missing = place.total(count_missing, missing)
@@ -248,7 +249,7 @@ class NumpyProjection(NamedTuple):
         def take(row: Row) -> None:
             found[row.position] = doubt.coefficients(row).x
 
-        if is_sparse(X):
+        if is_sparse(X) and place_of(self.state.C).keeps_sparse:
             for row in _sparse_rows(self.state, X):
                 take(row)
         else:
@@ -261,9 +262,9 @@ class NumpyProjection(NamedTuple):
         C, model = self.state.C, self.model
         place, doubt = place_of(C), doubt_of(self.state, model)
         noises = None if self.ratio is None or variance is None else noises_of(self.state, model, self.ratio)
-        X, ratio = np.zeros((len(Y), model.r)), None if noises is None else noises.ratio
+        X, ratio = np.zeros((Y.shape[0], model.r)), None if noises is None else noises.ratio
         times = None if scale is None else place.put(scale, 0)
-        set_variances = gap_products(place, len(Y), Y.shape[1], model.q).set_variances
+        set_variances = gap_products(place, *Y.shape, model.q).set_variances
         for block in _blocks(self.state, Y, self.block_size):
             F, common = np.zeros((block.n, model.r, model.r)), np.zeros((block.n, len(doubt.roots)))
 
@@ -278,14 +279,14 @@ class NumpyProjection(NamedTuple):
 
             block.each_row(take)
             if variance is not None:
-                target = variance[block.start : block.start + block.n]
+                target = variance[block.start : block.start + block.n, :]
                 given = block.missing, block.C, F, common, doubt.group, ratio, times
                 write(place, target, place.each(set_variances, place.put(target, 1), *given))
         return X
 
 
 def write(place: Place, target: Array, values: Tall) -> None:
-    """Bring ``values`` (B × m) back into ``target``, if the place has not worked in ``target`` itself."""
-    got = place.get(values, 1)
+    """Bring ``values`` (B × m) into ``target``, some rows of a larger array, unless they have been made there."""
+    got = place.get(values, 1) if is_here(target) else values
     if got is not target:
         target[...] = got
