@@ -89,6 +89,23 @@ def add_outer(C: Array, e: Array, g: Array) -> Array:
     return C
 
 
+def add_product(C: Array, A: Array, B: Array) -> Array:
+    """C + AB, likewise."""
+    if compat.is_torch_array(C):
+        return C.addmm_(A, B)
+    C += A @ B
+    return C
+
+
+def divided_less(Y: Array, unit: Array, origin: Array) -> Array:
+    """Y / unit − origin, in one pass where the library has one."""
+    if compat.is_torch_array(Y):
+        return namespace(Y).addcdiv(-origin, Y, unit)
+    Y = Y / unit
+    Y -= origin
+    return Y
+
+
 def set_rows(C: Array, mask: Array, idx: Array, rows: Array) -> Array:
     """C with these rows, in place, where the mask is true, which is at ``idx``: the standard writes by masks only."""
     if compat.is_torch_array(C) or compat.is_cupy_array(C):

@@ -74,7 +74,7 @@ def set_variances(
     ratio: Array | None,
     scale: Array | None,
 ) -> Array:
-    """Into ``out`` (B × m) where ``missing``: κ_i² ``common`` of the feature's group + ‖Fᵀc_i‖², times ``scale`` (m)."""
+    """Into ``out`` (B × m) where ``missing``: κ_i² ``common`` of the feature's group + ‖Fᵀc_i‖², times ``scale``."""
     xp, r = namespace(C), F.shape[1]
     for j in range(F.shape[0]):
         mask = missing[j, :]

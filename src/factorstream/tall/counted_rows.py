@@ -20,8 +20,8 @@ from ..core.place import Place, Tall
 from . import counted_products as products
 from . import lagging
 from .engine import Filtered, RowBlock, record_of, refreshed, writable
-from .products import add_rank_one, copied, residual, row_products
 from .lagging import in_lots, settled
+from .products import add_rank_one, copied, residual, row_products
 from .rows_numpy import ObservedRow, filter_row
 
 Equations = tuple[Array, Array, float]
