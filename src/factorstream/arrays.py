@@ -81,6 +81,13 @@ def count_by_number(numbers: Array, n: int, weights: Array | None = None) -> Arr
     return xp.concat([below[:1], below[1:] - below[:-1]])
 
 
+def gathered(values: Array, idx: Array, axis: int = 0) -> Array:
+    """The values at some indices, none of which is negative: the standard's function looks for such first."""
+    if compat.is_torch_array(values):
+        return values.index_select(axis, idx)
+    return namespace(values).take(values, idx, axis=axis)
+
+
 def add_outer(C: Array, e: Array, g: Array) -> Array:
     """C + e gᵀ, in the memory of C where the library lets it be so without a temporary as large as C."""
     if compat.is_torch_array(C):

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from counted_problems import begin_counted, counted_model
+from factorstream.core.filter.groups import Groups
 from factorstream.core.place import HERE
 from factorstream.tall import lagging
 from factorstream.tall.array_place import ArrayPlace
 from factorstream.tall.counted_rows import CountedRows
 from factorstream.tall.engine import RowBlock
 from factorstream.tall.lagging import LaggingRows
-from factorstream.tall.places import using
+from factorstream.tall.places import place_of, using
 from factorstream.tall.rows_numpy import NumpyRows
 from filter_problems import begin, close, paper_model, random_spd
 from split_place import fetched
@@ -79,6 +80,24 @@ def test_where_every_feature_has_its_own_doubt(rng, lag):
         filtered(place, start, CountedRows(place, model, None), Y),
         filtered(HERE, start, CountedRows(HERE, model, None), Y),
     )
+
+
+@pytest.mark.parametrize("lag", [3, 16])
+def test_where_all_features_are_in_one_of_several_groups(rng, lag):
+    """Seen in seven of ten rows so far, they have a level of their own, which nobody leaves soon."""
+    model, Y = counted_model(Q, Q), rows(rng, 0.3)
+    C, V = rng.standard_normal((M, Q)), random_spd(rng, Q)
+
+    def start():
+        state = begin_counted(C.copy(), V, 0.3, Q)
+        seen, group = (place_of(state.C).put(np.full(M, value), 0) for value in (700.0, 1))
+        level = Groups(seen, group, 0.5 * np.linalg.cholesky(V)[None], np.array([0.5**0.5]), 1000.0, state.groups.prior)
+        return state._replace(groups=level, small=state.small._replace(k=1000))
+
+    place = Lag(lag)
+    there = filtered(place, start, CountedRows(place, model, None), Y)
+    same(there, filtered(HERE, start, CountedRows(HERE, model, None), Y))
+    assert there[0].groups.group.tolist() == [1] * M
 
 
 def test_single_precision_is_summed_in_pieces(rng, monkeypatch):

@@ -68,13 +68,13 @@ class CountedRows(NamedTuple):
         if known is None or known[1].group is not groups.group:
             small, groups, of_groups = with_stack(small, groups)
             known = of_groups, members_of(place, groups.group, of_groups.n_groups)
-        alike, share = known[0].n_groups == 1 and model.drift is None, 1.0
-        if j == 0 or not alike:
+        only, share = None if model.drift is not None else known[1].counts.only, 1.0
+        if j == 0 or only is None:
             C = settled(C)
             small = refreshed(place, small, C)
-        if alike and place.lag > 1:
-            small, C, record, weight = lagging.filter_row(small, model, C, rows, j, m)
-        elif alike:
+        if only is not None and place.lag > 1:
+            small, C, record, weight = lagging.filter_row(small, model, C, rows, j, m, known[0], only)
+        elif only is not None and known[0].n_groups == 1:
             small, C, record, weight = filter_row(place, small, model, C, row, m)
         else:
             small, C, record, weight, share = self._grouped(small, C, *known, row, m)
@@ -264,6 +264,10 @@ def regrouped(place: Place, groups: Groups, small: SmallState, r: int) -> Groups
         return groups
     if groups.alike and place.total(products.n_beside, groups.seen, groups.n) == 0:
         return groups  # as they most often are
+    if len(groups.shares) == groups.n_levels:
+        number = grouping.numbers(groups.shares)
+        if place.total(products.n_misplaced, groups.seen, groups.n, groups.group, number) == 0:
+            return groups
     group = place.get(groups.group, 0)
     group, groups = grouping.releveled(place.get(groups.seen, 0), groups._replace(group=group), small.S, r)
     return groups._replace(group=place.put(group, 0))

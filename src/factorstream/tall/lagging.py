@@ -19,10 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, device_of, namespace
+from ..arrays import Array, device_of, gathered, namespace
+from ..core.filter.counted import condition, learned, step_of, weighted_root
+from ..core.filter.groups import Counts, Stacked
 from ..core.filter.masked import CANCELLATION
 from ..core.filter.model import FilterModel
-from ..core.filter.recursion import absorb
+from ..core.filter.recursion import absorb, belief, move_gram, normal_equations
 from ..core.filter.state import FilterRecord, FilterState, SmallState
 from ..core.place import Place
 from .array_place import brought
@@ -69,15 +71,16 @@ class Lagging:
         C += self.C
         return C
 
-    def take(self, small: SmallState, model: FilterModel) -> tuple[SmallState, FilterRecord, float]:
-        """The next row: see ``rows_numpy.filter_row``."""
-        j = self.at
-        row = self.rows[j]
-        G, b = self._equations(small.G, row)
-        small, step = absorb(small, model, G, b, float(self.yy[j]), row.n)
-        self._move(row, step.x)
-        self.gains[j], self.at = step.g, j + 1
-        return small, record_of(step.ee, row.n, step.share), step.weight
+    def equations(self, G: Array) -> tuple[Array, Array, float]:
+        """C_ΩᵀC_Ω, C_Ωᵀy_Ω and ‖y_Ω‖² of the next row, given CᵀC."""
+        row = self.rows[self.at]
+        return *self._equations(G, row), float(self.yy[self.at])
+
+    def move(self, x: Array, g: Array) -> None:
+        """Take in that row, given its coefficients and the gain."""
+        self._add_residuals(self.rows[self.at], x)
+        self.gains[self.at] = g
+        self.at += 1
 
     def _fewer(self, j: int) -> Fewer | None:
         """Of row j; None where nothing is missing, and after the last row."""
@@ -85,18 +88,18 @@ class Lagging:
             return None
         xp, gaps, missing = namespace(self.C), self.rows[j].missing_idx, 2 * self.rows[j].n > self.m
         idx = gaps.idx if missing else xp.nonzero(~gaps.mask)[0]
-        rows = xp.take(self.C, idx, axis=0)
+        rows = gathered(self.C, idx, axis=0)
         return Fewer(idx, rows, product(rows), missing)
 
     def _equations(self, G: Array, row: ObservedRow) -> tuple[Array, Array]:
-        """C_ΩᵀC_Ω and C_Ωᵀy_Ω of the next row, given CᵀC."""
-        j, fewer, xp = self.at, self.ahead, namespace(self.C)
+        """The first two of them."""
+        j, fewer = self.at, self.ahead
         E, gains = self.E[:j, :], self.gains[:j]
         parts = () if j == 0 else (double((E @ row.y[:, None])[:, 0]),)
         if fewer is not None:
             parts += (fewer.squares,)
             if j:
-                of_fewer = xp.take(E, fewer.idx, axis=1)
+                of_fewer = gathered(E, fewer.idx, axis=1)
                 parts += (double(of_fewer @ fewer.rows), double(of_fewer @ of_fewer.T))
         here = list(brought(parts))
         self.ahead = self._fewer(j + 1)  # after what this row has waited for, before the small recursion
@@ -114,8 +117,7 @@ class Lagging:
             observed = brought((gram(self.settled()[~row.missing_idx.mask]),))[0]
         return observed, b
 
-    def _move(self, row: ObservedRow, x: Array) -> None:
-        """The row's residuals, given its coefficients."""
+    def _add_residuals(self, row: ObservedRow, x: Array) -> None:
         j, xp = self.at, namespace(self.C)
         q = len(x)
         both = np.concatenate([x, self.gains[:j] @ x])
@@ -165,12 +167,37 @@ def in_lots(place: Place, rows: RowBlock, m: int) -> Iterator[Rows]:
 
 
 def filter_row(
-    small: SmallState, model: FilterModel, C: Array | Lagging, rows: Rows, j: int, m: int
+    small: SmallState,
+    model: FilterModel,
+    C: Array | Lagging,
+    rows: Rows,
+    j: int,
+    m: int,
+    of_groups: Stacked | None = None,
+    only: int = 0,
 ) -> tuple[SmallState, Lagging, FilterRecord, float]:
-    """Row j of some that come one after another, as ``rows_numpy.filter_row`` does it."""
+    """Row j of some that come one after another, as ``rows_numpy.filter_row`` does it.
+
+    Where all features are in the group ``only`` of several: as ``counted_rows.taken_in``.
+    """
     lagging = C if isinstance(C, Lagging) else Lagging(C, rows[j:], m)
-    small, record, weight = lagging.take(small, model)
-    return small, lagging, record, weight
+    n, (G, b, yy) = rows[j].n, lagging.equations(small.G)
+    if of_groups is None or of_groups.n_groups == 1:
+        small, absorbed = absorb(small, model, G, b, yy, n)
+        lagging.move(absorbed.x, absorbed.g)
+        return small, lagging, record_of(absorbed.ee, n, absorbed.share), absorbed.weight
+    by_group = np.zeros(of_groups.n_groups)
+    by_group[only] = n
+    counts = Counts(by_group, n, only)
+    prior = belief(small, model, weighted_root(of_groups, counts, None))
+    step = step_of(small, model, of_groups, counts, model.step.find(normal_equations(model, G, b, yy, n), prior))
+    h = b - G @ step.z
+    ee = max(yy - float(step.z @ (b + h)), 0.0)
+    lagging.move(step.z, step.gains[only])
+    move_gram(small.G, h, ee, step.gains[only])
+    condition(of_groups, step, counts)
+    record = record_of(ee, n, step.doubt / (small.lam + step.doubt))
+    return learned(small, model, step, counts, ee), lagging, record, small.lam / step.lam
 
 
 def settled(C: Array | Lagging) -> Array:

@@ -264,7 +264,7 @@ class NumpyProjection(NamedTuple):
         noises = None if self.ratio is None or variance is None else noises_of(self.state, model, self.ratio)
         X, ratio = np.zeros((Y.shape[0], model.r)), None if noises is None else noises.ratio
         times = None if scale is None else place.put(scale, 0)
-        set_variances = gap_products(place, *Y.shape, model.q).set_variances
+        set_variances = gap_products(place, Y.shape[0], Y.shape[1], model.q).set_variances
         for block in _blocks(self.state, Y, self.block_size):
             F, common = np.zeros((block.n, model.r, model.r)), np.zeros((block.n, len(doubt.roots)))
 
