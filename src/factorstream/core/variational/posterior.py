@@ -29,8 +29,8 @@ from .observed import Observations, column_count, weighted_columns
 from .packed import Array, Index, add_product, invert, layout, pack, size, unpack
 from .packed_moments import has_loops, leading, leading_moments, moment_traces, second_moments, traces
 
-BUDGET = 2**22
-"""Floats in one temporary block: 32 MiB. Memory and speed only; no result depends on it."""
+BUDGET = 2**23
+"""Floats in one temporary block: 64 MiB. Memory and speed only; no result depends on it."""
 
 ROUNDING = 1e-10
 """Correlation between a feature and a component below which it is taken as zero. A feature that shares no row with the
@@ -93,7 +93,9 @@ def required_bytes(m: int, r: int, arrays: int) -> int:
 
 def no_statistics(m: int, q: int) -> Statistics:
     """Statistics before any sample."""
-    return Statistics(np.zeros((m, size(q))), np.zeros((m, q)), np.zeros(m), np.zeros(m))
+    S = np.empty((m, size(q)))
+    each_piece(lambda some: S[some].fill(0.0), m, PASS * S.size)
+    return Statistics(S, np.zeros((m, q)), np.zeros(m), np.zeros(m))
 
 
 def merge(a: Statistics, b: Statistics) -> Statistics:
