@@ -23,14 +23,14 @@ Python's lock. Speed only."""
 
 def second_moments(X: Array, V: Array, scale: Array) -> Array:
     """scale_b (x_b x_bᵀ + V_b): (N, q), (N, p), (N,) -> (N, p)."""
-    out, o = np.empty_like(V), layout(X.shape[1])
+    out, o = np.empty(V.shape), layout(X.shape[1])
 
     def fill(rows: slice) -> None:
         for b in _in_cache(rows, V.shape[1]):
             np.add(outer(X[b]), V[b], out=out[b])
             out[b] *= scale[b, None]
 
-    if not _looped("second_moments", X.shape[1], X, V, scale, o.i, o.j, out):
+    if not _looped("second_moments", out, X.shape[1], X, V, scale, o.i, o.j):
         each_piece(fill, len(X), PASS * out.size)
     return out
 
@@ -44,7 +44,7 @@ def leading_moments(X: Array, Sigma: Array, inside: Index) -> Array:
         some[:, inside] += Sigma[rows]
         out[rows] = some
 
-    if not _looped("leading_moments", X.shape[1], X, Sigma, inside, o.i, o.j, out):
+    if not _looped("leading_moments", out, X.shape[1], X, Sigma, inside, o.i, o.j):
         each_piece(fill, len(X), 3 * PASS * out.size)
     return out
 
@@ -60,7 +60,7 @@ def moment_traces(X: Array, V: Array, S: Array) -> Array:
             M *= S[b]
             out[b] = M @ o.weight
 
-    if not _looped("moment_traces", X.shape[1], X, V, S, o.weight, o.i, o.j, out):
+    if not _looped("moment_traces", out, X.shape[1], X, V, S, o.weight, o.i, o.j):
         each_piece(fill, len(X), 2 * PASS * V.size)
     return out
 
@@ -73,7 +73,7 @@ def traces(A: Array, B: Array, q: int) -> Array:
         for b in _in_cache(rows, A.shape[1]):
             out[b] = (A[b] * B[b]) @ weight
 
-    if not _looped("traces", q, A, B, weight, out):
+    if not _looped("traces", out, q, A, B, weight):
         each_piece(fill, len(A), PASS * A.size)
     return out
 
@@ -86,7 +86,7 @@ def leading(A: Array, inside: Index, K: Array, r: int) -> Array:
         np.take(A[rows], inside, axis=1, out=out[rows], mode="clip")
         out[rows] += K
 
-    if not _looped("leading", r, A, inside, K, out):
+    if not _looped("leading", out, r, A, inside, K):
         each_piece(fill, len(A), 2 * PASS * out.size)
     return out
 
@@ -102,9 +102,9 @@ def _in_cache(rows: slice, width: int) -> Iterator[slice]:
     return (slice(s, min(rows.stop, s + step)) for s in range(rows.start, rows.stop, step))
 
 
-def _looped(name: str, q: int, *arguments: Any) -> bool:
-    """Whether the compiled loop of this name has gone over all rows of the arguments."""
-    N = len(arguments[0])
+def _looped(name: str, out: Array, q: int, *arguments: Any) -> bool:
+    """Whether the compiled loop of this name has filled all rows of ``out``."""
+    N = len(out)
     if not has_loops(N, q):
         return False
     from . import compiled_moments
@@ -112,7 +112,7 @@ def _looped(name: str, q: int, *arguments: Any) -> bool:
     loop, arrays = getattr(compiled_moments, name), [np.ascontiguousarray(some) for some in arguments]
 
     def some(rows: slice) -> int:
-        return compiling.call(loop, rows.start, rows.stop, *arrays)
+        return compiling.call(loop, rows.start, rows.stop, *arrays, out)
 
     if some(slice(0, 0)) != DONE:  # compiled before any thread has begun
         return False
