@@ -51,7 +51,7 @@ def test_results_and_sums(threads):
         (2001, 100, 861),
         (4500, 30, 861),
         (3, 4, 5),
-    ],  # fmt: skip
+    ],
 )
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_products_are_those_of_numpy(rng, shape, dtype):

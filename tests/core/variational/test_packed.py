@@ -44,7 +44,7 @@ def test_packed_empty_and_indefinite():
             invert(pack(np.stack([np.eye(q), -np.eye(q)])), np.zeros((2, q)))
 
 
-@pytest.mark.parametrize("q", [1, 3, 12, 41])
+@pytest.mark.parametrize("q", [1, 3, 12, 41, 100])
 @pytest.mark.parametrize("N", [31, 32, 33, 70])
 def test_as_many_inverses_as_there_are_matrices(q, N):
     """The loops take 32 matrices together: also where some are left over, and where a later one is at fault."""
