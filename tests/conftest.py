@@ -22,10 +22,10 @@ pieces = import_module("factorstream.cores.pieces")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--place",
-        choices=["here", "split", "threads"],
+        choices=["here", "split", "threads", "strict"],
         default="here",
-        help="where the features of NumPy and SciPy rows are kept: split is tests/split_place.py; "
-        "threads cuts all work, however little, into pieces for three threads",
+        help="where the features of NumPy and SciPy rows are kept: split is tests/split_place.py, strict a device of "
+        "array-api-strict; threads cuts all work, however little, into pieces for three threads",
     )
 
 
@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    unfit = {"split": "here", "threads": "one_thread"}.get(config.getoption("place"))
+    unfit = {"split": "here", "strict": "here", "threads": "one_thread"}.get(config.getoption("place"))
     for item in items if unfit else []:
         for marker in item.iter_markers(unfit):
             item.add_marker(pytest.mark.skip(reason=f"--place: {marker.kwargs['reason']}"))
@@ -46,13 +46,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def _place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    """With ``--place split``, filters of NumPy or SciPy rows start there; with ``threads``, three share all work."""
+    """With ``--place split`` or ``strict``, filters of NumPy or SciPy rows start there; with ``threads``, three threads
+    share all work."""
     place = request.config.getoption("place")
     if place == "split":
         from factorstream.tall.places import using
         from split_place import SPLIT
 
         with using(SPLIT):
+            yield
+    elif place == "strict":
+        from factorstream.tall.places import using
+        from strict_place import STRICT
+
+        with using(STRICT):
             yield
     elif place == "threads":
         monkeypatch.setattr(pieces, "PIECE", 64.0)

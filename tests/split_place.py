@@ -24,6 +24,8 @@ class Split:
 class SplitPlace:
     """The first half of the features in one array, the rest in another. A single feature is not divided."""
 
+    room = HERE.room
+
     def put(self, values, axis):
         if values is None or isinstance(values, Split):
             return values
@@ -41,6 +43,14 @@ class SplitPlace:
 
     def total(self, function, *arguments):
         return _summed(self._results(function, arguments))
+
+    by_row = total
+
+    def rows(self, function, *arguments):
+        return function(*arguments)
+
+    def empty(self, *shape):
+        return HERE.empty(*shape)
 
     def _results(self, function, arguments):
         n_parts = next(len(part.parts) for part in _splits(arguments))

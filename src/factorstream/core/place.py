@@ -3,18 +3,20 @@
 The filter and the variational fit touch their m features in two ways only: a *map* (every feature gets something of
 its own: a new row of C, a posterior, a prediction) and a *sum* (a small matrix that adds up over the features: CᵀC,
 CᵀYᵀ, ‖e‖²). Both are written as plain functions of arrays, and a :class:`Place` runs them: on the features as they
-are (:data:`HERE`), on pieces of them in threads, on a GPU, or on the workers of a cluster. Another place for the data
-is another implementation of this Protocol, in a file of its own. The functions are NumPy's; a place whose arrays are
-not brings its own versions of those that it is asked to run.
+are (:data:`HERE`), on a GPU, or on the workers of a cluster. Another place for the data is another implementation of
+this Protocol, in a file of its own.
 
-A *tall* array is whatever the place made of an array with a feature axis; only its ``put``, ``get``, ``each`` and
-``total`` look inside. NamedTuples and tuples of tall arrays are passed as they are.
+A *tall* array is whatever the place made of an array with a feature axis; only its ``put``, ``get``, ``each``,
+``total`` and ``by_row`` look inside. NamedTuples and tuples of tall arrays are passed as they are. Arrays with one row
+per sample are plain ones, kept where ``by_row`` and ``rows`` leave them: on a GPU there, otherwise in this process.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Protocol
+
+import numpy as np
 
 from .linalg import Array
 
@@ -28,6 +30,9 @@ class Place(Protocol):
     Calls take effect in the order in which they are made: buffers are used again, and some functions write into their
     arguments. Sums are all that comes back small; a maximum over features is taken of what ``get`` returns.
     """
+
+    room: int
+    """How many numbers a temporary array may have; memory and speed only."""
 
     def put(self, values: Any, axis: int) -> Tall:
         """Bring an array, or sparse rows, of this process to the place; ``axis`` is the one of the features.
@@ -55,9 +60,21 @@ class Place(Protocol):
         Where the function returns a tuple, each of its parts is summed.
         """
 
+    def by_row(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The same sum where it has one row per sample: it stays where such arrays are kept."""
+
+    def rows(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What ``function`` makes of arrays with one row per sample, none of which is tall."""
+
+    def empty(self, *shape: int) -> Any:
+        """Room for numbers (float64), one row per sample."""
+
 
 class Here:
     """The features in one array of this process: every function is called once, on all of them."""
+
+    room = 2**22
+    """32 MiB."""
 
     def put(self, values: Any, axis: int) -> Tall:
         """The array itself."""
@@ -75,6 +92,18 @@ class Here:
     def total(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """One call."""
         return function(*arguments)
+
+    def by_row(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """One call."""
+        return function(*arguments)
+
+    def rows(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """One call."""
+        return function(*arguments)
+
+    def empty(self, *shape: int) -> Array:
+        """An array of this process."""
+        return np.empty(shape)
 
 
 HERE = Here()

@@ -18,9 +18,10 @@ from .pieces import (
     sum_of,
     sum_of_pieces,
     tiles,
+    undivided,
 )
 
 __all__ = [
     "MULTIPLICATION", "PASS", "Tile", "accumulate", "each_of", "each_piece", "each_tile", "limited", "n_threads",
-    "pieces", "product", "sum_of", "sum_of_pieces", "tiles",
+    "pieces", "product", "sum_of", "sum_of_pieces", "tiles", "undivided",
 ]  # fmt: skip

@@ -1,8 +1,9 @@
 """Which place an array with a feature axis belongs to.
 
-Another place for the data (threads, a GPU, a cluster) is one file: it implements ``core.place.Place``, has a type of
-its own for what it keeps, and registers that type here. A new filter starts at the place that :func:`using` names, and
-stays there: its place is that of its dictionary. Rows are arrays of this process; ``put`` brings each block of them.
+Another place for the data (a GPU, a cluster) is one file: it implements ``core.place.Place``, has a type of its own for
+what it keeps, and registers that type here; arrays of other libraries than NumPy say themselves where they are. A new
+filter starts at the place that :func:`using` names, and stays there: its place is that of its dictionary. Rows are
+arrays of this process; ``put`` brings each block of them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from contextvars import ContextVar
 import numpy as np
 
 from ..core.place import HERE, Place, Tall
+from .array_place import place_beside
 
 _place_by_type: dict[type, Place] = {}
 
@@ -26,10 +28,11 @@ def register(kept_as: type, place: Place) -> None:
 
 
 def place_of(values: Tall) -> Place:
-    """The place that keeps ``values``; arrays of types that nobody has registered are here."""
+    """The place that keeps ``values``."""
     if type(values) is np.ndarray:
         return HERE
-    return next((_place_by_type[t] for t in type(values).__mro__ if t in _place_by_type), HERE)
+    place = next((_place_by_type[t] for t in type(values).__mro__ if t in _place_by_type), None)
+    return place or place_beside(values) or HERE
 
 
 def place_to_start() -> Place:

@@ -1,0 +1,75 @@
+"""Arrays of NumPy, PyTorch, CuPy and other libraries of the array API, behind the same names.
+
+A function that works for all of them asks :func:`namespace` once and calls what the array API standard has; every other
+difference between the libraries is in this file. No library is imported that the caller has not imported. An array is
+*here* if it is NumPy's, and *elsewhere* if it is of another library, on whichever device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import array_api_compat as compat
+import numpy as np
+from array_api_compat import numpy as of_numpy
+from numpy.typing import NDArray
+
+Array = Any
+"""An array of any library."""
+
+
+def is_here(values: Any) -> bool:
+    """Whether this is no array of another library than NumPy: also for sparse rows, numbers and None."""
+    return isinstance(values, np.ndarray | np.generic) or not compat.is_array_api_obj(values)
+
+
+def namespace(values: Array) -> Any:
+    """The functions of the array API for an array, as its library has them; NumPy's for numbers."""
+    return of_numpy if is_here(values) else compat.array_namespace(values)
+
+
+def device_of(values: Array) -> Any:
+    """Where an array is, as its library says it; None for one of NumPy."""
+    return None if is_here(values) else compat.device(values)
+
+
+def to_host(values: Any) -> Any:
+    """The same numbers as an array of NumPy, which may share its memory; what is here stays as it is."""
+    if is_here(values):
+        return values
+    if compat.is_torch_array(values):
+        return values.detach().cpu().numpy()
+    if compat.is_cupy_array(values):
+        return values.get()
+    return np.from_dlpack(values)
+
+
+def beside(values: NDArray[Any], other: Array) -> Array:
+    """An array of NumPy as one of the library and on the device of another; not copied where ``other`` is here."""
+    if is_here(other):
+        return values
+    return namespace(other).asarray(values, device=device_of(other))
+
+
+def inverse_of_factored(A: Array, L: Array) -> Array:
+    """A⁻¹ of every matrix of a stack, given L of A = LLᵀ.
+
+    By L where the library can: PyTorch takes a quarter of the time then (1.9 ms instead of 7.8 for 20,000 matrices of
+    41 rows on a GPU).
+    """
+    xp = namespace(A)
+    by_factor = getattr(xp, "cholesky_inverse", None)
+    return xp.linalg.inv(A) if by_factor is None else by_factor(L)
+
+
+@contextmanager
+def raising_as_numpy() -> Iterator[None]:
+    """Let errors of linear algebra be those of NumPy: PyTorch has a type of its own for them."""
+    try:
+        yield
+    except Exception as failure:
+        if type(failure).__name__.strip("_") == "LinAlgError" and not isinstance(failure, np.linalg.LinAlgError):
+            raise np.linalg.LinAlgError(str(failure)) from failure
+        raise
