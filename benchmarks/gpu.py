@@ -20,7 +20,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import torch  # type: ignore[import-not-found]
 
 from factorstream import BayesianFactorization, DictionaryFilter
 from factorstream.core.variational import fit as variational
@@ -29,6 +28,11 @@ from factorstream.core.variational.sweep import sweep
 from factorstream.datasets import load_olivetti
 from factorstream.masks import random_mask
 from factorstream.metrics import snr
+
+try:
+    import torch  # type: ignore[import-not-found]
+except ImportError:  # said by main
+    torch = None
 
 COMPONENTS, GAPS = 40, 0.25
 """Of the variational fits."""
@@ -53,8 +57,9 @@ def best(work: Callable[[], Any], runs: int = RUNS) -> float:
     return min(times[1:])
 
 
-def rows(n: int, m: int, r: int, gaps: float = 0.0, dtype: Any = torch.float64, seed: int = 0) -> Any:
+def rows(n: int, m: int, r: int, gaps: float = 0.0, dtype: Any = None, seed: int = 0) -> Any:
     """Samples of m features that follow r components, on the device."""
+    dtype = dtype or torch.float64
     random = torch.Generator("cuda").manual_seed(seed)
     base = torch.randn(r, m, device="cuda", dtype=dtype, generator=torch.Generator("cuda").manual_seed(1))
     X = torch.randn(n, r, device="cuda", dtype=dtype, generator=random) @ base
@@ -208,6 +213,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="What a GPU gives.")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     chosen = parser.parse_args(arguments)
+    if torch is None or not torch.cuda.is_available():
+        parser.error("this needs PyTorch and a GPU that it can use.")
     print(f"{torch.cuda.get_device_name()}; PyTorch {torch.__version__}; NumPy {np.__version__}")
     for part in chosen.only:
         print(f"\n## {part}\n")

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer
-from factorstream.cores import accumulate, each_piece, limited, n_threads, pieces, product, sum_of_pieces
+from factorstream.cores import (
+    accumulate,
+    each_piece,
+    each_tile,
+    limited,
+    n_threads,
+    pieces,
+    product,
+    sum_of_pieces,
+    tiles,
+)
 from factorstream.cores.pieces import MOST, PIECE
 
 BIG = 10 * PIECE
@@ -29,6 +39,24 @@ def test_pieces_cover_everything_once(n, cost):
     assert max(sizes) - min(sizes) <= 1
 
 
+@pytest.mark.parametrize("cost", [0.0, 7.5 * PIECE, 1e9 * PIECE])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5000), (3, 1000), (1000, 3), (500, 400)])
+@pytest.mark.usefixtures("threads")
+def test_tiles_cover_everything_once(shape, cost):
+    """Those of a pass over a matrix, and those of a product."""
+    for cut in (
+        lambda count: each_tile(count, shape, cost),
+        lambda count: [count(tile) for tile in tiles(*shape, cost / (shape[0] * shape[1]))],
+    ):
+        times = np.zeros(shape, int)
+
+        def count(tile, times=times):
+            times[tile] += 1
+
+        cut(count)
+        np.testing.assert_array_equal(times, 1)
+
+
 def test_results_and_sums(threads):
     assert n_threads() == threads
     assert sum(each_piece(lambda some: some.stop - some.start, 1000, BIG)) == 1000
@@ -41,7 +69,17 @@ def test_results_and_sums(threads):
 
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize(
-    "shape", [(700, 300, 400), (50, 20_000, 40), (20_000, 50, 40), (40, 50, 20_000), (300, 200, 2500), (3, 4, 5)]
+    "shape",
+    [
+        (700, 300, 400),
+        (50, 20_000, 40),
+        (20_000, 50, 40),
+        (40, 50, 20_000),
+        (300, 200, 2500),
+        (2001, 100, 861),
+        (4500, 30, 861),
+        (3, 4, 5),
+    ],
 )
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_products_are_those_of_numpy(rng, shape, dtype):

@@ -21,8 +21,8 @@ from ..place import HERE, Place, Tall
 from .factors import Factors
 from .observed import Observations, take_rows
 from .packed import Array, add_product, layout, outer, size
+from .packed_moments import CACHE
 from .posterior import (
-    CACHE,
     CoefficientPosterior,
     Posterior,
     blocks,

@@ -25,15 +25,12 @@ import numpy as np
 from ...cores import MULTIPLICATION, PASS, each_piece, product
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
-from .observed import Observations, column_count
-from .packed import Array, Index, add_product, invert, layout, outer, pack, size, unpack
+from .observed import Observations, column_count, weighted_columns
+from .packed import Array, Index, add_product, invert, layout, pack, size, unpack
+from .packed_moments import has_loops, leading, leading_moments, moment_traces, second_moments, traces
 
-BUDGET = 2**22
-"""Floats in one temporary block: 32 MiB. Memory and speed only; no result depends on it."""
-
-CACHE = 2**17
-"""Floats in a temporary that should stay in a processor's cache: 1 MiB, which NumPy works on for a while without
-Python's lock. Speed only."""
+BUDGET = 2**23
+"""Floats in one temporary block: 64 MiB. Memory and speed only; no result depends on it."""
 
 ROUNDING = 1e-10
 """Correlation between a feature and a component below which it is taken as zero. A feature that shares no row with the
@@ -96,7 +93,9 @@ def required_bytes(m: int, r: int, arrays: int) -> int:
 
 def no_statistics(m: int, q: int) -> Statistics:
     """Statistics before any sample."""
-    return Statistics(np.zeros((m, size(q))), np.zeros((m, q)), np.zeros(m), np.zeros(m))
+    S = np.empty((m, size(q)))
+    each_piece(lambda some: S[some].fill(0.0), m, PASS * S.size)
+    return Statistics(S, np.zeros((m, q)), np.zeros(m), np.zeros(m))
 
 
 def merge(a: Statistics, b: Statistics) -> Statistics:
@@ -112,16 +111,7 @@ def interior(r: int, q: int) -> tuple[Index, Index]:
 
 def second_moment(post: Posterior, s2: Array | float = 1.0) -> Array:
     """Packed E[c_i c_iᵀ] / s2_i = (C_i C_iᵀ + V_i) / s2_i, (m, p)."""
-    scale = np.broadcast_to(1.0 / s2, post.logdet.shape)
-    M = np.empty_like(post.V)
-
-    def fill(features: slice) -> None:
-        for b in blocks(features.stop, M.shape[1], CACHE, features.start):
-            np.add(outer(post.C[b]), post.V[b], out=M[b])
-            M[b] *= scale[b, None]
-
-    each_piece(fill, M.shape[0], PASS * M.size)
-    return M
+    return second_moments(post.C, post.V, np.broadcast_to(1.0 / s2, post.logdet.shape))
 
 
 def coefficients(
@@ -147,20 +137,8 @@ def coefficients(
         h = h + Kmu
         if q > r:
             h -= A[:, edge]
-        Sigma[b], X[b, :r], logdet[b] = invert(_leading(A, inside, K), h)
+        Sigma[b], X[b, :r], logdet[b] = invert(leading(A, inside, K, r), h)
     return CoefficientPosterior(X, Sigma, logdet)
-
-
-def _leading(A: Array, inside: Index, K: Array) -> Array:
-    """The leading r x r block of packed matrices, and K added to it."""
-    out = np.empty((len(A), inside.size))
-
-    def fill(rows: slice) -> None:
-        np.take(A[rows], inside, axis=1, out=out[rows], mode="clip")
-        out[rows] += K
-
-    each_piece(fill, len(A), 2 * PASS * out.size)
-    return out
 
 
 def _over_noise(C: Array, s2: Array, r: int) -> Array:
@@ -184,16 +162,7 @@ def _normal_equations(Y: Any, W: Any, b: slice, M: Array, Cs: Array) -> tuple[Ar
 
 def moments(coef: CoefficientPosterior, r: int) -> Array:
     """Packed E[x_k x_kᵀ] = x_k x_kᵀ + Σ_k, (n, p)."""
-    n, q = coef.X.shape
-    Z, inside = np.empty((n, size(q))), interior(r, q)[0]
-
-    def fill(rows: slice) -> None:
-        some = outer(coef.X[rows])
-        some[:, inside] += coef.Sigma[rows]
-        Z[rows] = some
-
-    each_piece(fill, n, 3 * PASS * Z.size)
-    return Z
+    return leading_moments(coef.X, coef.Sigma, interior(r, coef.X.shape[1])[0])
 
 
 def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior, Z: Array) -> Statistics:
@@ -206,13 +175,14 @@ def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior
         np.add(total.N, column_count(W), out=total.N)
         return total
 
+    loops = has_loops(*total.H.shape)
+    weighted_columns(W, Y, slice(0, 0), loops)  # compiled before any thread has begun
+
     def add(features: slice) -> None:
-        w, y = W[:, features], Y[:, features]
-        wy = w * y
+        wy, square, count = weighted_columns(W, Y, features, loops)
         total.H[features] += wy.T @ coef.X
-        wy *= y
-        total.yy[features] += wy.sum(axis=0)
-        total.N[features] += column_count(w)
+        total.yy[features] += square
+        total.N[features] += count
 
     each_piece(add, W.shape[1], W.size * (PASS + MULTIPLICATION * coef.X.shape[1]))
     return total
@@ -268,30 +238,12 @@ def _with_batch(stats: Statistics, Y: Any, W: Any, coef: CoefficientPosterior, r
 
 def expected_square(stats: Statistics, post: Posterior) -> Array:
     """Σ_k w_ki E[(y_ki - c_iᵀ x_k)²] per feature, from the sums alone, (m,)."""
-    fit = np.empty_like(stats.yy)
-    weight = layout(post.C.shape[1]).weight
-
-    def fill(features: slice) -> None:
-        for b in blocks(features.stop, stats.S.shape[1], CACHE, features.start):
-            M = outer(post.C[b])
-            M += post.V[b]
-            M *= stats.S[b]
-            fit[b] = M @ weight
-
-    each_piece(fill, fit.size, 2 * PASS * stats.S.size)
-    return _square(stats, post, fit)
+    return _square(stats, post, moment_traces(post.C, post.V, stats.S))
 
 
 def square_by_moments(stats: Statistics, post: Posterior, M: Array, s2: Array) -> Array:
     """``expected_square`` for a caller that has M = ``second_moment(post, s2)``, which takes half of its time."""
-    fit, weight = np.empty_like(stats.yy), layout(post.C.shape[1]).weight
-
-    def fill(features: slice) -> None:
-        for b in blocks(features.stop, M.shape[1], CACHE, features.start):
-            fit[b] = (M[b] * stats.S[b]) @ weight
-
-    each_piece(fill, fit.size, PASS * M.size)
-    return _square(stats, post, s2 * fit)
+    return _square(stats, post, s2 * traces(M, stats.S, post.C.shape[1]))
 
 
 def _square(stats: Statistics, post: Posterior, fit: Array) -> Array:
