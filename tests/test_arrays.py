@@ -7,7 +7,22 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from factorstream.arrays import beside, device_of, is_here, namespace, raising_as_numpy, to_host
+from factorstream.arrays import (
+    add_outer,
+    add_product,
+    as_dtype,
+    beside,
+    count_by_number,
+    device_of,
+    divided_less,
+    dtype_of,
+    gathered,
+    is_here,
+    namespace,
+    raising_as_numpy,
+    set_rows,
+    to_host,
+)
 from strict_place import DEVICE
 
 VALUES = np.arange(6.0).reshape(2, 3)
@@ -49,3 +64,34 @@ def test_errors_of_linear_algebra_are_those_of_numpy():
         raise _LinAlgError("singular")
     with pytest.raises(RuntimeError, match="other"), raising_as_numpy():
         raise RuntimeError("other")
+
+
+def test_types_of_numbers_have_the_names_of_numpy():
+    single = there(VALUES.astype(np.float32))
+    assert dtype_of(single) == dtype_of(to_host(single)) == np.float32
+    assert dtype_of(there(VALUES > 2.0)).name == "bool"
+    assert dtype_of(as_dtype(there(), np.dtype(np.float32))) == dtype_of(as_dtype(VALUES, np.float32)) == np.float32
+
+
+@pytest.mark.parametrize("put", [there, np.asarray])
+def test_numbers_are_counted(put):
+    """By the library's own function, and by the standard's where it has none."""
+    numbers, weights = np.array([3, 0, 3, 1, 3]), np.array([0.5, 1.0, 2.0, 4.0, 8.0])
+    assert to_host(count_by_number(put(numbers), 5)).tolist() == [1.0, 1.0, 0.0, 3.0, 0.0]
+    assert to_host(count_by_number(put(numbers), 5, put(weights))).tolist() == [1.0, 4.0, 0.0, 10.5, 0.0]
+    assert to_host(count_by_number(put(numbers[:0]), 2)).tolist() == [0.0, 0.0]
+
+
+def test_what_the_standard_lacks():
+    idx, mask = np.array([1]), np.array([False, True])
+    np.testing.assert_array_equal(to_host(gathered(there(), there(idx), axis=1)), VALUES[:, [1]])
+    g, unit = np.array([1.0, 2.0, 4.0]), np.array([2.0, 4.0, 8.0])
+    np.testing.assert_array_equal(
+        to_host(add_outer(there(VALUES.copy()), there(g[:2]), there(g))), VALUES + np.outer(g[:2], g)
+    )
+    square = VALUES @ VALUES.T
+    summed = add_product(there(square.copy()), there(), there(VALUES.T))
+    np.testing.assert_array_equal(to_host(summed), 2.0 * square)
+    np.testing.assert_array_equal(to_host(divided_less(there(), there(unit), there(g))), VALUES / unit - g)
+    changed = set_rows(there(VALUES.copy()), there(mask), there(idx), there(g[None]))
+    np.testing.assert_array_equal(to_host(changed), [VALUES[0], g])
