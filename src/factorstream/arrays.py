@@ -33,6 +33,78 @@ def device_of(values: Array) -> Any:
     return None if is_here(values) else compat.device(values)
 
 
+def is_torch_on_host(values: Any) -> bool:
+    """Whether this is a tensor of PyTorch in the memory of the host, which NumPy can share."""
+    return compat.is_torch_array(values) and values.device.type == "cpu"
+
+
+def words_for(values: Any) -> str:
+    """What an array is and where, for a message."""
+    if is_here(values):
+        return "NumPy arrays"
+    library = compat.array_namespace(values).__name__.removeprefix("array_api_compat.")
+    return f"arrays of {library} on {device_of(values)}"
+
+
+def dtype_of(values: Any) -> np.dtype[Any]:
+    """The type of an array's numbers, as NumPy names it."""
+    kind = values.dtype
+    return kind if isinstance(kind, np.dtype) else np.dtype(str(kind).rpartition(".")[2])
+
+
+def as_type(values: Any, dtype: np.dtype[Any] | type) -> Any:
+    """An array or sparse rows with numbers of another type; itself where they are of that type."""
+    dtype = np.dtype(dtype)
+    if is_here(values):
+        return values.astype(dtype, copy=False)
+    if dtype_of(values) == dtype:
+        return values
+    xp = namespace(values)
+    return xp.astype(values, getattr(xp, dtype.name))
+
+
+def copied(values: Any) -> Any:
+    """An array or sparse rows of its own."""
+    return values.copy() if is_here(values) else namespace(values).asarray(values, copy=True)
+
+
+def taken(values: Array, indices: Any, axis: int = 0) -> Array:
+    """Some rows, or entries along another axis, by an array of their numbers: one of NumPy, or one beside the values.
+
+    Also for sparse rows, along their first axis.
+    """
+    if is_here(values):
+        return values[indices] if axis == 0 else np.take(values, indices, axis=axis)
+    xp = namespace(values)
+    return xp.take(values, xp.asarray(indices, device=device_of(values)), axis=axis)
+
+
+def set_entries(values: Array, rows: NDArray[np.intp], columns: NDArray[np.intp], number: float) -> None:
+    """Write one number into some entries of a matrix. Only libraries that can be written into have a way for many."""
+    if is_here(values) or compat.is_torch_array(values) or compat.is_cupy_array(values):
+        values[beside(rows, values), beside(columns, values)] = number
+        return
+    for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+        values[row, column] = number
+
+
+def positions(mask: Array) -> NDArray[np.intp]:
+    """Where a mask of one dimension is true, as an array of NumPy."""
+    if is_here(mask):
+        return np.flatnonzero(mask)
+    found: NDArray[np.intp] = to_host(namespace(mask).nonzero(mask)[0]).astype(np.intp, copy=False)
+    return found
+
+
+def counted(mask: Array, axis: int | None = None) -> Array:
+    """How many entries of a mask are true: a number, or along an axis an array beside it."""
+    if is_here(mask):
+        return np.count_nonzero(mask, axis=axis)
+    xp = namespace(mask)
+    found = xp.sum(xp.astype(mask, xp.int64), axis=axis)
+    return int(found) if axis is None else found
+
+
 def to_host(values: Any) -> Any:
     """The same numbers as an array of NumPy, which may share its memory; what is here stays as it is."""
     if is_here(values):
@@ -44,8 +116,17 @@ def to_host(values: Any) -> Any:
     return np.from_dlpack(values)
 
 
-def beside(values: NDArray[Any], other: Array) -> Array:
-    """An array of NumPy as one of the library and on the device of another; not copied where ``other`` is here."""
-    if is_here(other):
+def beside(values: Array, other: Array) -> Array:
+    """An array of NumPy as one of the library and on the device of another; itself where it is there already."""
+    if is_here(other) or not is_here(values):
         return values
     return namespace(other).asarray(values, device=device_of(other))
+
+
+def read_only(values: Array) -> Array:
+    """A view that cannot be written through; where only NumPy has those, of other libraries a copy."""
+    if not is_here(values):
+        return copied(values)
+    view = values.view()
+    view.flags.writeable = False
+    return view

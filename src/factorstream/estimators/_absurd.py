@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.absurd import FAR, Entries, Seen, judge, seen_in, without
+from ..core.absurd import FAR, Seen, judge, seen_in
 from ..core.absurd_rows import absurd_beside, absurd_entries
+from ..core.entries import Entries, without
 from ..core.fill_values import is_huge_fill, meaning
 from ..core.linalg import Rows, is_sparse
 from ..tall.rows import stack

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.absurd import Seen, seen_in, without
+from ..core.absurd import Seen, seen_in
 from ..core.absurd_rows import absurd_entries
+from ..core.entries import without
 from ..core.variational.fit import FitOptions
 from ..core.variational.posterior import STREAM_ARRAYS
 from ..progress import Step, say_nothing

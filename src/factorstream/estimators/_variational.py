@@ -192,7 +192,7 @@ def fit_rows(
 ) -> tuple[VariationalState, tuple[SweepInfo, ...]]:
     """Fit all rows; with ``calibrate``, or components to be chosen, on the evidence of hidden entries."""
     check_rows(X, options, calibrate)
-    place, temper, scores = place_to_start(), 1.0, None
+    place, temper, scores = place_to_start(X), 1.0, None
     with limited(X.shape[0] * X.shape[1] * (options.r or 1)):
         data = observe(X, place)
         if calibrate or options.r is None:

@@ -100,7 +100,7 @@ def measure(rows: Rows, fit_mean: bool, place: Place | None = None) -> Scale:
     Two passes in blocks of rows, so that no temporary is as large as the data. A filter that has begun already names
     its place; a new one starts where ``places.using`` says.
     """
-    place, m = place_to_start() if place is None else place, rows.shape[1]
+    place, m = place_to_start(rows) if place is None else place, rows.shape[1]
     zeros = place.put(np.zeros(m), 0)
     sums, squares = Sums(zeros, zeros, zeros), zeros
     for values, missing in _blocks(place, rows, zeros):
