@@ -38,6 +38,16 @@ def is_torch_on_host(values: Any) -> bool:
     return compat.is_torch_array(values) and values.device.type == "cpu"
 
 
+def stays(values: Any) -> bool:
+    """Whether work on an array is done where it is, by its own library.
+
+    Not where NumPy can share its memory, and not for libraries whose arrays cannot be written into (JAX), are no
+    numbers yet (Dask), or have no gaps (sparse): those become arrays of NumPy.
+    """
+    others = compat.is_jax_array, compat.is_dask_array, compat.is_pydata_sparse_array
+    return not is_here(values) and not is_torch_on_host(values) and not any(is_one(values) for is_one in others)
+
+
 def words_for(values: Any) -> str:
     """What an array is and where, for a message."""
     if is_here(values):

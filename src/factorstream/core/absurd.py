@@ -97,11 +97,11 @@ def seen_in(X: Rows) -> Seen:
     return Seen(low, high, count, beside(none.strikes, X), beside(none.last, X), not counted(count < ENOUGH))
 
 
-def _up_to_enough(count: Array) -> Array:
+def _up_to_enough(count: Tall) -> Tall:
     return as_type(namespace(count).where(count < ENOUGH, count, ENOUGH), np.int16)
 
 
-def extremes(X: Rows) -> tuple[Array, Array]:
+def extremes(X: Rows) -> tuple[Tall, Tall]:
     """Least and greatest value of every feature (float64); ∞ and -∞ without any. Two passes over the numbers."""
     if is_sparse(X):
         low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
@@ -114,7 +114,7 @@ def extremes(X: Rows) -> tuple[Array, Array]:
     return low.astype(np.float64), high.astype(np.float64)
 
 
-def _extremes_elsewhere(X: Array) -> tuple[Array, Array]:
+def _extremes_elsewhere(X: Rows) -> tuple[Tall, Tall]:
     """The same where NaN is always the least and the greatest: twice as many passes for rows with gaps."""
     xp = namespace(X)
     if X.shape[0] == 0:
@@ -127,7 +127,7 @@ def _extremes_elsewhere(X: Array) -> tuple[Array, Array]:
     return as_type(low, np.float64), as_type(high, np.float64)
 
 
-def _counts(X: Rows) -> Array:
+def _counts(X: Rows) -> Tall:
     """Values of every feature that are not zero, as far as ENOUGH asks for."""
     if is_sparse(X):
         return np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
@@ -180,8 +180,8 @@ def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
     if len(wrong):
         old = Seen(part.low, part.high, new.known, part.strikes, part.last, False)
         judged, found = _judge_columns(X, old, wrong, wrong if some is None else some[wrong])
-        new = Seen(*(_written(a, ~fine, b) for a, b in zip(new[:5], judged, strict=True)), False)
-    new = Seen(*(_written(a, some, b) for a, b in zip(seen[:5], new[:5], strict=True)), False)
+        new = Seen._make((*(_written(a, ~fine, b) for a, b in zip(new[:5], judged, strict=True)), False))
+    new = Seen._make((*(_written(a, some, b) for a, b in zip(seen[:5], new[:5], strict=True)), False))
     return new._replace(quiet=not counted(new.known < ENOUGH) and not counted(new.strikes > 0)), found
 
 
@@ -190,17 +190,17 @@ def in_question(outside: Array) -> Array | None:
     return np.flatnonzero(outside) if is_here(outside) else None
 
 
-def at(values: Array, some: Array | None) -> Array:
+def at(values: Tall, some: Array | None) -> Tall:
     """The entries of ``some`` features."""
     return values if some is None else values[some]
 
 
 def some_of(seen: Seen, some: Array | None) -> Seen:
     """What is known of ``some`` features."""
-    return Seen(*(at(field, some) for field in seen[:5]), False)
+    return Seen._make((*(at(field, some) for field in seen[:5]), False))
 
 
-def _written(values: Array, some: Array | None, new: Array) -> Array:
+def _written(values: Tall, some: Tall | None, new: Tall) -> Tall:
     """Values, of which ``some`` are ``new``: by their numbers or a mask, or all of them."""
     if some is None:
         return new
@@ -224,7 +224,7 @@ def _judge_columns(X: Rows, seen: Seen, which: Array, columns: Array) -> tuple[l
     return fields, together(found)
 
 
-def _keep_to_limits(seen: Seen, least: Array, greatest: Array) -> Array:
+def _keep_to_limits(seen: Seen, least: Tall, greatest: Tall) -> Tall:
     """Features whose values, between these extremes, cannot be absurd in any order (boolean)."""
     lower, upper = limits(seen.low, seen.high, seen.known)
     inside = (least >= seen.low) & (greatest <= seen.high)

@@ -10,6 +10,7 @@ from .absurd import EVENTS, FAR, NEW, Seen, at, extremes, in_question, limits, s
 from .entries import NO_ENTRIES, Columns, Entries, together
 from .fill_values import HUGE, is_fill, is_huge_fill
 from .linalg import Array, Rows, is_sparse
+from .place import Tall
 
 SAMPLED = 32
 """Values of a column that show at a glance that there is nothing absurd in it. Not tuned: speed only, as long as
@@ -99,7 +100,7 @@ def _come_again(value: Array, fill: Array, n: int) -> Array:
     return np.asarray((different >= EVENTS) & (often * (NEW + 1) >= n))
 
 
-def _doubtful(X: Rows) -> Array:
+def _doubtful(X: Rows) -> Tall:
     """Which columns have to be searched for absurd values (m, boolean).
 
     Those whose range is more than FAR times the median distance of some sampled values from their own median, and
@@ -119,7 +120,7 @@ def _doubtful(X: Rows) -> Array:
     return out
 
 
-def _far_apart(low: Array, high: Array, few: Array) -> Array:
+def _far_apart(low: Tall, high: Tall, few: Tall) -> Tall:
     """The same, given the columns' extremes and a few of their values."""
     xp = namespace(few)
     half = counted(~xp.isnan(few), axis=0) - 1

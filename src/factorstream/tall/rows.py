@@ -114,4 +114,4 @@ def observed_by_feature(X: Rows) -> Array:
     """How many entries of each feature are observed."""
     if is_sparse(X):
         return np.bincount(X.indices, minlength=X.shape[1])
-    return to_host(counted(~namespace(X).isnan(X), axis=0))
+    return np.asarray(to_host(counted(~namespace(X).isnan(X), axis=0)))
