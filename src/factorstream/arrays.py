@@ -7,6 +7,8 @@ difference between the libraries is in this file. No library is imported that th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import array_api_compat as compat
@@ -140,3 +142,14 @@ def read_only(values: Array) -> Array:
     view = values.view()
     view.flags.writeable = False
     return view
+
+
+@contextmanager
+def raising_as_numpy() -> Iterator[None]:
+    """Let errors of linear algebra be those of NumPy: PyTorch has a type of its own for them."""
+    try:
+        yield
+    except Exception as failure:
+        if type(failure).__name__.strip("_") == "LinAlgError" and not isinstance(failure, np.linalg.LinAlgError):
+            raise np.linalg.LinAlgError(str(failure)) from failure
+        raise
