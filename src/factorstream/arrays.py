@@ -49,3 +49,63 @@ def beside(values: NDArray[Any], other: Array) -> Array:
     if is_here(other):
         return values
     return namespace(other).asarray(values, device=device_of(other))
+
+
+# ------------------------------------------------------------------ what the standard has no name, or no quick way, for
+
+
+def zeros_beside(values: Array, *shape: int) -> Array:
+    """Zeros (float64) of the library and on the device of an array."""
+    return np.zeros(shape) if is_here(values) else _new("zeros", values, shape)
+
+
+def empty_beside(values: Array, *shape: int) -> Array:
+    """Room for numbers (float64) of the library and on the device of an array."""
+    return np.empty(shape) if is_here(values) else _new("empty", values, shape)
+
+
+def _new(kind: str, values: Array, shape: tuple[int, ...]) -> Array:
+    xp = namespace(values)
+    return getattr(xp, kind)(shape, dtype=xp.float64, device=device_of(values))
+
+
+def full_like(values: Array, number: float) -> Array:
+    """An array of the same shape, every entry of which is ``number``."""
+    return namespace(values).full_like(values, number)
+
+
+def total(values: Array) -> Array:
+    """The sum of all entries, beside them."""
+    return namespace(values).sum(values)
+
+
+def at_least(values: Array, least: Array | float) -> Array:
+    """The larger of each entry and ``least``, which may be an array."""
+    if is_here(values):
+        return np.maximum(values, least)
+    xp = namespace(values)
+    return xp.clip(values, min=least) if isinstance(least, float) else xp.maximum(values, least)
+
+
+def column_products(A: Array, B: Array) -> Array:
+    """Σ_k a_ki b_ki of every column i."""
+    return np.einsum("km,km->m", A, B) if is_here(A) else namespace(A).sum(A * B, axis=0)
+
+
+INDEFINITE = "a matrix of the stack is not positive definite"
+
+
+def cholesky(A: Array) -> Array:
+    """Lower factors of a stack of matrices; LinAlgError of NumPy, whatever the library, where one is not definite."""
+    if is_here(A):
+        return np.linalg.cholesky(A)
+    xp = namespace(A)
+    try:
+        L = xp.linalg.cholesky(A)
+    except Exception as failure:
+        if "LinAlgError" not in type(failure).__name__:
+            raise
+        raise np.linalg.LinAlgError(INDEFINITE) from failure
+    if not bool(xp.all(xp.linalg.diagonal(L) > 0)):  # CuPy says nothing, and leaves the pivot where it has stopped
+        raise np.linalg.LinAlgError(INDEFINITE)
+    return L

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from ...arrays import at_least, column_products, is_here, zeros_beside
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
 from .factors import Factors
@@ -38,16 +39,17 @@ def spent_parameters(data: Observations, weights: Tall, factors: Factors, place:
     q = len(prior.P0)
     M = place.each(second_moment, post, s2)
     S, fitted = place.each(_nothing, post.C)
-    for b in blocks(data.n, 2 * size(q) + 2 * data.m):
+    for b in blocks(data.n, 2 * size(q) + 2 * data.m, place.room):
         rows = take_rows(data._replace(W=weights), b, place)
         coef = coefficients(rows, post, s2, prior, M, place)
-        S, fitted = place.each(_add_rows, S, fitted, rows.W, coef, moments(coef, factors.r), post.C)
+        Z = place.rows(moments, coef, factors.r)
+        S, fitted = place.each(_add_rows, S, fitted, rows.W, coef, Z, post.C)
     return place.each(spent_by_sums, S, fitted, post, s2)
 
 
 def _nothing(C: Array) -> tuple[Array, Array]:
     m, q = C.shape
-    return np.zeros((m, size(q))), np.zeros(m)
+    return zeros_beside(C, m, size(q)), zeros_beside(C, m)
 
 
 def _add_rows(S: Array, fitted: Array, W: Any, coef: CoefficientPosterior, Z: Array, C: Array) -> tuple[Array, Array]:
@@ -60,7 +62,7 @@ def fitted_square(W: Any, coef: CoefficientPosterior, C: Array) -> Array:
     if not is_sparse(W):
         fit = coef.X @ C.T
         fit *= fit
-        return np.asarray(np.einsum("km,km->m", W, fit))
+        return column_products(W, fit)
     row = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     fit = np.einsum("eq,eq->e", coef.X[row], C[W.indices])
     return np.asarray(np.bincount(W.indices, weights=W.data * fit * fit, minlength=W.shape[1]), dtype=np.float64)
