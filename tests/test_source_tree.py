@@ -108,6 +108,7 @@ TESTED_BY = {
     "cores/loops": "tall/test_kernel",
     "tall/within_limit": "cores/test_limit",
     "core/variational/compiled_inverse": "core/variational/test_packed",
+    "core/variational/compiled_moments": "core/variational/test_packed_moments",
     "tall/column_products": "tall/test_columns",
     "tall/compiled_counted": "tall/test_counted_compiled",
     "tall/compiled_counted_rows": "tall/test_counted_compiled",

@@ -33,6 +33,11 @@ def device_of(values: Array) -> Any:
     return None if is_here(values) else compat.device(values)
 
 
+def copied(values: Any) -> Any:
+    """An array or sparse rows of its own."""
+    return values.copy() if is_here(values) else namespace(values).asarray(values, copy=True)
+
+
 def to_host(values: Any) -> Any:
     """The same numbers as an array of NumPy, which may share its memory; what is here stays as it is."""
     if is_here(values):

@@ -30,6 +30,7 @@ from .posterior import (
     moments,
     no_statistics,
     posterior,
+    room,
 )
 from .relevance import LearnedPrior, PriorRule
 from .sparse_start import sparse_start
@@ -164,7 +165,7 @@ def first_posterior(
     X[:, :r] = start.X
     X[:, r] = 1.0
     stats, c0, s2s = place.each(_before_data, start.b, r + 1, s2)
-    for b in blocks(n, 3 * size(r + 1) + m, place.room):
+    for b in blocks(n, 3 * size(r + 1) + m, room(place)):
         coef = place.rows(_alike, X[b, :], common)
         stats = place.each(add_block, stats, data.Y, data.W, b, coef, place.rows(moments, coef, r))
     prior = FactorPrior(c0, P0, np.zeros(r), np.eye(r))

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import is_here, namespace
+from ...cores import compiling
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
-from .packed import Array
+from .packed import DONE, Array
 
 
 class Observations(NamedTuple):
@@ -54,6 +55,23 @@ def column_count(W: Any) -> Array:
         return np.bincount(W.indices, minlength=W.shape[1]).astype(np.float64)
     xp = namespace(W)
     return xp.astype(xp.count_nonzero(W, axis=0), xp.float64)
+
+
+def weighted_columns(W: Array, Y: Array, features: slice, loops: bool) -> tuple[Array, Array, Array]:
+    """w y of some features of dense rows, and for each of them the sum of w y² and the number of nonzero weights.
+
+    ``loops``: in one pass over memory, by a compiled loop, where that can be used.
+    """
+    if loops:
+        from .compiled_moments import weighted_columns as loop
+
+        width = features.stop - features.start
+        wy, square, count = np.empty((len(W), width)), np.zeros(width), np.zeros(width)
+        if compiling.call(loop, features.start, features.stop, W, Y, wy, square, count) == DONE:
+            return wy, square, count
+    w, y = W[:, features], Y[:, features]
+    wy = w * y
+    return wy, (wy * y).sum(axis=0), column_count(w)
 
 
 def take_rows(data: Observations, rows: Any, place: Place) -> Observations:

@@ -17,7 +17,7 @@ from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
 from .observed import Observations
 from .packed import Array, Index, invert, layout, layout_beside, outer, pack, size, unpack
-from .posterior import CoefficientPosterior, FactorPrior, Posterior, blocks, moments
+from .posterior import CoefficientPosterior, FactorPrior, Posterior, blocks, moments, room
 
 
 def predict(coef: CoefficientPosterior, post: Posterior) -> Array:
@@ -68,7 +68,7 @@ def log_density(data: Observations, post: Posterior, s2: Tall, prior: FactorPrio
     zz[r:, :r], zz[:r, r:], zz[r:, r:] = prior.mu, prior.mu[:, None], 1.0
     marginal = place.each(_marginal, post, s2, prior.mu, layout(q).weight * pack(zz))
     out, K, log_det = place.empty(data.n), pack(prior.K), float(np.linalg.slogdet(prior.K)[1])
-    for b in blocks(data.n, size(q) + 2 * data.m, place.room):
+    for b in blocks(data.n, size(q) + 2 * data.m, room(place)):
         out[b] = place.rows(_densities, *place.by_row(_density_sums, data.Y, data.W, b, *marginal), K, log_det)
     return out
 
