@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from factorstream.arrays import beside, device_of, is_here, namespace, to_host
+from factorstream.arrays import beside, device_of, is_here, namespace, raising_as_numpy, to_host
 from strict_place import DEVICE
 
 VALUES = np.arange(6.0).reshape(2, 3)
@@ -39,3 +39,13 @@ def test_numbers_go_there_and_back():
 
 def test_numpy_has_the_names_of_the_standard():
     assert namespace(VALUES).permute_dims(VALUES, (1, 0)).shape == (3, 2)
+
+
+def test_errors_of_linear_algebra_are_those_of_numpy():
+    class _LinAlgError(RuntimeError):
+        """As PyTorch names it."""
+
+    with pytest.raises(np.linalg.LinAlgError, match="singular"), raising_as_numpy():
+        raise _LinAlgError("singular")
+    with pytest.raises(RuntimeError, match="other"), raising_as_numpy():
+        raise RuntimeError("other")

@@ -107,6 +107,7 @@ TESTED_BY = {
     "cores/compiling_said": "tall/test_kernel",
     "cores/loops": "tall/test_kernel",
     "tall/within_limit": "cores/test_limit",
+    "core/filter/compiled_whitened": "core/filter/test_whitened",
     "core/variational/compiled_inverse": "core/variational/test_packed",
     "core/variational/compiled_moments": "core/variational/test_packed_moments",
     "tall/column_products": "tall/test_columns",

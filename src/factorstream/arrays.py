@@ -7,6 +7,8 @@ difference between the libraries is in this file. No library is imported that th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import array_api_compat as compat
@@ -56,6 +58,17 @@ def beside(values: NDArray[Any], other: Array) -> Array:
     return namespace(other).asarray(values, device=device_of(other))
 
 
+@contextmanager
+def raising_as_numpy() -> Iterator[None]:
+    """Let errors of linear algebra be those of NumPy: PyTorch has a type of its own for them."""
+    try:
+        yield
+    except Exception as failure:
+        if type(failure).__name__.strip("_") == "LinAlgError" and not isinstance(failure, np.linalg.LinAlgError):
+            raise np.linalg.LinAlgError(str(failure)) from failure
+        raise
+
+
 # ------------------------------------------------------------------ what the standard has no name, or no quick way, for
 
 
@@ -95,22 +108,3 @@ def at_least(values: Array, least: Array | float) -> Array:
 def column_products(A: Array, B: Array) -> Array:
     """Σ_k a_ki b_ki of every column i."""
     return np.einsum("km,km->m", A, B) if is_here(A) else namespace(A).sum(A * B, axis=0)
-
-
-INDEFINITE = "a matrix of the stack is not positive definite"
-
-
-def cholesky(A: Array) -> Array:
-    """Lower factors of a stack of matrices; LinAlgError of NumPy, whatever the library, where one is not definite."""
-    if is_here(A):
-        return np.linalg.cholesky(A)
-    xp = namespace(A)
-    try:
-        L = xp.linalg.cholesky(A)
-    except Exception as failure:
-        if "LinAlgError" not in type(failure).__name__:
-            raise
-        raise np.linalg.LinAlgError(INDEFINITE) from failure
-    if not bool(xp.all(xp.linalg.diagonal(L) > 0)):  # CuPy says nothing, and leaves the pivot where it has stopped
-        raise np.linalg.LinAlgError(INDEFINITE)
-    return L

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import run_block
 from ..core.filter.state import FilterState
+from ..core.filter.whitened import Loop
 from ..core.linalg import Array
 from ..core.place import Place, Tall
 from .counted_products import counted, n_beside
@@ -29,6 +30,8 @@ class Blocks(NamedTuple):
     model: FilterModel
     singles: Callable[[], Engine]
     """Asked for when the first such row comes: to load compiled code takes a while, and many streams have no gaps."""
+    loop: Callable[[], Loop]
+    """The loop of the small recursion, asked for when the first run of complete rows comes."""
 
     def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
@@ -61,7 +64,7 @@ class Blocks(NamedTuple):
         """Three tall products in, the second of which may be known already, and one out."""
         place, C = self.place, state.C
         K, N = place.total(cross, C, Y), place.total(self_products, Y) if N is None else N
-        small, block = run_block(refreshed(place, state.small, C), self.model, K, N, place.total(len, C))
+        small, block = run_block(refreshed(place, state.small, C), self.model, K, N, place.total(len, C), self.loop())
         C = place.each(combine, C, block.A, Y, block.D)
         groups = state.groups
         if groups is not None:

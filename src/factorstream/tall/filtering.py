@@ -9,8 +9,10 @@ import numpy as np
 
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState, copy_arrays
+from ..core.filter.whitened import LOOPS, in_loops, in_numpy
 from ..core.linalg import Array, SparseRows, gram, is_sparse
 from ..core.place import HERE, Place, Tall
+from ..cores import compiling
 from ..progress import Step, say_nothing
 from . import kernel
 from .blocks import Blocks
@@ -33,6 +35,12 @@ ONE_BY_ONE, FEW = 50_000, 25
 """Entries and columns of C up to which compiled code takes complete samples one by one, too.
 
 Not tuned, speed only: beyond some such size BLAS in blocks is quicker (docs/performance.md, complete rows)."""
+
+LONG = 20_000
+"""Rows of a call from which on the small recursion between blocks of complete rows is compiled; where products are made
+elsewhere, meant for speed, it always is.
+
+Derived: it saves some 15 microseconds per row, and to load it takes 0.3 seconds; speed and rounding only."""
 
 
 @within_limit
@@ -153,7 +161,10 @@ def _engine(place: Place, C: Tall, model: FilterModel, X: Rows, part_of: int, bl
     narrow = m * model.q <= ONE_BY_ONE and model.q <= FEW
     if place is HERE and narrow and kernel.applies(model, part_of, m):
         return compiled, max(block_size, min(REFRESH, ONE_BY_ONE // m))
+    if n == 1 and (place is not HERE or narrow):
+        return by_numpy, block_size
+    loop = cache(lambda: in_loops if compiling.applies(part_of >= LONG or place is not HERE, LOOPS) else in_numpy)
     if place is not HERE or narrow:
-        return by_numpy if n == 1 else Blocks(place, model, lambda: by_numpy), block_size
+        return Blocks(place, model, lambda: by_numpy, loop), block_size
     singles = cache(lambda: compiled if kernel.applies(model, part_of, m) else by_numpy)
-    return Blocks(place, model, singles), block_size
+    return Blocks(place, model, singles, loop), block_size

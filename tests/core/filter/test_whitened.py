@@ -10,6 +10,7 @@ from factorstream import DictionaryFilter
 from factorstream.core.filter import whitened
 from factorstream.core.filter.recursion import run_block
 from factorstream.core.linalg import cholesky
+from factorstream.cores import compiling
 from filter_problems import paper_filter
 from split_place import fetched
 
@@ -32,11 +33,19 @@ def block_of(seed, r, fit_mean, learning, covariance="shared", B=50, m=60, noise
     return small, model.state_.settings.model, C.T @ Z.T, Z @ Z.T, m
 
 
-def both(monkeypatch, problem):
-    fast = run_block(*problem)
+@pytest.fixture(params=["in_numpy", "in_loops"])
+def loop(request):
+    """Both loops over the samples."""
+    if request.param == "in_loops":
+        pytest.importorskip("numba")
+    return getattr(whitened, request.param)
+
+
+def both(monkeypatch, problem, loop):
+    fast = run_block(*problem, loop)
     with monkeypatch.context() as patch:
         patch.setattr(whitened, "applies", lambda model, m: False)
-        return fast, run_block(*problem)
+        return fast, run_block(*problem, loop)
 
 
 def assert_same(fast, slow, rtol=1e-10):
@@ -59,36 +68,36 @@ def assert_same(fast, slow, rtol=1e-10):
 @pytest.mark.parametrize("learning", LEARNING)
 @pytest.mark.parametrize("r", [1, 2, 7])
 @pytest.mark.parametrize("covariance", ["shared", "counted"])
-def test_fast_recursion_is_the_slow_one(monkeypatch, seed, fit_mean, learning, r, covariance):
+def test_fast_recursion_is_the_slow_one(monkeypatch, seed, fit_mean, learning, r, covariance, loop):
     problem = block_of(seed, r, fit_mean, learning, covariance)
     assert whitened.applies(problem[1], problem[4])
-    assert_same(*both(monkeypatch, problem))
+    assert_same(*both(monkeypatch, problem, loop))
 
 
 @pytest.mark.parametrize("growth", [0.0, 1e-3, 1e-1])
 @pytest.mark.parametrize("covariance", ["shared", "counted"])
-def test_a_new_basis_may_be_chosen_at_any_time(monkeypatch, growth, covariance):
+def test_a_new_basis_may_be_chosen_at_any_time(monkeypatch, growth, covariance, loop):
     problem = block_of(0, 5, True, "learned", covariance)
     monkeypatch.setattr(whitened, "GROWTH", growth)
-    assert_same(*both(monkeypatch, problem))
+    assert_same(*both(monkeypatch, problem, loop))
 
 
 @pytest.mark.parametrize("covariance", ["shared", "counted"])
-def test_early_samples_make_the_gram_matrix_grow(monkeypatch, covariance):
+def test_early_samples_make_the_gram_matrix_grow(monkeypatch, covariance, loop):
     """From a start a thousand times too small; the basis is chosen again on the way."""
     small, model, K, N, m = block_of(1, 4, True, "learned", covariance)
     shrink = np.diag([1e-3] * 4 + [1.0])
     problem = (small._replace(G=np.asfortranarray(shrink @ small.G @ shrink)), model, shrink @ K, N, m)
-    fast, slow = both(monkeypatch, problem)
+    fast, slow = both(monkeypatch, problem, loop)
     assert_same(fast, slow, rtol=1e-9)
 
 
-def test_singular_gram_matrix_is_left_to_the_slow_twin(monkeypatch):
+def test_singular_gram_matrix_is_left_to_the_slow_twin(monkeypatch, loop):
     small, model, K, N, m = block_of(2, 3, True, "learned")
     small.G[2, :], small.G[:, 2] = small.G[1, :], small.G[:, 1]
     small.G[2, 2] = small.G[1, 1]
     K = np.vstack([K[:2], K[1], K[3]])
-    assert_same(*both(monkeypatch, (small, model, K, N, m)), rtol=1e-6)
+    assert_same(*both(monkeypatch, (small, model, K, N, m), loop), rtol=1e-6)
 
 
 def sample_loop(Y, C, V, lam):
@@ -121,7 +130,7 @@ def solve_long(G, b):
 @pytest.mark.skipif(np.finfo(np.longdouble).eps == np.finfo(float).eps, reason="long double is double here")
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("rcond", [1e-2, 1e-5, 1e-8])
-def test_ill_conditioned_gram_matrix_costs_no_more_than_its_condition(seed, rcond):
+def test_ill_conditioned_gram_matrix_costs_no_more_than_its_condition(seed, rcond, loop):
     """The fast recursion against a loop in long double, which keeps three more digits."""
     rng = np.random.default_rng(seed)
     r, m, B = 6, 60, 50
@@ -133,7 +142,7 @@ def test_ill_conditioned_gram_matrix_costs_no_more_than_its_condition(seed, rcon
     start = first_state(model, Y).small
     assert cholesky(start.G, whitened.MIN_RCOND) is not None  # not left to the slow twin
 
-    end, block = run_block(start, settings_of(model, Y).model, C.T @ Y.T, Y @ Y.T, m)
+    end, block = run_block(start, settings_of(model, Y).model, C.T @ Y.T, Y @ Y.T, m, loop)
     expected = sample_loop(Y, C, start.S @ start.S.T, start.lam)
 
     # Every number of the block comes from G, K and N in double precision, G with an error of about ε‖G‖. In
@@ -143,3 +152,11 @@ def test_ill_conditioned_gram_matrix_costs_no_more_than_its_condition(seed, rcon
     for name, a, b in zip(("C", "V", "innovation"), found, expected, strict=True):
         error = float(np.abs(a - b).max() / np.abs(b).max())
         assert error <= B * np.finfo(float).eps / rcond, (name, error)
+
+
+def test_numpy_takes_over_where_nothing_can_be_compiled(monkeypatch):
+    pytest.importorskip("numba")
+    problem = block_of(0, 5, True, "learned")
+    expected = run_block(*problem)
+    monkeypatch.setattr(compiling, "call", lambda function, *arguments: 0)
+    assert_same(run_block(*problem, whitened.in_loops), expected, rtol=0.0)

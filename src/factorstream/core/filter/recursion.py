@@ -17,7 +17,7 @@ from .coefficients import Belief, Coefficients, Sample
 from .covariance import add_drift, unit_drift
 from .model import FilterModel
 from .state import EPS, FilterRecord, SmallState, copy_arrays, noise_information, sample_noise, sample_weight
-from .whitened import Records
+from .whitened import Loop, Records, in_numpy
 
 
 class Absorbed(NamedTuple):
@@ -135,7 +135,9 @@ class Block(NamedTuple):
     """What the samples count together: Σ λ/λ_k."""
 
 
-def run_block(state: SmallState, model: FilterModel, K: Array, N: Array, m: int) -> tuple[SmallState, Block]:
+def run_block(
+    state: SmallState, model: FilterModel, K: Array, N: Array, m: int, loop: Loop = in_numpy
+) -> tuple[SmallState, Block]:
     """Algorithm 1 over a block of B complete samples, exactly, from inner products alone.
 
     Given      G = C₀ᵀC₀ in ``state``, K = C₀ᵀYᵀ (q × B), N = YYᵀ (B × B); samples are rows of Y (B × m)
@@ -144,7 +146,8 @@ def run_block(state: SmallState, model: FilterModel, K: Array, N: Array, m: int)
     As stored  M = [Sᵀ; A; D] stacked, and the inner products of A and D with the samples, KN = [K; N]ᵀ
     Cost       O(B (r³ + (q + B) q)); the only quantity that depends on the features is their number m.
 
-    Least squares takes the faster way of ``whitened`` where G allows it; the loop here is its slow twin.
+    Least squares takes the faster way of ``whitened`` where G allows it, by one of its loops; the one here is the slow
+    twin of both.
     """
     B, q = len(N), model.q
     state = copy_arrays(state)
@@ -157,7 +160,7 @@ def run_block(state: SmallState, model: FilterModel, K: Array, N: Array, m: int)
     k = 0
     while k < B:
         if fast:
-            state, k = whitened.run(state, model, M, KN, m, k, done)
+            state, k = whitened.run(state, model, M, KN, m, k, done, loop)
         if k < B:
             state = _one(state, model, M, KN, m, k, done)
             k += 1

@@ -111,7 +111,7 @@ def tempered(
     Neighbouring residuals of a misfit move together, so 3000 pixels do not say 3000 independent things about
     x_k: a power below 1 discounts them, widens Σ_k and shrinks x_k. C, learned across samples, is untouched.
     """
-    discounted = data._replace(W=place.each(_scaled, data.W, temper))
+    discounted = data._replace(W=place.each(_scaled, data.W, temper), plain=False)
     return coefficients(discounted, factors.post, factors.s2, factors.prior, M, place)
 
 

@@ -18,7 +18,7 @@ from .freedom import spent_parameters
 from .noise.gaussian import GaussianNoise
 from .noise.law import NoiseLaw, Prepared
 from .noise.variance import LEAST, PooledVariance, VarianceRule
-from .observed import Observations, total_count
+from .observed import Observations, are_plain, plain_sums, total_count
 from .packed import Array, pack, size
 from .posterior import (
     CoefficientPosterior,
@@ -108,13 +108,14 @@ def fit(
     noise = options.noise if warm is None else warm.noise
     ready = noise.prepare(data, place)
     N = float(place.total(total_count, data.W))
-    scaled = data._replace(Y=ready.F)
+    scaled = data._replace(Y=ready.F, plain=noise.keeps_weights and are_plain(data.W, place))
+    known = place.each(plain_sums, scaled.Y, scaled.W) if scaled.plain else None
     begin = _cold_start(scaled, ready, options, N, place) if warm is None else _warm_start(scaled, ready, warm, place)
     factors, weights, _ = begin
     rules = SweepRules(options.prior.relevance(factors.r), options.variance, options.variance.floor(ready.own, place))
     history: list[SweepInfo] = []
     for k in range(options.max_sweeps):
-        swept = sweep(scaled, weights, factors, rules, place)
+        swept = sweep(scaled, weights, factors, rules, place, known)
         factors, weights = swept.factors, swept.weights
         history.append(SweepInfo(swept.bound - N * float(np.log(ready.scale)), factors.r))
         gain = history[-1].bound - history[-2].bound if k else None

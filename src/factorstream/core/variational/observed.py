@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...arrays import is_here, namespace
+from ...arrays import column_products, is_here, namespace
 from ...cores import compiling
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
@@ -21,6 +21,7 @@ class Observations(NamedTuple):
     n: int
     m: int
     sparse: bool = False  # Y and W are sparse rows, all of whose stored entries are observed
+    plain: bool = False  # all weights are 0 or 1, and values are 0 where a weight is: w y is y
 
 
 def observations(Y: Any, W: Any, place: Place = HERE) -> Observations:
@@ -72,6 +73,23 @@ def weighted_columns(W: Array, Y: Array, features: slice, loops: bool) -> tuple[
     w, y = W[:, features], Y[:, features]
     wy = w * y
     return wy, (wy * y).sum(axis=0), column_count(w)
+
+
+def are_plain(W: Tall, place: Place) -> bool:
+    """Whether all weights are 0 or 1."""
+    return float(place.total(_count_others, W)) == 0.0
+
+
+def _count_others(W: Any) -> float:
+    if is_sparse(W):
+        W = W.data
+    return float(namespace(W).count_nonzero((W != 0) & (W != 1)))
+
+
+def plain_sums(Y: Any, W: Any) -> tuple[Array, Array]:
+    """Σ_k w_ki y_ki² and the number of nonzero weights of every feature (m), of plain rows."""
+    squares = (Y * Y).sum(axis=0) if is_sparse(Y) else column_products(Y, Y)
+    return squares, column_count(W)
 
 
 def take_rows(data: Observations, rows: Any, place: Place) -> Observations:

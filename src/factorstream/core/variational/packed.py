@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs, dtrttf
 
-from ...arrays import beside, cholesky, device_of, is_here, namespace, zeros_beside
+from ...arrays import beside, device_of, is_here, namespace, zeros_beside
 from ...cores import accumulate, compiling, each_piece
 from ..linalg import is_sparse
+from .stacked_inverse import inverse_and_logdet
 
 Array = Any
 """An array of any library (``factorstream.arrays``), of double precision."""
@@ -178,11 +179,11 @@ def _invert_elsewhere(a: Array, B: Array) -> tuple[Array, Array, Array]:
     step = max(1, ROOM // (q * q))
     for s in range(0, N, step):
         b = slice(s, min(s + step, N))
-        A = unpack(a[b, :], q)
-        logdet[b] = -2.0 * xp.sum(xp.log(xp.linalg.diagonal(cholesky(A))), axis=1)
-        inverse = xp.linalg.inv(A)
+        inverse, logdet[b] = inverse_and_logdet(unpack(a[b, :], q))
         solution[b, :] = (inverse @ B[b, :, None])[:, :, 0]
         a[b, :] = pack(inverse)
+    if not bool(xp.all(xp.isfinite(logdet))):  # not every library raises an error of its own
+        raise np.linalg.LinAlgError("a matrix of the stack is not positive definite")
     return a, solution, logdet
 
 

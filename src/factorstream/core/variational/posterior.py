@@ -134,7 +134,7 @@ def coefficients(
     Cs = place.each(_over_noise, post.C, s2, r)
     K, Kmu = pack(prior.K), prior.K @ prior.mu
     for b in blocks(n, 2 * size(q), room(place)):
-        A, h = place.by_row(_normal_equations, data.Y, data.W, b, M, Cs)
+        A, h = place.by_row(_normal_equations, data.Y, data.W, b, M, Cs, data.plain)
         Sigma[b, :], X[b, :r], logdet[b] = place.rows(_solved, A, h, K, Kmu, q)
     return CoefficientPosterior(X, Sigma, logdet)
 
@@ -153,9 +153,11 @@ def _over_noise(C: Array, s2: Array, r: int) -> Array:
     return C[:, :r] / s2[:, None]
 
 
-def _normal_equations(Y: Any, W: Any, b: slice, M: Array, Cs: Array) -> tuple[Array, Array]:
+def _normal_equations(Y: Any, W: Any, b: slice, M: Array, Cs: Array, plain: bool) -> tuple[Array, Array]:
     """Packed Σ_i (w_ki/s2_i) E[c_i c_iᵀ] and Σ_i (w_ki/s2_i) y_ki c_i of the rows b."""
     W, Y = W[b, :], Y[b, :]
+    if plain:
+        return (W @ M, Y @ Cs) if is_sparse(W) else (product(W, M), product(Y, Cs))
     if is_sparse(W) or not is_here(W):
         return W @ M, (W * Y) @ Cs
     h = np.empty((len(W), Cs.shape[1]))
@@ -200,9 +202,15 @@ def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior
     return total
 
 
-def add_block(total: Statistics, Y: Any, W: Any, b: slice, coef: CoefficientPosterior, Z: Array) -> Statistics:
-    """``add_statistics`` of the rows b, whose coefficients are given."""
-    return add_statistics(total, Y[b, :], W[b, :], coef, Z)
+def add_block(
+    total: Statistics, Y: Any, W: Any, b: slice, coef: CoefficientPosterior, Z: Array, plain: bool = False
+) -> Statistics:
+    """``add_statistics`` of the rows b, whose coefficients are given. Of plain rows ``total`` has yy and N already."""
+    if not plain:
+        return add_statistics(total, Y[b, :], W[b, :], coef, Z)
+    add_product(total.S, W[b, :], Z)
+    add_product(total.H, Y[b, :], coef.X)
+    return total
 
 
 def statistics(Y: Any, W: Any, coef: CoefficientPosterior, r: int) -> Statistics:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from math import sqrt
 
-from ...arrays import at_least, namespace, to_host
+from ...arrays import at_least, full_like, namespace, to_host, zeros_beside
 from ...cores import product
 from ..place import Place, Tall
 from .observed import together
@@ -37,7 +37,7 @@ def decomposition(n: int, m: int) -> tuple[Decompose, Factorise]:
 
     decompose(Z, guess, width, place): squared singular values, descending, and the singular vectors U of the smaller
     side. factors(Z, U, g2, g, place): X (n, r) with XᵀX = n I and B (r, m) tall, so that X B is the reconstruction of Z
-    from its leading r singular values √g2, shrunk by the factors g.
+    from its leading r singular values √g2, shrunk by the factors g; the largest entry of every column of X is positive.
     """
     if n <= m:
         return partial(_decompose_wide, n), _wide_factors
@@ -49,6 +49,20 @@ def _eigen(G: Array) -> tuple[Array, Array]:
     xp = namespace(G)
     g2, U = xp.linalg.eigh(G)
     return at_least(xp.flip(g2), 0.0), xp.flip(U, axis=1)
+
+
+def _signs(X: Array) -> Array:
+    """1 or -1 of every column: that of its largest entry. Libraries choose signs of singular vectors as they like."""
+    xp = namespace(X)
+    if X.shape[1] == 0:
+        return zeros_beside(X, 0)
+    largest = xp.take_along_axis(X, xp.argmax(xp.abs(X), axis=0)[None, :], axis=0)[0, :]
+    return xp.where(largest < 0, full_like(largest, -1.0), 1.0)
+
+
+def _with_signs(U: Array) -> Array:
+    """U with columns whose largest entries are positive."""
+    return U * _signs(U)
 
 
 def _orthonormal(A: Array) -> Array:
@@ -71,7 +85,7 @@ def _decompose_wide(n: int, Z: Tall, guess: Array | None, width: int, place: Pla
 
 
 def _wide_factors(Z: Tall, U: Array, g2: Array, g: Array, place: Place) -> tuple[Array, Tall]:
-    U = U[:, : g.size]
+    U = place.rows(_with_signs, U[:, : g.size])
     return U * sqrt(U.shape[0]), place.each(_wide_loadings, Z, U, g)
 
 
@@ -118,8 +132,8 @@ def _decompose_long(m: int, Z: Tall, guess: Tall | None, width: int, place: Plac
 def _long_factors(Z: Tall, U: Tall, g2: Array, g: Array, place: Place) -> tuple[Array, Tall]:
     U = place.each(_leading, U, g.size)
     X = place.by_row(_times, Z, U)
-    n = X.shape[0]
-    return place.rows(_scaled, X, (n / g2) ** 0.5), place.each(_long_loadings, U, g * (g2 / n) ** 0.5)
+    n, sign = X.shape[0], to_host(place.rows(_signs, X))
+    return place.rows(_scaled, X, sign * (n / g2) ** 0.5), place.each(_long_loadings, U, sign * g * (g2 / n) ** 0.5)
 
 
 def _eigen_of_features(Z: Array) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from ...cores import PASS, sum_of_pieces
 from ..place import HERE, Place, Tall
 from .factors import Factors
 from .noise.variance import VarianceRule
-from .observed import Observations, take_rows
+from .observed import Observations, plain_sums, take_rows
 from .packed import Array, size, unpack
 from .posterior import (
     CoefficientPosterior,
@@ -52,13 +52,16 @@ class Swept(NamedTuple):
 
 
 def _collect(
-    data: Observations, weights: Tall, factors: Factors, place: Place
+    data: Observations, weights: Tall, factors: Factors, place: Place, known: tuple[Tall, Tall] | None
 ) -> tuple[Statistics, Tall, CoefficientSums, Array, Tall]:
     """x-step and weight step over all samples in blocks, and the sums they leave; expected squares come second."""
     post, prior, s2, noise = factors
     r, q = prior.mu.size, len(prior.P0)
     M = place.each(second_moment, post, s2)
     stats = place.each(_empty, s2, q)
+    if data.plain:
+        yy, N = place.each(plain_sums, data.Y, data.W) if known is None else known
+        stats = stats._replace(yy=yy, N=N)
     sums, tails = CoefficientSums(0.0, np.zeros(r), np.zeros((r, r)), 0.0), noise.no_sums()
     for b in blocks(data.n, 3 * size(q) + noise.width * data.m, room(place)):
         rows = take_rows(data._replace(W=weights), b, place)
@@ -66,7 +69,7 @@ def _collect(
         Z = place.rows(moments, coef, r)
         weights, more = noise.reweigh(weights, data, b, coef, Z, M, post, s2, place)
         tails = tails + more
-        stats = place.each(add_block, stats, data.Y, weights, b, coef, Z)
+        stats = place.each(add_block, stats, data.Y, weights, b, coef, Z, data.plain)
         sums = _add_coefficients(sums, to_host(place.rows(_sums_of_rows, coef, Z)), coef.X.shape)
     square = place.each(square_by_moments, stats, post, M, s2)
     return stats, square, sums, tails, weights
@@ -90,13 +93,21 @@ def _add_coefficients(sums: CoefficientSums, more: Array, shape: tuple[int, int]
     return CoefficientSums(sums.n + n, sums.x + x, sums.xx + xx, sums.logdet + float(more[-1]))
 
 
-def sweep(data: Observations, weights: Tall, factors: Factors, rules: SweepRules, place: Place = HERE) -> Swept:
+def sweep(
+    data: Observations,
+    weights: Tall,
+    factors: Factors,
+    rules: SweepRules,
+    place: Place = HERE,
+    known: tuple[Tall, Tall] | None = None,
+) -> Swept:
     """One sweep of coordinate ascent: X, the weights and the noise's law, P0, s2, C.
 
     ``weights`` (n, m) are those of the last sweep: ``data.W`` under Gaussian noise. Noise that has weights of its own
-    writes the new ones over them. Cost 4 n m p + (n + m) q³ flops, with Student-t noise 6 n m p.
+    writes the new ones over them. ``known`` is ``plain_sums`` of plain rows, for a caller that has them.
+    Cost 4 n m p + (n + m) q³ flops, with Student-t noise 6 n m p.
     """
-    stats, square, sums, tails, weights = _collect(data, weights, factors, place)
+    stats, square, sums, tails, weights = _collect(data, weights, factors, place, known)
     noise, tail_bound = factors.noise.learn(tails)
     moment = place.total(dictionary_moment, factors.post, factors.prior)
     prior = dictionary_prior(factors.prior, moment, data.m, rules.relevance)

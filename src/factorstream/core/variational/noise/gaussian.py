@@ -29,6 +29,11 @@ class GaussianNoise(NamedTuple):
         """Every weight is one."""
         return True
 
+    @property
+    def keeps_weights(self) -> bool:
+        """They are one where observed."""
+        return True
+
     def prepare(self, data: Observations, place: Place) -> Prepared:
         """Observed means, and the root mean square of what is left."""
         F, offset, own = place.each(_centred, data.Y, data.W)

@@ -73,6 +73,11 @@ class StudentNoise(NamedTuple):
         """Weights are found in dense rows."""
         return False
 
+    @property
+    def keeps_weights(self) -> bool:
+        """Every sweep finds them anew."""
+        return False
+
     def prepare(self, data: Observations, place: Place) -> Prepared:
         """Medians and median absolute deviations, which outliers of any size leave alone."""
         offset, own = place.each(_medians, data.Y, data.W)
