@@ -112,6 +112,7 @@ TESTED_BY = {
     "tall/within_limit": "cores/test_limit",
     "core/filter/compiled_whitened": "core/filter/test_whitened",
     "core/variational/compiled_inverse": "core/variational/test_packed",
+    "core/variational/compiled_moments": "core/variational/test_packed_moments",
     "tall/column_products": "tall/test_columns",
     "tall/compiled_counted": "tall/test_counted_compiled",
     "tall/compiled_counted_rows": "tall/test_counted_compiled",

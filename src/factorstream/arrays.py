@@ -153,3 +153,44 @@ def raising_as_numpy() -> Iterator[None]:
         if type(failure).__name__.strip("_") == "LinAlgError" and not isinstance(failure, np.linalg.LinAlgError):
             raise np.linalg.LinAlgError(str(failure)) from failure
         raise
+
+
+# ------------------------------------------------------------------ what the standard has no name, or no quick way, for
+
+
+def zeros_beside(values: Array, *shape: int) -> Array:
+    """Zeros (float64) of the library and on the device of an array."""
+    return np.zeros(shape) if is_here(values) else _new("zeros", values, shape)
+
+
+def empty_beside(values: Array, *shape: int) -> Array:
+    """Room for numbers (float64) of the library and on the device of an array."""
+    return np.empty(shape) if is_here(values) else _new("empty", values, shape)
+
+
+def _new(kind: str, values: Array, shape: tuple[int, ...]) -> Array:
+    xp = namespace(values)
+    return getattr(xp, kind)(shape, dtype=xp.float64, device=device_of(values))
+
+
+def full_like(values: Array, number: float) -> Array:
+    """An array of the same shape, every entry of which is ``number``."""
+    return namespace(values).full_like(values, number)
+
+
+def total(values: Array) -> Array:
+    """The sum of all entries, beside them."""
+    return namespace(values).sum(values)
+
+
+def at_least(values: Array, least: Array | float) -> Array:
+    """The larger of each entry and ``least``, which may be an array."""
+    if is_here(values):
+        return np.maximum(values, least)
+    xp = namespace(values)
+    return xp.clip(values, min=least) if isinstance(least, float) else xp.maximum(values, least)
+
+
+def column_products(A: Array, B: Array) -> Array:
+    """Σ_k a_ki b_ki of every column i."""
+    return np.einsum("km,km->m", A, B) if is_here(A) else namespace(A).sum(A * B, axis=0)

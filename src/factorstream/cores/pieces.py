@@ -14,12 +14,12 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .limit import n_threads
 from .pool import run
 
-Array = NDArray[Any]
+Array = Any
+"""An array of NumPy; in work that is :func:`undivided`, of any library."""
 
 PASS, MULTIPLICATION = 1.0, 1 / 32
 """The unit of cost, about a nanosecond of one core: a number that is read, changed and written costs one, and a
@@ -32,10 +32,14 @@ tuned; speed and rounding only."""
 MOST = 64
 """Pieces of one dimension at most. Not tuned: as many as large machines have cores; speed and rounding only."""
 
-WIDEST, LOWEST, STRIPS = 1024, 64, 32
-"""Tiles of a matrix product: columns at most, rows at least, and how many of them one below the other at most. BLAS
-copies its factors into another order first, which wide and high tiles pay for: 64 × 861 has three quarters of the speed
-of the whole, 128 × 861 nine tenths, 64 × 144 half (846 × 4096 × 861, one core). Speed and rounding only."""
+WIDEST, NARROWEST = 1024, 400
+LOWEST, HIGH = 64, 128
+STRIPS, FEW_STRIPS = 32, 16
+"""Tiles of a matrix product. Columns of one: at most WIDEST, at least NARROWEST. Rows of one: at least LOWEST, and HIGH
+where FEW_STRIPS of them, one below the other, are left; STRIPS of them at most, and columns are divided where there are
+fewer tiles. BLAS copies its factors into another order first, which wide and high tiles pay for: 128 × 861 has nine
+tenths of the speed of the whole, 128 × 431 seven eighths, 64 × 861 and 64 × 431 three quarters, 64 × 144 half
+(1000 × 4096 × 861, one core). Speed and rounding only."""
 
 FEW, SHORT = 16, 2**16
 """Where there are fewer tiles than FEW, and the result has at most SHORT entries, the sums are divided instead. Not
@@ -97,6 +101,8 @@ def product(A: Array, B: Array) -> Array:
 
     One thread leaves it to BLAS as it is, several make a part of the result each: the bits may differ by rounding.
     """
+    if _whole.get():
+        return A @ B
     n, k, m = len(A), B.shape[0], B.shape[1]
     cost = MULTIPLICATION * n * k * m
     if cost < 2 * PIECE or n_threads() == 1:
@@ -116,6 +122,9 @@ def product(A: Array, B: Array) -> Array:
 
 def accumulate(S: Array, A: Array, B: Array) -> None:
     """S += AB in place, tile by tile: a product of all rows would be another array as large as S."""
+    if _whole.get():
+        S += A @ B
+        return
 
     def add(tile: tuple[slice, slice]) -> None:
         rows, columns = tile
@@ -130,8 +139,13 @@ def _tiles(n: int, m: int, cost: float, lowest: int = LOWEST) -> list[tuple[slic
     """The rows and columns of tiles of an n × m result, each entry of which costs so much."""
     if n == 0 or m == 0:
         return []
-    width = ceil(m / ceil(m / WIDEST))
-    height = max(lowest, ceil(n / STRIPS), ceil(PIECE / (width * max(cost, MULTIPLICATION))))
+    strips, parts = min(STRIPS, ceil(n / lowest)), ceil(m / WIDEST)
+    if n < STRIPS * HIGH:
+        strips = min(strips, max(FEW_STRIPS, ceil(n / HIGH)))
+    if strips * parts < STRIPS:
+        parts = max(parts, min(ceil(STRIPS / strips), m // NARROWEST))
+    width = ceil(m / parts)
+    height = max(ceil(n / strips), ceil(PIECE / (width * max(cost, MULTIPLICATION))))
     return [
         (slice(a, min(a + height, n)), slice(b, min(b + width, m)))
         for a in range(0, n, height)

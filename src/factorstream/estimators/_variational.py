@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.linalg import Array, is_sparse
+from ..arrays import Array, at_least, is_here, namespace, total
+from ..core.linalg import is_sparse
 from ..core.place import HERE, Place, Tall
 from ..core.telling import Tell, silent
 from ..core.variational.auto import REFIT_SWEEPS, fit_auto
@@ -28,7 +29,7 @@ from ..core.variational.noise.variance import (
     PooledVariance,
     VarianceRule,
 )
-from ..core.variational.observed import Observations, column_count
+from ..core.variational.observed import Observations, column_count, stays_sparse
 from ..core.variational.posterior import (
     FIT_ARRAYS,
     STREAM_ARRAYS,
@@ -149,7 +150,7 @@ def observe(X: Rows, place: Place = HERE, origin: Tall | None = None) -> Observa
     Y, W = place.each(_values_and_weights, X_there)
     if origin is not None:
         Y = place.each(_less_origin, Y, W, origin)
-    return Observations(Y, W, n, m, is_sparse(X))
+    return Observations(Y, W, n, m, stays_sparse(X, X_there))
 
 
 def check_values(X: Rows) -> None:
@@ -159,6 +160,9 @@ def check_values(X: Rows) -> None:
 
 def _largest(X: Rows) -> Array:
     """The largest size of an observed value of each feature."""
+    if not is_here(X):
+        xp = namespace(X)
+        return xp.max(xp.where(xp.isnan(X), 0.0, xp.abs(X)), axis=0)
     if not is_sparse(X):
         return np.asarray(np.fmax.reduce(np.abs(X), axis=0, initial=0.0))
     largest = np.zeros(X.shape[1])
@@ -172,8 +176,9 @@ def _values_and_weights(X: Rows) -> tuple[Rows, Rows]:
         W = X.astype(np.float64)
         W.data = np.ones_like(W.data)
         return X.astype(np.float64), W
-    seen = ~np.isnan(X)
-    return np.where(seen, X, 0.0).astype(np.float64, copy=False), np.ascontiguousarray(seen, dtype=np.float64)
+    xp = namespace(X)
+    seen = ~xp.isnan(X)
+    return xp.astype(xp.where(seen, X, 0.0), xp.float64, copy=False), xp.astype(seen, xp.float64)
 
 
 def _less_origin(Y: Rows, W: Rows, origin: Array) -> Rows:
@@ -219,7 +224,7 @@ def planned_sweeps(n_rows: int, options: FitOptions, calibrate: bool) -> list[tu
 
 def _mean_column(C: Array) -> tuple[Array, Array]:
     """What is predicted before anything of a row is seen, and its negative."""
-    return C[:, -1].copy(), -C[:, -1]
+    return namespace(C).asarray(C[:, -1], copy=True), -C[:, -1]
 
 
 # ------------------------------------------------------------------ a stream
@@ -241,7 +246,7 @@ def absorb_rows(state: VariationalState, X: Rows) -> VariationalState:
         before = stats.S
         stats, post, coef = absorb(stats, data, post, s2, prior, place)
         spent = place.each(_spent_with, state.spent, stats.S, before, data.W, coef, post, s2)
-        floor = LEAST * float(place.total(np.sum, s2)) / data.m  # of the last noise: it may sink, but not to zero
+        floor = LEAST * float(place.total(total, s2)) / data.m  # of the last noise: it may sink, but not to zero
         square = place.each(expected_square, stats, post)
         s2 = state.options.variance.learn(s2, square, stats.N, floor, place)
     factors = factors._replace(post=post, s2=s2)
@@ -266,13 +271,13 @@ def _settle_new_features(state: VariationalState, data: Observations, place: Pla
 
 
 def _count_new(n_observed: Array, W: Rows) -> float:
-    return float(np.count_nonzero((n_observed == 0) & (column_count(W) > 0)))
+    return float(namespace(n_observed).count_nonzero((n_observed == 0) & (column_count(W) > 0)))
 
 
 def _settled(C: Array, c0: Array, origin: Array, n_observed: Array, Y: Rows, W: Rows) -> tuple[Array, Array, Array]:
     count = column_count(W)
-    new = (n_observed == 0) & (count > 0)
-    C, c0, origin = C.copy(), c0.copy(), origin.copy()
-    origin[new] = np.asarray(Y.sum(axis=0))[new] / count[new]
-    C[new, -1], c0[new, -1] = 0.0, 0.0
-    return C, c0, origin
+    xp, new = namespace(C), (n_observed == 0) & (count > 0)
+    C, c0 = xp.asarray(C, copy=True), xp.asarray(c0, copy=True)
+    C[:, -1], c0[:, -1] = xp.where(new, 0.0, C[:, -1]), xp.where(new, 0.0, c0[:, -1])
+    sums = Y.sum(axis=0) if is_sparse(Y) else xp.sum(Y, axis=0)
+    return C, c0, xp.where(new, sums / at_least(count, 1.0), origin)

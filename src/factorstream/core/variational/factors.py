@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ def _rescaled(post: Posterior, c0: Array, s2: Array, offset: Array, scale: float
     C, c0 = post.C * scale, c0 * scale
     C[:, -1] += offset
     c0[:, -1] += offset
-    logdet = post.logdet + 2.0 * C.shape[1] * np.log(scale)
+    logdet = post.logdet + 2.0 * C.shape[1] * math.log(scale)
     return Posterior(C, post.V * scale**2, logdet), c0, s2 * scale**2
 
 

@@ -7,6 +7,7 @@ unpacking, half the flops and half the memory of q x q storage. Nothing outside 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -14,12 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs, dtrttf
 
+from ...arrays import beside, device_of, is_here, namespace, zeros_beside
 from ...cores import accumulate, compiling, each_piece
 from ..linalg import is_sparse
+from .stacked_inverse import inverse_and_logdet
 
-Array = NDArray[np.float64]
+Array = Any
+"""An array of any library (``factorstream.arrays``), of double precision."""
+
+Mask = Any
+"""One of booleans."""
+
 Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 STACKED = 10
 """Up to this q a stack of NumPy inverses (measured: 1 µs each at q=6) beats a LAPACK call per matrix (4 µs)."""
@@ -35,6 +42,10 @@ MANY, LARGE, INVERSION = 2**24, 64, 1 / 4
 """Stacks from N q³ = MANY on go through compiled loops where q is at most LARGE, and cost INVERSION times N q³ in the
 unit of ``cores.pieces``. The loops take a fifth of LAPACK's time at q = 5, 1.4 times as long at q = 41 and 2.5 times at
 q = 80, but several threads run them at once, while SciPy keeps Python's lock. Rough; speed and rounding only."""
+
+
+ROOM = 2**26
+"""Numbers of a stack of q x q matrices that are unpacked at once on a device: half a GiB. Memory and speed only."""
 
 
 class Layout(NamedTuple):
@@ -60,6 +71,27 @@ def layout(q: int) -> Layout:
     return Layout(i, j, position, np.diagonal(position).copy(), np.where(i == j, 1.0, 2.0))
 
 
+_moved: dict[tuple[Any, ...], Any] = {}
+
+
+def beside_once(A: Array, make: Callable[..., Any], *sizes: int) -> Any:
+    """The index arrays ``make(*sizes)``, a tuple, beside A; they go once to each device. Do not write into them."""
+    if is_here(A):
+        return make(*sizes)
+    key = (make, sizes, namespace(A), str(device_of(A)))
+    if key not in _moved:
+        found = make(*sizes)
+        parts = [beside(part, A) for part in found]
+        _moved[key] = type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
+    return _moved[key]
+
+
+def layout_beside(A: Array, q: int) -> Layout:
+    """``layout(q)`` beside an array."""
+    found: Layout = beside_once(A, layout, q)
+    return found
+
+
 def size(q: int) -> int:
     """Length p of a packed row."""
     return q * (q + 1) // 2
@@ -67,19 +99,22 @@ def size(q: int) -> int:
 
 def pack(A: Array) -> Array:
     """(..., q, q) -> (..., p)."""
-    o = layout(A.shape[-1])
-    return np.ascontiguousarray(A[..., o.i, o.j])
+    xp, q = namespace(A), A.shape[-1]
+    o = layout_beside(A, q)
+    return xp.take(xp.reshape(A, (*A.shape[:-2], q * q)), o.i * q + o.j, axis=-1)
 
 
 def unpack(a: Array, q: int) -> Array:
     """(..., p) -> (..., q, q)."""
-    return np.take(a, layout(q).position, axis=-1)
+    xp = namespace(a)
+    where = xp.reshape(layout_beside(a, q).position, (q * q,))
+    return xp.reshape(xp.take(a, where, axis=-1), (*a.shape[:-1], q, q))
 
 
 def outer(X: Array) -> Array:
     """Packed x xᵀ of every row: (B, q) -> (B, p)."""
-    o = layout(X.shape[1])
-    return X[:, o.i] * X[:, o.j]
+    xp, o = namespace(X), layout_beside(X, X.shape[1])
+    return xp.take(X, o.i, axis=1) * xp.take(X, o.j, axis=1)
 
 
 def invert(a: Array, B: Array) -> tuple[Array, Array, Array]:
@@ -90,7 +125,9 @@ def invert(a: Array, B: Array) -> tuple[Array, Array, Array]:
     """
     N, q = B.shape
     if q == 0:
-        return a, np.empty_like(B), np.zeros(N)
+        return a, B, zeros_beside(B, N)
+    if not is_here(a):
+        return _invert_elsewhere(a, B)
     if q <= LARGE and compiling.applies(N * q**3 >= MANY, LOOPS) and (found := _invert_compiled(a, B)) is not None:
         return found
     if q <= STACKED:
@@ -129,20 +166,36 @@ def _invert_small(a: Array, B: Array) -> tuple[Array, Array, Array]:
     """The same through NumPy's stacks, which win while a call costs more than its flops."""
     A = unpack(a, B.shape[1])
     factor = np.linalg.cholesky(A)  # also the check that the matrices are positive definite
-    inverse: Array = np.asarray(np.linalg.inv(A), dtype=np.float64)
+    inverse = np.linalg.inv(A)
     a[...] = pack(inverse)
     logdet = -2.0 * np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
     return a, np.einsum("bij,bj->bi", inverse, B), logdet
 
 
+def _invert_elsewhere(a: Array, B: Array) -> tuple[Array, Array, Array]:
+    """The same by stacks of another library."""
+    xp, (N, q) = namespace(a), B.shape
+    solution, logdet = zeros_beside(B, N, q), zeros_beside(B, N)
+    step = max(1, ROOM // (q * q))
+    for s in range(0, N, step):
+        b = slice(s, min(s + step, N))
+        inverse, logdet[b] = inverse_and_logdet(unpack(a[b, :], q))
+        solution[b, :] = (inverse @ B[b, :, None])[:, :, 0]
+        a[b, :] = pack(inverse)
+    if not bool(xp.all(xp.isfinite(logdet))):  # not every library raises an error of its own
+        raise np.linalg.LinAlgError("a matrix of the stack is not positive definite")
+    return a, solution, logdet
+
+
 def congruence(a: Array, T: Array, chunk: int = 256) -> Array:
     """Packed Tᵀ A_b T for every row: (N, p) and (q, k) -> (N, k(k+1)/2). Cost 2 q² k + 2 q k² per row."""
-    q, k = T.shape
-    o = layout(k)
-    out = np.empty((a.shape[0], size(k)))
-    for s in range(0, a.shape[0], chunk):
-        A = unpack(a[s : s + chunk], q)
-        out[s : s + chunk] = (T.T @ (A @ T))[:, o.i, o.j]
+    N, (q, k) = a.shape[0], T.shape
+    if not is_here(a):
+        chunk = max(1, ROOM // (q * q))
+    out = zeros_beside(a, N, size(k))
+    for s in range(0, N, chunk):
+        b = slice(s, min(s + chunk, N))
+        out[b, :] = pack(T.T @ (unpack(a[b, :], q) @ T))
     return out
 
 

@@ -22,18 +22,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...arrays import at_least, column_products, full_like, is_here, namespace, zeros_beside
 from ...cores import MULTIPLICATION, PASS, each_piece, product
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
-from .observed import Observations, column_count
-from .packed import Array, Index, add_product, invert, layout, outer, pack, size, unpack
+from .observed import Observations, column_count, weighted_columns
+from .packed import Array, add_product, beside_once, invert, layout_beside, pack, size, unpack
+from .packed_moments import has_loops, interior, leading, leading_moments, moment_traces, second_moments, traces
 
-BUDGET = 2**22
-"""Floats in one temporary block: 32 MiB. Memory and speed only; no result depends on it."""
-
-CACHE = 2**17
-"""Floats in a temporary that should stay in a processor's cache: 1 MiB, which NumPy works on for a while without
-Python's lock. Speed only."""
+BUDGET = 2**23
+"""Floats in one temporary block: 64 MiB. Memory and speed only; no result depends on it."""
 
 ROUNDING = 1e-10
 """Correlation between a feature and a component below which it is taken as zero. A feature that shares no row with the
@@ -89,14 +87,23 @@ def blocks(stop: int, width: int, budget: int = BUDGET, start: int = 0) -> Itera
     return (slice(s, min(stop, s + step)) for s in range(start, stop, step))
 
 
+def room(place: Place) -> int:
+    """Floats in one temporary block at a place."""
+    return max(BUDGET, place.room)
+
+
 def required_bytes(m: int, r: int, arrays: int) -> int:
     """Peak memory beyond the data: so many arrays (m, p), and the temporaries over samples."""
     return 8 * arrays * m * size(r + 1) + 8 * 3 * BUDGET
 
 
-def no_statistics(m: int, q: int) -> Statistics:
-    """Statistics before any sample."""
-    return Statistics(np.zeros((m, size(q))), np.zeros((m, q)), np.zeros(m), np.zeros(m))
+def no_statistics(m: int, q: int, like: Array | None = None) -> Statistics:
+    """Statistics before any sample, beside an array or in this process."""
+    if not is_here(like):
+        return Statistics(*(zeros_beside(like, *shape) for shape in ((m, size(q)), (m, q), (m,), (m,))))
+    S = np.empty((m, size(q)))
+    each_piece(lambda some: S[some].fill(0.0), m, PASS * S.size)
+    return Statistics(S, np.zeros((m, q)), np.zeros(m), np.zeros(m))
 
 
 def merge(a: Statistics, b: Statistics) -> Statistics:
@@ -104,24 +111,9 @@ def merge(a: Statistics, b: Statistics) -> Statistics:
     return Statistics(a.S + b.S, a.H + b.H, a.yy + b.yy, a.N + b.N)
 
 
-def interior(r: int, q: int) -> tuple[Index, Index]:
-    """Packed positions, inside size q, of the leading r x r block (in size-r order) and of column q-1."""
-    small, big = layout(r), layout(q)
-    return big.position[small.i, small.j], big.position[:r, q - 1]
-
-
 def second_moment(post: Posterior, s2: Array | float = 1.0) -> Array:
     """Packed E[c_i c_iᵀ] / s2_i = (C_i C_iᵀ + V_i) / s2_i, (m, p)."""
-    scale = np.broadcast_to(1.0 / s2, post.logdet.shape)
-    M = np.empty_like(post.V)
-
-    def fill(features: slice) -> None:
-        for b in blocks(features.stop, M.shape[1], CACHE, features.start):
-            np.add(outer(post.C[b]), post.V[b], out=M[b])
-            M[b] *= scale[b, None]
-
-    each_piece(fill, M.shape[0], PASS * M.size)
-    return M
+    return second_moments(post.C, post.V, full_like(post.logdet, 1.0) / s2)
 
 
 def coefficients(
@@ -137,41 +129,36 @@ def coefficients(
     n, q, r = data.n, len(prior.P0), prior.mu.size
     if M is None:
         M = place.each(second_moment, post, s2)
-    inside, edge = interior(r, q)
-    X = np.ones((n, q))
-    Sigma, logdet = np.empty((n, size(r))), np.empty(n)
+    X, Sigma, logdet = place.empty(n, q), place.empty(n, size(r)), place.empty(n)
+    X[:, r:] = 1.0
     Cs = place.each(_over_noise, post.C, s2, r)
     K, Kmu = pack(prior.K), prior.K @ prior.mu
-    for b in blocks(n, 2 * size(q)):
-        A, h = place.total(_normal_equations, data.Y, data.W, b, M, Cs)
-        h = h + Kmu
-        if q > r:
-            h -= A[:, edge]
-        Sigma[b], X[b, :r], logdet[b] = invert(_leading(A, inside, K), h)
+    for b in blocks(n, 2 * size(q), room(place)):
+        A, h = place.by_row(_normal_equations, data.Y, data.W, b, M, Cs, data.plain)
+        Sigma[b, :], X[b, :r], logdet[b] = place.rows(_solved, A, h, K, Kmu, q)
     return CoefficientPosterior(X, Sigma, logdet)
 
 
-def _leading(A: Array, inside: Index, K: Array) -> Array:
-    """The leading r x r block of packed matrices, and K added to it."""
-    out = np.empty((len(A), inside.size))
-
-    def fill(rows: slice) -> None:
-        np.take(A[rows], inside, axis=1, out=out[rows], mode="clip")
-        out[rows] += K
-
-    each_piece(fill, len(A), 2 * PASS * out.size)
-    return out
+def _solved(A: Array, h: Array, K: Array, Kmu: Array, q: int) -> tuple[Array, Array, Array]:
+    """Covariances (packed), means and log-determinants of the coefficients from their normal equations."""
+    r = h.shape[1]
+    h = h + Kmu
+    if q > r:
+        h -= namespace(A).take(A, beside_once(A, interior, r, q)[1], axis=1)
+    return invert(leading(A, K, r, q), h)
 
 
 def _over_noise(C: Array, s2: Array, r: int) -> Array:
     """c_i / s2_i without the mean column, (m, r)."""
-    return np.asarray(C[:, :r] / s2[:, None])
+    return C[:, :r] / s2[:, None]
 
 
-def _normal_equations(Y: Any, W: Any, b: slice, M: Array, Cs: Array) -> tuple[Array, Array]:
+def _normal_equations(Y: Any, W: Any, b: slice, M: Array, Cs: Array, plain: bool) -> tuple[Array, Array]:
     """Packed Σ_i (w_ki/s2_i) E[c_i c_iᵀ] and Σ_i (w_ki/s2_i) y_ki c_i of the rows b."""
-    W, Y = W[b], Y[b]
-    if is_sparse(W):
+    W, Y = W[b, :], Y[b, :]
+    if plain:
+        return (W @ M, Y @ Cs) if is_sparse(W) else (product(W, M), product(Y, Cs))
+    if is_sparse(W) or not is_here(W):
         return W @ M, (W * Y) @ Cs
     h = np.empty((len(W), Cs.shape[1]))
 
@@ -184,16 +171,7 @@ def _normal_equations(Y: Any, W: Any, b: slice, M: Array, Cs: Array) -> tuple[Ar
 
 def moments(coef: CoefficientPosterior, r: int) -> Array:
     """Packed E[x_k x_kᵀ] = x_k x_kᵀ + Σ_k, (n, p)."""
-    n, q = coef.X.shape
-    Z, inside = np.empty((n, size(q))), interior(r, q)[0]
-
-    def fill(rows: slice) -> None:
-        some = outer(coef.X[rows])
-        some[:, inside] += coef.Sigma[rows]
-        Z[rows] = some
-
-    each_piece(fill, n, 3 * PASS * Z.size)
-    return Z
+    return leading_moments(coef.X, coef.Sigma, r)
 
 
 def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior, Z: Array) -> Statistics:
@@ -205,33 +183,50 @@ def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior
         np.add(total.yy, (WY * Y).sum(axis=0), out=total.yy)
         np.add(total.N, column_count(W), out=total.N)
         return total
+    if not is_here(W):
+        WY, (_, H, yy, N) = W * Y, total
+        H += WY.T @ coef.X
+        yy += column_products(WY, Y)
+        N += column_count(W)
+        return total
+    m, q = total.H.shape
+    loops = has_loops(m, q)
 
     def add(features: slice) -> None:
-        w, y = W[:, features], Y[:, features]
-        wy = w * y
+        wy, square, count = weighted_columns(W, Y, features, loops)
         total.H[features] += wy.T @ coef.X
-        wy *= y
-        total.yy[features] += wy.sum(axis=0)
-        total.N[features] += column_count(w)
+        total.yy[features] += square
+        total.N[features] += count
 
     each_piece(add, W.shape[1], W.size * (PASS + MULTIPLICATION * coef.X.shape[1]))
     return total
 
 
-def add_block(total: Statistics, Y: Any, W: Any, b: slice, coef: CoefficientPosterior, Z: Array) -> Statistics:
-    """``add_statistics`` of the rows b, whose coefficients are given."""
-    return add_statistics(total, Y[b], W[b], coef, Z)
+def add_block(
+    total: Statistics, Y: Any, W: Any, b: slice, coef: CoefficientPosterior, Z: Array, plain: bool = False
+) -> Statistics:
+    """``add_statistics`` of the rows b, whose coefficients are given. Of plain rows ``total`` has yy and N already."""
+    if not plain:
+        return add_statistics(total, Y[b, :], W[b, :], coef, Z)
+    add_product(total.S, W[b, :], Z)
+    add_product(total.H, Y[b, :], coef.X)
+    return total
 
 
 def statistics(Y: Any, W: Any, coef: CoefficientPosterior, r: int) -> Statistics:
     """What these samples say about C, as a value of its own."""
-    total = no_statistics(Y.shape[1], coef.X.shape[1])
+    total = no_statistics(Y.shape[1], coef.X.shape[1], coef.X)
     return add_statistics(total, Y, W, coef, moments(coef, r))
 
 
 def posterior(stats: Statistics, prior: FactorPrior, s2: Array) -> Posterior:
     """q(c_i) for every feature from the sums. Cost m q³ flops, no temporary beyond the result."""
-    P0, h, V = pack(prior.P0), prior.c0 @ prior.P0, np.empty_like(stats.S)
+    P0, h = pack(prior.P0), prior.c0 @ prior.P0
+    if not is_here(h):
+        S, H, yy, _ = stats
+        V, C, logdet = invert(S / s2[:, None] + P0, h + _beyond_rounding(S, H, yy) / s2[:, None])
+        return Posterior(C, V, logdet)
+    V = np.empty_like(stats.S)
 
     def fill(f: slice) -> None:
         S, H, yy, _ = (part[f] for part in stats)
@@ -246,8 +241,9 @@ def posterior(stats: Statistics, prior: FactorPrior, s2: Array) -> Posterior:
 
 def _beyond_rounding(S: Array, H: Array, yy: Array) -> Array:
     """H with zeros where a feature and a component have no correlation but that of rounding."""
-    squares = yy[:, None] * S[:, layout(H.shape[1]).diagonal]
-    return np.where(np.abs(H) < ROUNDING * np.sqrt(np.maximum(squares, 0.0)), 0.0, H)
+    xp = namespace(H)
+    squares = yy[:, None] * xp.take(S, layout_beside(S, H.shape[1]).diagonal, axis=1)
+    return xp.where(xp.abs(H) < ROUNDING * xp.sqrt(at_least(squares, 0.0)), 0.0, H)
 
 
 def absorb(
@@ -268,35 +264,17 @@ def _with_batch(stats: Statistics, Y: Any, W: Any, coef: CoefficientPosterior, r
 
 def expected_square(stats: Statistics, post: Posterior) -> Array:
     """Σ_k w_ki E[(y_ki - c_iᵀ x_k)²] per feature, from the sums alone, (m,)."""
-    fit = np.empty_like(stats.yy)
-    weight = layout(post.C.shape[1]).weight
-
-    def fill(features: slice) -> None:
-        for b in blocks(features.stop, stats.S.shape[1], CACHE, features.start):
-            M = outer(post.C[b])
-            M += post.V[b]
-            M *= stats.S[b]
-            fit[b] = M @ weight
-
-    each_piece(fill, fit.size, 2 * PASS * stats.S.size)
-    return _square(stats, post, fit)
+    return _square(stats, post, moment_traces(post.C, post.V, stats.S))
 
 
 def square_by_moments(stats: Statistics, post: Posterior, M: Array, s2: Array) -> Array:
     """``expected_square`` for a caller that has M = ``second_moment(post, s2)``, which takes half of its time."""
-    fit, weight = np.empty_like(stats.yy), layout(post.C.shape[1]).weight
-
-    def fill(features: slice) -> None:
-        for b in blocks(features.stop, M.shape[1], CACHE, features.start):
-            fit[b] = (M[b] * stats.S[b]) @ weight
-
-    each_piece(fill, fit.size, PASS * M.size)
-    return _square(stats, post, s2 * fit)
+    return _square(stats, post, s2 * traces(M, stats.S, post.C.shape[1]))
 
 
 def _square(stats: Statistics, post: Posterior, fit: Array) -> Array:
     """Expected squares, where ``fit`` is Σ_k w_ki E[(c_iᵀ x_k)²]."""
-    return np.asarray(stats.yy - 2.0 * np.sum(post.C * stats.H, axis=1) + fit)
+    return stats.yy - 2.0 * namespace(fit).sum(post.C * stats.H, axis=1) + fit
 
 
 def information(post: Posterior, prior: FactorPrior, s2: Array, N: Array) -> Statistics:
@@ -304,13 +282,13 @@ def information(post: Posterior, prior: FactorPrior, s2: Array, N: Array) -> Sta
 
     Inverts ``posterior``: S = s2 (V⁻¹ - P0), H = s2 (V⁻¹ c - P0 c0), and yy such that the residuals say s2.
     """
-    S, _, _ = invert(post.V.copy(), post.C)
-    q = post.C.shape[1]
-    H = np.empty_like(post.C)
-    for b in blocks(len(S), 2 * q * q):
-        H[b] = np.einsum("mij,mj->mi", unpack(S[b], q), post.C[b])
+    xp, (m, q) = namespace(post.C), post.C.shape
+    S, _, _ = invert(xp.asarray(post.V, copy=True), post.C)
+    H = xp.empty_like(post.C)
+    for b in blocks(m, 2 * q * q):
+        H[b, :] = (unpack(S[b, :], q) @ post.C[b, :, None])[:, :, 0]
     S -= pack(prior.P0)
     S *= s2[:, None]
     H = (H - prior.c0 @ prior.P0) * s2[:, None]
-    stats = Statistics(S, H, np.zeros_like(s2), N)
+    stats = Statistics(S, H, full_like(s2, 0.0), N)
     return stats._replace(yy=s2 * N - expected_square(stats, post))
