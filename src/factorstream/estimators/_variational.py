@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, at_least, is_here, namespace, total
+from ..arrays import Array, at_least, dtype_of, is_here, namespace, to_host, total
 from ..core.linalg import is_sparse
 from ..core.place import HERE, Place, Tall
 from ..core.telling import Tell, silent
@@ -146,7 +146,7 @@ def observe(X: Rows, place: Place = HERE, origin: Tall | None = None) -> Observa
     n, m = X.shape
     X_there = place.put(X, 1)
     largest = place.get(place.each(_largest, X_there), 0)  # a maximum over features is no sum: it is taken here
-    check_range(float(largest.max(initial=0.0)), X.dtype)
+    check_range(float(largest.max(initial=0.0)), dtype_of(X))
     Y, W = place.each(_values_and_weights, X_there)
     if origin is not None:
         Y = place.each(_less_origin, Y, W, origin)
@@ -155,7 +155,7 @@ def observe(X: Rows, place: Place = HERE, origin: Tall | None = None) -> Observa
 
 def check_values(X: Rows) -> None:
     """Refuse values that cannot be squared."""
-    check_range(float(_largest(X).max(initial=0.0)), X.dtype)
+    check_range(float(to_host(_largest(X)).max(initial=0.0)), dtype_of(X))
 
 
 def _largest(X: Rows) -> Array:
@@ -210,7 +210,7 @@ def fit_rows(
         origin, shift = place.each(_mean_column, fitted.factors.post.C)
         factors = rescale(fitted.factors, shift, 1.0, place)
         count = place.each(column_count, data.W)
-    state = VariationalState(factors, origin, count, fitted.spent, None, temper, scores, options, np.dtype(X.dtype))
+    state = VariationalState(factors, origin, count, fitted.spent, None, temper, scores, options, dtype_of(X))
     return state, fitted.history
 
 
