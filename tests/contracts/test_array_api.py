@@ -6,13 +6,17 @@ function of the array API, is an error.
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
-from contracts.asking import named
-from contracts.estimators import CASES, rows
-from factorstream.arrays import device_of, dtype_of, to_host
+from contracts.asking import attributes, named
+from contracts.estimators import CASES, as_sparse, rows
+from factorstream import load, moved
+from factorstream.arrays import device_of, dtype_of, is_here, to_host
 from strict_place import DEVICE, STRICT
 
 pytestmark = [pytest.mark.here(reason="rows say themselves where they are"), pytest.mark.uncompiled]
@@ -67,3 +71,93 @@ def test_the_same_kind_on_the_same_device_comes_out(case, dtype, missing):
     here, elsewhere = clone(case.estimator).fit(X), clone(case.estimator).fit(there(X))
     asked = rows(20, seed=3).astype(dtype)
     assert_alike(answers(elsewhere, there(asked)), answers(here, asked), dtype)
+
+
+@pytest.mark.parametrize("case", STREAMS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_stream_of_arrays_is_that_of_numpy(case, dtype):
+    X = rows().astype(dtype)
+    here, elsewhere = clone(case.estimator), clone(case.estimator)
+    for first, last in ((0, 1), (1, 4), (4, 30), (30, 60)):
+        here.partial_fit(X[first:last])
+        elsewhere.partial_fit(there(X[first:last]) if first != 4 else X[first:last])  # NumPy rows are brought there
+    assert elsewhere.n_samples_seen_ == here.n_samples_seen_
+    assert_alike(answers(elsewhere, there(X[:20])), answers(here, X[:20]), dtype)
+
+
+@pytest.mark.parametrize("case", THERE)
+def test_what_was_learned_is_of_the_kind_of_the_rows(case):
+    X = rows()
+    here, elsewhere = attributes(clone(case.estimator).fit(X)), attributes(clone(case.estimator).fit(there(X)))
+    assert here.keys() == elsewhere.keys()
+    for name, value in here.items():
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            assert device_of(elsewhere[name]) == DEVICE, name
+            assert dtype_of(elsewhere[name]) == value.dtype, name
+            np.testing.assert_allclose(to_host(elsewhere[name]), value, rtol=1e-6, atol=1e-8, err_msg=name)
+        else:
+            assert type(elsewhere[name]) is type(value), name
+
+
+@pytest.mark.parametrize("case", THERE)
+def test_numpy_rows_asked_of_a_model_elsewhere_come_back_as_numpy(case):
+    X = rows()
+    model = clone(case.estimator).fit(there(X))
+    expected = answers(model, there(X[:20]))
+    for name, value in answers(model, X[:20]).items():
+        assert is_here(value), name
+        np.testing.assert_array_equal(value, to_host(expected[name]), err_msg=str(name))
+
+
+@pytest.mark.parametrize("case", [case for case in THERE if hasattr(case.values[0].estimator, "score_samples")])
+def test_sparse_rows_asked_of_a_model_elsewhere(case):
+    X = rows()
+    model = clone(case.estimator).fit(there(X))
+    np.testing.assert_array_equal(model.impute(as_sparse(X[:5])), model.impute(X[:5]))
+
+
+@pytest.mark.parametrize("case", THERE)
+@pytest.mark.parametrize("to", ["device", "host"])
+def test_a_moved_model_answers_alike(case, to):
+    X = rows()
+    there_X = there(X)
+    begun = clone(case.estimator).fit(X if to == "device" else there_X)
+    model = moved(begun, there_X if to == "device" else None)
+    assert places(begun.state_) == places(clone(case.estimator).fit(X if to == "device" else there_X).state_)
+    assert places(model.state_) == places(clone(case.estimator).fit(there_X if to == "device" else X).state_)
+    asked, before = X[:20], answers(begun, X[:20] if to == "device" else there_X[:20, :])
+    after = answers(model, there(asked) if to == "device" else asked)
+    for name in before:
+        assert device_of(after[name]) == (DEVICE if to == "device" else None)
+        np.testing.assert_allclose(
+            to_host(after[name]), to_host(before[name]), rtol=1e-12, atol=1e-12, err_msg=str(name)
+        )
+
+
+def places(value):
+    """Where every array of a state is, by the names of its fields."""
+    if hasattr(value, "_fields"):
+        return {name: found for name in value._fields if (found := places(getattr(value, name)))}
+    return str(device_of(value)) if hasattr(value, "shape") else None
+
+
+@pytest.mark.parametrize("case", THERE)
+def test_a_model_elsewhere_is_saved_as_one_of_the_host(case, tmp_path):
+    X = rows()
+    model = clone(case.estimator).fit(there(X))
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    expected = answers(moved(model), X[:20])
+    for name, value in answers(loaded, X[:20]).items():
+        np.testing.assert_array_equal(value, expected[name], err_msg=str(name))
+
+
+@pytest.mark.parametrize("case", THERE)
+@pytest.mark.parametrize("how", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_copies_and_pickles_stay_where_they_are(case, how):
+    X = there(rows())
+    model = clone(case.estimator).fit(X)
+    found, expected = answers(how(model), X), answers(model, X)
+    for name in expected:
+        assert device_of(found[name]) == DEVICE
+        np.testing.assert_array_equal(to_host(found[name]), to_host(expected[name]), err_msg=str(name))

@@ -17,7 +17,7 @@ from sklearn import get_config
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from ..arrays import as_type, beside, dtype_of, is_torch_on_host, stays, to_host, words_for
-from ..core.linalg import Array
+from ..core.linalg import Array, is_sparse
 from ..core.place import HERE, Place
 from ..tall.array_place import ArrayPlace, place_beside
 from ..tall.places import place_to_start
@@ -87,7 +87,7 @@ def brought(estimator: Any, rows: Rows, *, reset: bool) -> Rows:
         return rows
     if not reset and get_config().get("array_api_dispatch"):  # scikit-learn's convention is stricter than ours
         _refuse_other_place(estimator, rows)
-    return home.put(rows, 1)
+    return home.put(rows if is_sparse(rows) else np.ascontiguousarray(rows), 1)  # one layout, so one rounding
 
 
 def _refuse_other_place(estimator: Any, X: Any) -> None:
@@ -116,9 +116,9 @@ def like(answer: Any, X: Any) -> Any:
 
 
 def beside_model(estimator: Any, values: Any) -> Any:
-    """Numbers of a model where it works: on its device, or here."""
+    """Numbers of a model as arrays of the kind of its rows; NumPy's where ``places.using`` has brought the rows."""
     home = home_of(estimator)
-    return home.put(values, 0) if isinstance(home, ArrayPlace) else values
+    return home.put(values, 0) if isinstance(home, ArrayPlace) and home != place_to_start() else to_host(values)
 
 
 @contextmanager

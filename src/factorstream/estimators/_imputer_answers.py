@@ -15,7 +15,7 @@ from ..core.linalg import Array
 from ..core.variational.conformal import check_level
 from ._absurd import asked
 from ._columns import like_table, means_nan
-from ._elsewhere import like
+from ._elsewhere import beside_model, like
 from ._html import Facts
 from ._imputer_state import ImputerState
 from ._stateful import Stateful
@@ -82,7 +82,7 @@ class ImputerAnswers(TransformerMixin, Stateful):
         return indicator.set_output(transform="default").fit(pattern)
 
     def _told(self, values: Any) -> Array:
-        told: Array = read_only(values)
+        told: Array = read_only(beside_model(self, values))
         return told
 
     def _facts(self) -> Facts:

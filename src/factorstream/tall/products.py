@@ -64,7 +64,8 @@ def row_products(C: Array, y: Array) -> tuple[Array, float]:
 def square_sum(Y: Array) -> float:
     """The sum of all squares, the quickest pass over the numbers: NaN if one of them is, and infinite likewise."""
     if not is_here(Y):
-        return float(namespace(Y).linalg.vector_norm(Y)) ** 2 if math.prod(Y.shape) else 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(namespace(Y).linalg.vector_norm(Y)) ** 2 if math.prod(Y.shape) else 0.0
     if not (Y.flags.c_contiguous or Y.flags.f_contiguous):
         return sum(square_sum(np.ascontiguousarray(row)) for row in Y)
     values = Y.ravel(order="K")

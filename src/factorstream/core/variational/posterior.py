@@ -48,7 +48,7 @@ two temporaries. Measured by a test."""
 class FactorPrior(NamedTuple):
     """c_i ~ N(c0_i, P0⁻¹) and x_k ~ N(mu, K⁻¹). r = len(mu); a mean column makes q = r + 1."""
 
-    c0: Array  # (m, q)
+    c0: Tall  # (m, q)
     P0: Array  # (q, q) precision
     mu: Array  # (r,)
     K: Array  # (r, r) precision
@@ -57,18 +57,18 @@ class FactorPrior(NamedTuple):
 class Statistics(NamedTuple):
     """Sums over samples: everything the data say about C. Additive."""
 
-    S: Array  # (m, p) packed Σ_k w_ki (x_k x_kᵀ + Σ_k)
-    H: Array  # (m, q) Σ_k w_ki y_ki x_k
-    yy: Array  # (m,)  Σ_k w_ki y_ki²
-    N: Array  # (m,)  number of observed entries
+    S: Tall  # (m, p) packed Σ_k w_ki (x_k x_kᵀ + Σ_k)
+    H: Tall  # (m, q) Σ_k w_ki y_ki x_k
+    yy: Tall  # (m,)  Σ_k w_ki y_ki²
+    N: Tall  # (m,)  number of observed entries
 
 
 class Posterior(NamedTuple):
     """q(c_i) = N(C_i, V_i)."""
 
-    C: Array  # (m, q)
-    V: Array  # (m, p) packed
-    logdet: Array  # (m,) log det V_i
+    C: Tall  # (m, q)
+    V: Tall  # (m, p) packed
+    logdet: Tall  # (m,) log det V_i
 
 
 class CoefficientPosterior(NamedTuple):
