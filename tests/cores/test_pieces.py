@@ -41,7 +41,17 @@ def test_results_and_sums(threads):
 
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize(
-    "shape", [(700, 300, 400), (50, 20_000, 40), (20_000, 50, 40), (40, 50, 20_000), (300, 200, 2500), (3, 4, 5)]
+    "shape",
+    [
+        (700, 300, 400),
+        (50, 20_000, 40),
+        (20_000, 50, 40),
+        (40, 50, 20_000),
+        (300, 200, 2500),
+        (2001, 100, 861),
+        (4500, 30, 861),
+        (3, 4, 5),
+    ],
 )
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_products_are_those_of_numpy(rng, shape, dtype):

@@ -44,6 +44,21 @@ def test_packed_empty_and_indefinite():
             invert(pack(np.stack([np.eye(q), -np.eye(q)])), np.zeros((2, q)))
 
 
+@pytest.mark.parametrize("q", [1, 3, 12, 41, 100])
+@pytest.mark.parametrize("N", [31, 32, 33, 70])
+def test_as_many_inverses_as_there_are_matrices(q, N):
+    """The loops take 32 matrices together: also where some are left over, and where a later one is at fault."""
+    rng = np.random.default_rng(q)
+    A, b = spd(rng, q, N), rng.normal(size=(N, q))
+    inverse, x, logdet = invert(pack(A), b)
+    assert_allclose(unpack(inverse, q), np.linalg.inv(A), rtol=1e-9, atol=1e-12)
+    assert_allclose(x, np.linalg.solve(A, b[..., None])[..., 0], rtol=1e-9, atol=1e-12)
+    assert_allclose(logdet, -np.linalg.slogdet(A)[1], rtol=1e-9, atol=1e-12)
+    A[-1] -= 2.0 * np.trace(A[-1]) * np.eye(q)
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        invert(pack(A), b)
+
+
 def test_add_product_in_place():
     rng = np.random.default_rng(0)
     S, W, Z = rng.normal(size=(5, 6)), rng.normal(size=(4, 5)), rng.normal(size=(4, 6))

@@ -8,8 +8,7 @@ are packed: entry t of a row is entry (i[t], j[t]) of a symmetric matrix.
 from __future__ import annotations
 
 from ...cores.loops import loops
-
-DONE = -1
+from .packed import DONE
 
 
 @loops

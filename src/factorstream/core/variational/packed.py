@@ -38,10 +38,11 @@ LOOPS = "factorstream.core.variational.compiled_inverse"
 DONE = -1
 """What the loops return where all matrices are positive definite."""
 
-MANY, LARGE, INVERSION = 2**24, 64, 1 / 4
+MANY, LARGE, INVERSION = 2**24, 100, 1 / 5
 """Stacks from N q³ = MANY on go through compiled loops where q is at most LARGE, and cost INVERSION times N q³ in the
-unit of ``cores.pieces``. The loops take a fifth of LAPACK's time at q = 5, 1.4 times as long at q = 41 and 2.5 times at
-q = 80, but several threads run them at once, while SciPy keeps Python's lock. Rough; speed and rounding only."""
+unit of ``cores.pieces``. On one thread the loops take a tenth of the time otherwise at q = 10, two thirds at q = 41 and
+1.6 times as long at q = 101; but several threads run them at once, while SciPy keeps Python's lock. Rough; speed and
+rounding only."""
 
 
 ROOM = 2**26
@@ -151,13 +152,15 @@ def _invert_compiled(a: Array, B: Array) -> tuple[Array, Array, Array] | None:
 
     N, q = B.shape
     solution, logdet, position = np.empty_like(B), np.empty(N), layout(q).position
+    lanes = compiled_inverse.LANES
 
-    def some(rows: slice) -> int:
+    def some(groups: slice) -> int:
+        rows = slice(lanes * groups.start, lanes * groups.stop)
         return compiling.call(compiled_inverse.invert, a[rows], B[rows], position, solution[rows], logdet[rows])
 
-    if some(slice(0)) != DONE:  # compiled before any thread has begun
+    if some(slice(0, 0)) != DONE:  # compiled before any thread has begun
         return None
-    if max(each_piece(some, N, INVERSION * N * q**3)) != DONE:
+    if max(each_piece(some, -(-N // lanes), INVERSION * N * q**3)) != DONE:
         raise np.linalg.LinAlgError("a matrix of the stack is not positive definite")
     return a, solution, logdet
 

@@ -189,8 +189,8 @@ def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior
         yy += column_products(WY, Y)
         N += column_count(W)
         return total
-    m, q = total.H.shape
-    loops = has_loops(m, q)
+    loops = has_loops(*total.H.shape)
+    weighted_columns(W, Y, slice(0, 0), loops)  # compiled before any thread has begun
 
     def add(features: slice) -> None:
         wy, square, count = weighted_columns(W, Y, features, loops)
