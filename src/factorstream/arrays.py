@@ -144,6 +144,40 @@ def read_only(values: Array) -> Array:
     return view
 
 
+def count_by_number(numbers: Array, n: int, weights: Array | None = None) -> Array:
+    """How often each of 0, …, n − 1 is among some numbers, or the sum of the weights there (float64).
+
+    The standard has no such function, but nearly every library has. Without it the numbers are sorted.
+    """
+    xp = namespace(numbers)
+    if hasattr(xp, "bincount"):
+        return xp.astype(xp.bincount(numbers, weights=weights, minlength=n), xp.float64)
+    order = xp.argsort(numbers)
+    ends = xp.searchsorted(xp.take(numbers, order), xp.arange(n, device=device_of(numbers)), side="right")
+    if weights is not None:
+        sums = xp.cumulative_sum(xp.take(xp.astype(weights, xp.float64), order), include_initial=True)
+        ends = xp.take(sums, ends)
+    below = xp.astype(ends, xp.float64)
+    return xp.concat([below[:1], below[1:] - below[:-1]])
+
+
+def add_outer(C: Array, e: Array, g: Array) -> Array:
+    """C + e gᵀ, in the memory of C where the library lets it be so without a temporary as large as C."""
+    if compat.is_torch_array(C):
+        return C.addr_(e, g)
+    C += e[:, None] * g[None, :]
+    return C
+
+
+def set_rows(C: Array, mask: Array, idx: Array, rows: Array) -> Array:
+    """C with these rows, in place, where the mask is true, which is at ``idx``: the standard writes by masks only."""
+    if compat.is_torch_array(C) or compat.is_cupy_array(C):
+        C[idx] = rows
+    else:
+        C[mask] = rows
+    return C
+
+
 @contextmanager
 def raising_as_numpy() -> Iterator[None]:
     """Let errors of linear algebra be those of NumPy: PyTorch has a type of its own for them."""

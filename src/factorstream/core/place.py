@@ -9,6 +9,10 @@ this Protocol, in a file of its own.
 A *tall* array is whatever the place made of an array with a feature axis; only its ``put``, ``get``, ``each``,
 ``total`` and ``by_row`` look inside. NamedTuples and tuples of tall arrays are passed as they are. Arrays with one row
 per sample are plain ones, kept where ``by_row`` and ``rows`` leave them: on a GPU there, otherwise in this process.
+
+Functions that are asked of arrays of another library than NumPy use the array API (``factorstream.arrays``), or have
+a twin that does: ``tall.array_products`` has a table of these, which is for functions made of BLAS, of writes by index
+or of pieces for threads.
 """
 
 from __future__ import annotations
@@ -33,6 +37,9 @@ class Place(Protocol):
 
     room: int
     """How many numbers a temporary array may have; memory and speed only."""
+
+    keeps_sparse: bool
+    """Whether sparse rows stay sparse; otherwise ``put`` makes dense ones with gaps of them."""
 
     def put(self, values: Any, axis: int) -> Tall:
         """Bring an array, or sparse rows, of this process to the place; ``axis`` is the one of the features.
@@ -75,6 +82,8 @@ class Here:
 
     room = 2**22
     """32 MiB."""
+
+    keeps_sparse = True
 
     def put(self, values: Any, axis: int) -> Tall:
         """The array itself."""

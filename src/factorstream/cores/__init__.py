@@ -8,17 +8,20 @@ from .limit import limited, n_threads
 from .pieces import (
     MULTIPLICATION,
     PASS,
+    Tile,
     accumulate,
     each_of,
     each_piece,
+    each_tile,
     pieces,
     product,
     sum_of,
     sum_of_pieces,
+    tiles,
     undivided,
 )
 
 __all__ = [
-    "MULTIPLICATION", "PASS", "accumulate", "each_of", "each_piece", "limited", "n_threads", "pieces", "product",
-    "sum_of", "sum_of_pieces", "undivided",
+    "MULTIPLICATION", "PASS", "Tile", "accumulate", "each_of", "each_piece", "each_tile", "limited", "n_threads",
+    "pieces", "product", "sum_of", "sum_of_pieces", "tiles", "undivided",
 ]  # fmt: skip

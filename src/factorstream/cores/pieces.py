@@ -20,6 +20,8 @@ from .pool import run
 
 Array = Any
 """An array of NumPy; in work that is :func:`undivided`, of any library."""
+Tile = tuple[slice, slice]
+"""Rows and columns of a matrix."""
 
 PASS, MULTIPLICATION = 1.0, 1 / 32
 """The unit of cost, about a nanosecond of one core: a number that is read, changed and written costs one, and a
@@ -70,6 +72,15 @@ def each_piece(function: Callable[[slice], Any], n: int, cost: float) -> list[An
     return each_of(function, pieces(n, cost))
 
 
+def each_tile(function: Callable[[Tile], Any], shape: tuple[int, ...], cost: float) -> list[Any]:
+    """What ``function`` returns for all parts of an n × m matrix: some of its rows or, where there are few, columns."""
+    n, m = shape
+    rows, columns = pieces(n, cost), pieces(m, cost)
+    if len(rows) >= min(len(columns), MOST // 2):
+        return each_of(lambda some: function((some, slice(0, m))), rows)
+    return each_of(lambda some: function((slice(0, n), some)), columns)
+
+
 def sum_of_pieces(function: Callable[[slice], Any], n: int, cost: float) -> Any:
     """The sum over all parts of range(n) of what ``function`` returns for each: an array, a number, or a tuple."""
     return sum_of(function, pieces(n, cost))
@@ -107,16 +118,16 @@ def product(A: Array, B: Array) -> Array:
     cost = MULTIPLICATION * n * k * m
     if cost < 2 * PIECE or n_threads() == 1:
         return np.asarray(A @ B)
-    tiles = _tiles(n, m, MULTIPLICATION * k)
-    if len(tiles) < FEW and n * m <= SHORT:
+    parts = tiles(n, m, MULTIPLICATION * k)
+    if len(parts) < FEW and n * m <= SHORT:
         return np.asarray(sum_of_pieces(lambda some: A[:, some] @ B[some], k, cost))
     out = np.empty((n, m), np.result_type(A, B))
 
-    def make(tile: tuple[slice, slice]) -> None:
+    def make(tile: Tile) -> None:
         rows, columns = tile
         np.matmul(A[rows], B[:, columns], out=out[rows, columns])
 
-    each_of(make, tiles)
+    each_of(make, parts)
     return out
 
 
@@ -126,16 +137,16 @@ def accumulate(S: Array, A: Array, B: Array) -> None:
         S += A @ B
         return
 
-    def add(tile: tuple[slice, slice]) -> None:
+    def add(tile: Tile) -> None:
         rows, columns = tile
         S[rows, columns] += A[rows] @ B[:, columns]
 
     n, m = S.shape
     lowest = LOWEST if n_threads() > 1 else 2 * LOWEST  # fewer tiles are quicker where no threads wait for them
-    each_of(add, _tiles(n, m, MULTIPLICATION * len(B), lowest))
+    each_of(add, tiles(n, m, MULTIPLICATION * len(B), lowest))
 
 
-def _tiles(n: int, m: int, cost: float, lowest: int = LOWEST) -> list[tuple[slice, slice]]:
+def tiles(n: int, m: int, cost: float, lowest: int = LOWEST) -> list[Tile]:
     """The rows and columns of tiles of an n × m result, each entry of which costs so much."""
     if n == 0 or m == 0:
         return []

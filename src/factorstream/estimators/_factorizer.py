@@ -10,9 +10,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import as_type, beside, dtype_of, namespace, read_only
+from ..arrays import as_type, beside, dtype_of, is_here, namespace, read_only
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
+from ..cores import PASS, Tile, each_tile, limited
 from ..tall.rows import Rows, dense
 from ._absurd import asked, check_answers_fit
 from ._answers import Dictionary, PosteriorDictionary
@@ -110,7 +111,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     def _rows_to_fill(self, X: MatrixLike) -> Rows:
         """The rows of a question with their absurd values missing."""
         rows = self._given(X)
-        return self._check_size(asked(vars(self)["state_"], rows))
+        with limited(rows.shape[0] * rows.shape[1]):
+            return self._check_size(asked(vars(self)["state_"], rows))
 
     def _rows_to_score(self, X: MatrixLike) -> Rows:
         """The rows of a question about how odd they are, as they are."""
@@ -167,8 +169,7 @@ class PosteriorFactorizer(Factorizer):
         if not return_std:
             return like_table(self._dictionary().fill(rows), X)
         filled, variance = self._dictionary().predict(rows)
-        deviation = as_type(namespace(variance).sqrt(variance), dtype_of(rows))
-        return like_table(filled, X), like_table(deviation, X)
+        return like_table(filled, X), like_table(_reach(variance, 1.0, dtype_of(rows)), X)
 
     @question
     def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Any, Any]:
@@ -182,8 +183,8 @@ class PosteriorFactorizer(Factorizer):
         dictionary = self._dictionary()
         width = dictionary.half_width(level)
         filled, variance = dictionary.predict(rows)
-        reach = as_type(beside(width, variance) * namespace(variance).sqrt(variance), dtype_of(rows))
-        return like_table(filled - reach, X), like_table(filled + reach, X)
+        reach = _reach(variance, width, dtype_of(rows))
+        return like_table(_combined(np.subtract, filled, reach), X), like_table(_combined(np.add, filled, reach), X)
 
     @question
     def sample_imputations(self, X: MatrixLike, n_draws: int = 5, random_state: Seed = None) -> Array:
@@ -213,3 +214,29 @@ class PosteriorFactorizer(Factorizer):
         """Mean of :meth:`score_samples`; higher is better."""
         densities = self.score_samples(X)
         return float(namespace(densities).mean(densities))
+
+
+def _reach(variance: Array, width: float | Array, dtype: np.dtype[Any]) -> Array:
+    """So many standard deviations (n × m); their number is one for all features or one for each."""
+    if not is_here(variance):
+        found: Array = as_type(beside(width, variance) * namespace(variance).sqrt(variance), dtype)
+        return found
+    out, widths = np.empty(variance.shape, dtype), np.broadcast_to(width, variance.shape[1])
+
+    def fill(some: Tile) -> None:
+        out[some] = widths[some[1]] * np.sqrt(variance[some])
+
+    with limited(variance.size):
+        each_tile(fill, variance.shape, 3 * PASS * variance.size)
+    return out
+
+
+def _combined(function: np.ufunc, a: Array, b: Array) -> Array:
+    """What a function of NumPy, by its name that of any library, makes of two arrays of the same shape and type."""
+    if not is_here(a):
+        found: Array = getattr(namespace(a), function.__name__)(a, b)
+        return found
+    out = np.empty_like(a)
+    with limited(a.size):
+        each_tile(lambda some: function(a[some], b[some], out=out[some]), a.shape, PASS * a.size)
+    return out

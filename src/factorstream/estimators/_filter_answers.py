@@ -84,15 +84,28 @@ class FilterDictionary(NamedTuple):
         return projecting.coefficients(*self._asked, self._rows(X), self._size)
 
     def fill(self, X: Array) -> Array:
-        return self._filled(X, projecting.fill(*self._asked, self._rows(X), self._size))
+        return self._without_unseen(X, projecting.fill(*self._asked, self._rows(X), self._size, self._units(X)))
 
     def predict(self, X: Array) -> tuple[Array, Array]:
-        filled, variance = projecting.predict(*self._asked, self._rows(X), self._size, self._ratio)
-        variance = variance * self._squared_unit
+        rows, units = self._rows(X), self._units(X)
+        filled, variance = projecting.predict(*self._asked, rows, self._size, self._ratio, units)
         boundless = self._boundless
         if boundless is not None:
             variance = np.where(np.isnan(X), np.where(boundless, np.inf, variance), 0.0)
-        return self._filled(X, filled), variance
+        return self._without_unseen(X, filled), variance
+
+    def _units(self, X: Array) -> projecting.Units | None:
+        """The rows as they came, and their units, where the filter has others."""
+        unit = self.run.unit
+        if unit is None and self._unseen is None:
+            return None
+        return projecting.Units(X, np.ones(X.shape[1]) if unit is None else unit)
+
+    def _without_unseen(self, X: Array, filled: Array) -> Array:
+        """Filled rows with the mean of the other columns at the gaps of those that the filter has not seen yet."""
+        if self._unseen is None:
+            return filled
+        return np.where(self._unseen & np.isnan(X), self.mean.astype(X.dtype), filled)
 
     def half_width(self, level: float) -> float | Array:
         """A learned noise variance predicts by a Student-t law, a given one by a normal law.

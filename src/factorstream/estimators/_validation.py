@@ -20,7 +20,7 @@ from sklearn.utils.validation import validate_data
 
 from ..arrays import as_type, dtype_of, is_here, namespace, positions, stays, to_host
 from ..core.linalg import Array, is_sparse
-from ..cores import limited
+from ..cores import each_of, limited
 from ..tall.products import square_sum
 from ..tall.rows import Rows, ever_observed
 from ..tall.starting import check_range
@@ -31,7 +31,7 @@ from ._refused_columns import refuse_no_numbers
 MAY_CHANGE = ("init", "random_state", "verbose")
 """Parameters that may change during a stream: the first two are read when it begins, the last only prints."""
 
-AT_ONCE = 2**20
+AT_ONCE = 2**18
 """Entries looked at together where a mask is needed, so that it is never as large as the data."""
 
 TOO_FAR_APART = (
@@ -176,21 +176,21 @@ def _as_expected(estimator: Any, X: Any) -> bool:
 
 
 def _refuse_infinity(values: Array, where: Callable[[list[int]], tuple[int, int | str]]) -> None:
+    xp = namespace(values)
     with limited(prod(values.shape)):
-        suspicious = not isfinite(square_sum(values))  # one cheap pass; NaN and very large numbers land here too
-    first = 0
-    for some in _parts(values) if suspicious else ():
-        xp = namespace(some)
-        infinite = xp.isinf(some)
-        if bool(xp.any(infinite)):
-            row = int(positions(xp.any(infinite, axis=1) if infinite.ndim > 1 else infinite)[0])
-            column = positions(infinite[row, :])[:1].tolist() if infinite.ndim > 1 else []
-            at = where([first + row, *column])
-            raise ValueError(
-                f"X contains infinity at row {at[0]}, column {at[1]}; "
-                "replace it by NaN to mark the entry as missing, or by a finite number."
-            )
-        first += int(some.shape[0])
+        if isfinite(square_sum(values)):  # one cheap pass; NaN and very large numbers go on to the next
+            return
+        parts = _parts(values)
+        infinite = each_of(lambda part: bool(xp.any(xp.isinf(values[part]))), parts)
+    for part in (part for part, refused in zip(parts, infinite, strict=True) if refused):
+        found = xp.isinf(values[part])
+        row = int(positions(xp.any(found, axis=1) if found.ndim > 1 else found)[0])
+        column = positions(found[row, :])[:1].tolist() if found.ndim > 1 else []
+        at = where([row + (part[0].start or 0), *column])
+        raise ValueError(
+            f"X contains infinity at row {at[0]}, column {at[1]}; "
+            "replace it by NaN to mark the entry as missing, or by a finite number."
+        )
 
 
 def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
@@ -198,12 +198,12 @@ def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
     values = X.data if is_sparse(X) else X
     with limited(prod(values.shape)):
         bound = square_sum(values)  # one cheap pass, which is enough where nothing is missing
-    if prod(values.shape) and not bound < float(np.finfo(dtype).max) ** 0.5:
-        check_range(max(map(_largest, _parts(values))), dtype, smallest=0.0)
+        if prod(values.shape) and not bound < float(np.finfo(dtype).max) ** 0.5:
+            check_range(max(each_of(lambda part: _largest(values[part]), _parts(values))), dtype, smallest=0.0)
 
 
 def _largest(values: Array) -> float:
-    """The largest size of a number that is not NaN; 0 without any."""
+    """The size of the largest number, zero where all are missing."""
     if is_here(values):
         return float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
     xp = namespace(values)
@@ -224,14 +224,12 @@ def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") ->
     return out
 
 
-def _parts(values: Array) -> Iterator[Array]:
+def _parts(values: Array) -> list[Any]:
     """Some rows at a time, so that no copy is as large as the data; a device has room for a mask of them."""
     if not is_here(values):
-        yield values
-        return
+        return [(slice(None), ...)]
     step = max(1, AT_ONCE // max(1, values[:1].size))
-    for first in range(0, len(values), step):
-        yield values[first : first + step]
+    return [(slice(first, first + step), ...) for first in range(0, len(values), step)]
 
 
 def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array, at_least, dtype_of, is_here, namespace, to_host, total
-from ..core.linalg import is_sparse
+from ..core.linalg import is_sparse, over_rows
 from ..core.place import HERE, Place, Tall
 from ..core.telling import Tell, silent
 from ..core.variational.auto import REFIT_SWEEPS, fit_auto
@@ -43,7 +43,7 @@ from ..core.variational.posterior import (
     required_bytes,
 )
 from ..core.variational.relevance import GivenPrior, LearnedPrior
-from ..cores import limited
+from ..cores import PASS, Tile, each_tile, limited
 from ..tall.places import place_of, place_to_start
 from ..tall.rows import Rows
 from ..tall.starting import check_range
@@ -164,7 +164,7 @@ def _largest(X: Rows) -> Array:
         xp = namespace(X)
         return xp.max(xp.where(xp.isnan(X), 0.0, xp.abs(X)), axis=0)
     if not is_sparse(X):
-        return np.asarray(np.fmax.reduce(np.abs(X), axis=0, initial=0.0))
+        return np.maximum(over_rows(np.fmax, X, 0.0), -over_rows(np.fmin, X, 0.0))
     largest = np.zeros(X.shape[1])
     np.fmax.at(largest, X.indices, np.abs(X.data))
     return largest
@@ -176,9 +176,18 @@ def _values_and_weights(X: Rows) -> tuple[Rows, Rows]:
         W = X.astype(np.float64)
         W.data = np.ones_like(W.data)
         return X.astype(np.float64), W
-    xp = namespace(X)
-    seen = ~xp.isnan(X)
-    return xp.astype(xp.where(seen, X, 0.0), xp.float64, copy=False), xp.astype(seen, xp.float64)
+    if not is_here(X):
+        xp = namespace(X)
+        seen = ~xp.isnan(X)
+        return xp.astype(xp.where(seen, X, 0.0), xp.float64, copy=False), xp.astype(seen, xp.float64)
+    Y, W = np.empty(X.shape), np.empty(X.shape)
+
+    def fill(some: Tile) -> None:
+        seen = ~np.isnan(X[some])
+        Y[some], W[some] = np.where(seen, X[some], 0.0), seen
+
+    each_tile(fill, X.shape, 4 * PASS * X.size)
+    return Y, W
 
 
 def _less_origin(Y: Rows, W: Rows, origin: Array) -> Rows:
@@ -186,7 +195,14 @@ def _less_origin(Y: Rows, W: Rows, origin: Array) -> Rows:
         Y = Y.copy()
         Y.data = Y.data - origin[Y.indices]
         return Y
-    return W * (Y - origin)
+    out = np.empty_like(Y)
+
+    def fill(some: Tile) -> None:
+        np.subtract(Y[some], origin[some[1]], out=out[some])
+        out[some] *= W[some]
+
+    each_tile(fill, Y.shape, 2 * PASS * Y.size)
+    return out
 
 
 # ------------------------------------------------------------------ fitting

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, beside, copied, empty_beside, is_here, namespace, to_host, total, zeros_beside
+from ..arrays import Array, beside, empty_beside, is_here, namespace, to_host, total, zeros_beside
 from ..core.place import Place, Tall
 from ..core.variational.conformal import half_width, model_half_width, tempered
 from ..core.variational.factors import new_weights, normal_variance
-from ..core.variational.packed import unpack
-from ..core.variational.posterior import CoefficientPosterior, Posterior
+from ..core.variational.packed import size, unpack
+from ..core.variational.posterior import BUDGET, CoefficientPosterior, Posterior, second_moment
 from ..core.variational.predictive import draw_entries, log_density, predict, predict_variance
-from ..cores import limited
+from ..cores import PASS, Tile, each_tile, limited
 from ..tall.places import place_of
+from ..tall.projecting_products import copied_rows
 from ..tall.rows import Rows
 from ._validation import warn_caller
 from ._variational import VariationalState, observe
 
 CHUNK, ARRAYS = 256, 6
-"""Rows predicted together, and how many arrays of their size there are at once. Memory and speed only."""
+"""Rows predicted together at least, where there are so many, and how many arrays of their size there are at once on a
+device. Memory and speed only."""
 
 
 class VariationalDictionary(NamedTuple):
@@ -67,7 +70,19 @@ class VariationalDictionary(NamedTuple):
     def _limited(self, X: Rows) -> AbstractContextManager[None]:
         return limited(X.shape[0] * X.shape[1] * (self.state.factors.r + 1))
 
-    def _coefficients(self, X: Rows) -> CoefficientPosterior:
+    def _chunks(self, X: Rows) -> Iterator[slice]:
+        """The rows that are predicted together: on a device as many as it has room for."""
+        n, m = X.shape
+        step = max(CHUNK, BUDGET // max(m, size(self.state.factors.r + 1)))
+        if not is_here(self.state.origin):
+            step = max(CHUNK, self.place.room // (ARRAYS * m))
+        return (slice(first, min(first + step, n)) for first in range(0, n, step))
+
+    def _moments(self) -> Tall:
+        """What the coefficients of all rows need of the dictionary."""
+        return self.place.each(second_moment, self.state.factors.post, self.state.factors.s2)
+
+    def _coefficients(self, X: Rows, M: Tall | None = None) -> CoefficientPosterior:
         state, place = self.state, self.place
         data = observe(X, place, state.origin)
         W = new_weights(state.factors, data, place)
@@ -75,22 +90,17 @@ class VariationalDictionary(NamedTuple):
         known = place.total(_count_known, state.n_observed, least)
         if 0 < known < data.m:  # of the others too little is known for their values to say anything
             W = place.each(_only_known, W, state.n_observed, least)
-        return tempered(data._replace(W=W), state.factors, state.temper, place=place)
+        return tempered(data._replace(W=W), state.factors, state.temper, M, place)
 
     def coefficients(self, X: Rows) -> Array:
         """Coefficients of every row (n × r)."""
         out = empty_beside(X, X.shape[0], self.state.factors.r)
         with self._limited(X):
+            M = self._moments()
             for rows in self._chunks(X):
-                found = self._coefficients(X[rows, :]).X[:, :-1]
+                found = self._coefficients(X[rows, :], M).X[:, :-1]
                 out[rows, :] = to_host(found) if is_here(X) else found
         return out
-
-    def _chunks(self, X: Rows) -> Iterator[slice]:
-        """Rows that are answered together: CHUNK, or as many as a device has room for."""
-        n, m = X.shape
-        step = CHUNK if is_here(self.state.origin) else max(CHUNK, self.place.room // (ARRAYS * m))
-        return (slice(first, min(first + step, n)) for first in range(0, n, step))
 
     def fill(self, X: Array) -> Array:
         """X (n × m) with its gaps filled in."""
@@ -102,16 +112,17 @@ class VariationalDictionary(NamedTuple):
 
     def _predict(self, X: Array, *, want_variance: bool) -> tuple[Array, Array]:
         place, post, r = self.place, self.state.factors.post, self.state.factors.r
-        mean, variance = copied(X), zeros_beside(X, *X.shape)
         with self._limited(X):
+            mean, variance, M = copied_rows(X), zeros_beside(X, *X.shape), self._moments()
             least = max(self.state.options.variance.least_known, 1)  # without a value even its level is unknown
             s2 = place.each(_unless_unknown, normal_variance(self.state.factors, place), self.state.n_observed, least)
             for rows in self._chunks(X):
-                coef = self._coefficients(X[rows, :])
-                where = namespace(X).isnan(X[rows, :])
-                _fill(mean[rows, :], self._as(X, place.each(_predicted, coef, post, self.state.origin)), where)
+                coef = self._coefficients(X[rows, :], M)
+                found = self._as(X, place.each(_predicted, coef, post, self.state.origin))
+                _set_gaps(mean[rows, :], X[rows, :], found)
                 if want_variance:
-                    _fill(variance[rows, :], self._as(X, place.each(_spread, coef, post, r, s2)), where)
+                    spread = self._as(X, place.each(_spread, coef, post, r, s2))
+                    _set_gaps(variance[rows, :], X[rows, :], spread)
         return mean, variance
 
     def _as(self, X: Array, found: Tall) -> Array:
@@ -162,15 +173,6 @@ def _plus_mean(origin: Array, C: Array) -> Array:
     return origin + C[:, -1]
 
 
-def _fill(rows: Array, found: Array, where: Array) -> None:
-    """Write what was found into some entries of the rows, in place."""
-    if is_here(rows):
-        np.copyto(rows, found, where=where, casting="same_kind")
-    else:
-        xp = namespace(rows)
-        rows[:, :] = xp.where(where, xp.astype(found, rows.dtype, copy=False), rows)
-
-
 def _count_known(n_observed: Array, least: int) -> float:
     return float(namespace(n_observed).count_nonzero(n_observed > least))
 
@@ -186,8 +188,31 @@ def _unless_unknown(s2: Array, n_observed: Array, least: int) -> Array:
 
 
 def _predicted(coef: CoefficientPosterior, post: Posterior, origin: Array) -> Array:
-    return predict(coef, post) + origin
+    return _added(predict(coef, post), origin)
 
 
 def _spread(coef: CoefficientPosterior, post: Posterior, r: int, s2: Array) -> Array:
-    return predict_variance(coef, post, r) + s2
+    return _added(predict_variance(coef, post, r), s2)
+
+
+def _added(values: Array, row: Array) -> Array:
+    """``values`` (n × m) with a row added to all of theirs, in place."""
+
+    def add(some: Tile) -> None:
+        values[some] += row[some[1]]
+
+    each_tile(add, values.shape, PASS * prod(values.shape))
+    return values
+
+
+def _set_gaps(out: Array, X: Array, values: Array) -> None:
+    """Into ``out`` the ``values`` where X is missing."""
+    if not is_here(X):
+        xp = namespace(X)
+        out[:, :] = xp.where(xp.isnan(X), xp.astype(values, out.dtype, copy=False), out)
+        return
+
+    def fill(some: Tile) -> None:
+        np.copyto(out[some], values[some], where=np.isnan(X[some]), casting="same_kind")
+
+    each_tile(fill, X.shape, 4 * PASS * X.size)

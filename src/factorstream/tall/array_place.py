@@ -1,7 +1,7 @@
 """The features in one array of another library than NumPy: PyTorch, CuPy, or whoever follows the array API.
 
-Functions that a place is asked to run take arrays of any library (``factorstream.arrays``). What is small and here goes
-to the arrays' device for the call; sums come back.
+Functions that a place is asked to run take arrays of any library (``factorstream.arrays``), or have a twin in the table
+of ``array_products`` that does. What is small and here goes to the arrays' device for the call; sums come back.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from ..arrays import device_of, is_here, namespace, to_host
 from ..core.linalg import is_sparse
 from ..core.place import Tall
 from ..cores import undivided
+from . import array_columns, array_counted, array_projecting  # noqa: F401  (they fill the table)
+from .array_products import INSTEAD
 from .rows import dense
 
 
@@ -23,6 +25,8 @@ class ArrayPlace:
 
     room = 2**28
     """2 GiB: kernels of a GPU should have much to do."""
+
+    keeps_sparse = False
 
     def __init__(self, xp: Any, device: Any) -> None:
         self.xp, self.device = xp, device
@@ -43,6 +47,7 @@ class ArrayPlace:
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """One call, on the device, which has threads of its own."""
+        function = INSTEAD.get(function, function)
         with undivided():
             return function(*(self._moved(argument) for argument in arguments))
 
@@ -63,18 +68,26 @@ class ArrayPlace:
         return self.xp.empty(shape, dtype=self.xp.float64, device=self.device)
 
     def _moved(self, value: Any) -> Any:
-        """An argument on the device; those that are no arrays stay as they are."""
+        """An argument on the device; numbers become Python's, and all else stays as it is."""
         if isinstance(value, tuple):
             return _rebuilt(value, [self._moved(part) for part in value])
         if isinstance(value, np.ndarray):
             return self.xp.asarray(value, device=self.device)
-        return value
+        return value.item() if isinstance(value, np.generic) else value
 
 
 def _brought(result: Any) -> Any:
-    if isinstance(result, tuple):
+    """In this process. Several arrays of one type come in one piece: every transfer has to be waited for."""
+    if not isinstance(result, tuple):
+        return to_host(result)
+    arrays = [part for part in result if not is_here(part)]
+    if len(arrays) < 2 or len(arrays) < len(result) or any(part.dtype != arrays[0].dtype for part in arrays):
         return _rebuilt(result, [_brought(part) for part in result])
-    return to_host(result)
+    xp = namespace(arrays[0])
+    joined = to_host(xp.concat([xp.reshape(part, (-1,)) for part in arrays]))
+    ends = np.cumsum([int(np.prod(part.shape, dtype=int)) for part in arrays])[:-1]
+    parts = zip(np.split(joined, ends), arrays, strict=True)
+    return _rebuilt(result, [part.reshape(tuple(array.shape)) for part, array in parts])
 
 
 def _rebuilt(like: Any, values: list[Any]) -> Any:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.filter.groups import chosen_levels, is_young
+from ..arrays import namespace
+from ..core.filter.groups import IN_ALL, is_young
 from ..core.linalg import Array, SparseRows
 from ..cores import MULTIPLICATION, PASS, each_piece, sum_of_pieces
 
@@ -63,7 +64,7 @@ def unheard(C: Array, y: Array, group: Array, missing_idx: Array, weights: Array
 
 def n_beside(seen: Array, n: float) -> int:
     """How many features belong to another level than that of the features seen in all of n samples."""
-    return int(np.count_nonzero(chosen_levels(seen, n)))
+    return int(namespace(seen).count_nonzero(seen < IN_ALL * n))
 
 
 # ------------------------------------------------------------------ feature by feature
@@ -176,5 +177,5 @@ def new_in_row(unseen: Array, Y: SparseRows, k: int) -> Array:
 
 def first_in_row(unseen: Array, Y: Array, j: int) -> Array:
     """The same for row j of dense rows."""
-    first: Array = unseen & ~np.isnan(Y[j])
+    first: Array = unseen & ~namespace(Y).isnan(Y[j, :])
     return first

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from ..arrays import dtype_of
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState, copy_arrays
 from ..core.filter.whitened import LOOPS, in_loops, in_numpy
@@ -22,7 +23,7 @@ from .counted_rows import CountedRows, with_newcomers
 from .counted_sparse import CountedSparseRows
 from .engine import REFRESH, Engine, Filtered, RowBlock
 from .places import place_of
-from .products import centred, first_values, n_to_centre, room, settle, still_unseen
+from .products import centred, first_values, in_units, n_to_centre, room, settle, still_unseen
 from .rows import Rows, divided
 from .rows_compiled import CompiledRows
 from .rows_numpy import NumpyRows
@@ -70,15 +71,19 @@ def filter_rows(
     records: list[FilterRecord] = []
     if is_sparse(X):
         X, unit = divided(X, unit), None
+    stays_sparse = is_sparse(X) and place.keeps_sparse
+    tall_unit = None if unit is None else place.put(unit, 0)
     start = 0
     while start < X.shape[0]:
-        stop = _row_with_first_values(place, state, X, start, block_size)
+        stop = X.shape[0] if stays_sparse else _row_with_first_values(place, state, X, start, block_size)
         if start < stop:
-            rows = X if stop - start == X.shape[0] else X[start:stop]  # a slice of sparse rows is a copy
-            state, new = _filter(place, state, model, rows, block_size, part_of, unit, step, done + start)
+            rows = X if stop - start == X.shape[0] else X[start:stop, :]  # a slice of sparse rows is a copy
+            state, new = _filter(place, state, model, rows, block_size, part_of, tall_unit, step, done + start)
             records += new
         if stop < X.shape[0]:
-            Y = place.put(divided(X[stop : stop + 1], unit), 1)
+            Y = place.put(X[stop : stop + 1, :], 1)
+            if tall_unit is not None:
+                Y = place.each(in_units, Y, tall_unit)
             new = place.each(first_in_row, state.unseen, Y, 0)
             C, origin, unseen = place.each(settle, state.C, state.origin, state.unseen, Y, 0)
             small = state.small._replace(G=np.asfortranarray(place.total(gram, C)), age=0)
@@ -92,13 +97,13 @@ def filter_rows(
 def _row_with_first_values(place: Place, state: FilterState, X: Rows, start: int, block_size: int) -> int:
     """The first row from ``start`` on in which a feature has its first value; the number of rows if there is none.
 
-    Also for sparse rows, whose engines look for first values themselves.
+    Engines for sparse rows look for first values themselves.
     """
     n = int(X.shape[0])
-    if state.unseen is None or is_sparse(X):
+    if state.unseen is None:
         return n
     for first in range(start, n, block_size):
-        Y = place.put(X[first : first + block_size], 1)
+        Y = place.put(X[first : first + block_size, :], 1)
         found = np.flatnonzero(place.total(first_values, Y, state.unseen))
         if len(found):
             return first + int(found[0])
@@ -112,13 +117,13 @@ def _filter(
     X: Rows,
     block_size: int,
     part_of: int,
-    unit: Array | None,
+    unit: Tall | None,
     step: Step,
     done: int,
 ) -> Filtered:
-    """Some rows; no feature has its first value in them if they are dense."""
+    """Some rows; no feature has its first value in them unless they stay sparse."""
     engine, block_size = _engine(place, state.C, model, X, part_of, block_size)
-    if is_sparse(X):
+    if is_sparse(X) and place.keeps_sparse:
         blocks = _sparse_block(place, state, X)
     else:
         blocks = _dense_blocks(place, state, X, block_size, unit, step, done)
@@ -127,19 +132,18 @@ def _filter(
 
 
 def _dense_blocks(
-    place: Place, state: FilterState, X: Array, block_size: int, unit: Array | None, step: Step, done: int
+    place: Place, state: FilterState, X: Rows, block_size: int, unit: Tall | None, step: Step, done: int
 ) -> Iterator[RowBlock]:
     """The rows in their units less the origin, one block after another in the same memory."""
-    n, origin = len(X), state.origin
-    tall_unit = None if unit is None else place.put(unit, 0)
+    n, origin = int(X.shape[0]), state.origin
     space = None
-    if unit is not None or place.total(n_to_centre, state.C, origin, X.dtype):
+    if unit is not None or place.total(n_to_centre, state.C, origin, dtype_of(X)):
         space = place.each(room, state.C, min(block_size, n))
     for start in range(0, n, block_size):
         step(done + start)
         stop = min(start + block_size, n)
-        Y = place.put(X[start:stop], 1)
-        yield RowBlock(Y if space is None else place.each(centred, Y, origin, space, tall_unit), stop - start)
+        Y = place.put(X[start:stop, :], 1)
+        yield RowBlock(Y if space is None else place.each(centred, Y, origin, space, unit), stop - start)
 
 
 def _sparse_block(place: Place, state: FilterState, X: SparseRows) -> Iterator[RowBlock]:
@@ -151,7 +155,7 @@ def _engine(place: Place, C: Tall, model: FilterModel, X: Rows, part_of: int, bl
     """The way for the rows X of a call of ``part_of`` rows, and how many of them to hand over at once."""
     n, m = X.shape
     doubts = model.step.doubts
-    if is_sparse(X):
+    if is_sparse(X) and place.keeps_sparse:
         by_loops = place is HERE and kernel.applies(model, part_of, X.nnz // n)
         if doubts:
             return CompiledCountedSparseRows(model) if by_loops else CountedSparseRows(place, model), n

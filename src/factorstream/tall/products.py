@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from ..arrays import is_here, namespace
+from ..arrays import dtype_of, is_here, namespace
 from ..core.linalg import Array, piece
 from ..core.place import Place, Tall
 from ..cores import MULTIPLICATION, PASS, each_of, each_piece, pieces, sum_of, sum_of_pieces
@@ -90,7 +90,7 @@ def count_missing(missing: Array) -> Array:
 
 def n_to_centre(C: Array, origin: Array, dtype: np.dtype[Any]) -> int:
     """Of how many features the values, given as ``dtype``, have to be converted to C's or moved to the origin."""
-    return len(C) if dtype != C.dtype else int(np.count_nonzero(origin))
+    return int(C.shape[0]) if dtype != dtype_of(C) else int(namespace(origin).count_nonzero(origin))
 
 
 def still_unseen(place: Place, unseen: Tall) -> Tall | None:
@@ -139,9 +139,15 @@ def centred(Y: Array, origin: Array, room: Array, unit: Array | None = None) -> 
     return out
 
 
+def in_units(Y: Array, unit: Array) -> Array:
+    """Y / unit, in the dtype of the units."""
+    out: Array = namespace(Y).astype(Y, unit.dtype, copy=False) / unit
+    return out
+
+
 def some_rows(Y: Array, start: int, stop: int) -> Array:
     """Rows ``start`` to ``stop`` of values or of a mask."""
-    return Y[start:stop]
+    return Y[start:stop, :]
 
 
 def is_missing(Y: Array) -> Array:
@@ -149,9 +155,17 @@ def is_missing(Y: Array) -> Array:
     return np.isnan(Y)
 
 
-def row_without_gaps(Y: Array, missing: Array, j: int) -> tuple[Array, Array]:
-    """Row j with zeros at the missing entries, whatever stands there in Y, and the indices of these."""
-    missing_idx = np.flatnonzero(missing[j])
+def all_gaps(missing: Array) -> Array:
+    """What :func:`row_without_gaps` finds the gaps of a row in: the mask itself. Another place may make more of it."""
+    return missing
+
+
+def row_without_gaps(Y: Array, gaps: Array, j: int, start: int, stop: int) -> tuple[Array, Array]:
+    """Row j with zeros at the missing entries, whatever stands there in Y, and the indices of these.
+
+    Of all gaps of the rows, one row after another, it has those from ``start`` to ``stop``.
+    """
+    missing_idx = np.flatnonzero(gaps[j])
     y = Y[j].copy()
     y[missing_idx] = 0.0
     return y, missing_idx

@@ -1,15 +1,16 @@
 """Rows of data under a fixed dictionary: coefficients, predictions with their variances, densities.
 
-Answers are arrays of this process, wherever the dictionary is.
+Coefficients and draws are arrays of this process, wherever the dictionary is; filled rows are where the rows are.
 """
 
 from __future__ import annotations
 
 from math import sqrt
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..arrays import device_of, is_here, namespace, to_host
 from ..core.filter.coefficients import covariance_root
 from ..core.filter.column_noise import ColumnNoise
 from ..core.filter.groups import covariances
@@ -20,6 +21,7 @@ from ..core.linalg import Array, cholesky, is_sparse, lifted_cholesky, triangula
 from ..core.place import HERE, Place, Tall
 from . import kernel
 from . import projecting_products as products
+from .gap_products import gap_products
 from .places import place_of
 from .projecting_compiled import CompiledProjection
 from .projecting_numpy import NumpyProjection, doubt_of, each_row, noises_of, write
@@ -38,10 +40,10 @@ class Projection(Protocol):
     def of_all(self, X: Rows) -> Array:
         """The coefficients of all rows (n × r)."""
 
-    def of_gappy(self, Y: Array, variance: Array | None) -> Array:
+    def of_gappy(self, Y: Array, variance: Array | None, scale: Array | None = None) -> Array:
         """The coefficients of the rows with gaps, zeros for the others (n × r).
 
-        Into ``variance`` (n × m), where it is given, the predictive variances of the missing entries.
+        Into ``variance`` (n × m), where it is given, the predictive variances of the missing entries times ``scale``.
         """
 
 
@@ -49,7 +51,7 @@ def _projection(
     state: FilterState, model: FilterModel, X: Rows, block_size: int, ratio: Array | None = None
 ) -> Projection:
     """The way for these rows."""
-    known = not is_sparse(X) and place_of(state.C) is HERE and model.r <= kernel.WIDE
+    known = place_of(state.C) is HERE and not is_sparse(X) and model.r <= kernel.WIDE
     way = CompiledProjection if known and kernel.applies(model, *X.shape) else NumpyProjection
     return way(state, model, block_size, ratio)
 
@@ -86,40 +88,58 @@ def _mean(place: Place, state: FilterState, model: FilterModel) -> Tall:
     return place.each(products.mean, state.C, state.origin, center)
 
 
+class Units(NamedTuple):
+    """The data's own units, where they are not those of the rows that the filter has."""
+
+    rows: Array
+    """The rows in these units (n × m), as they came."""
+    of_columns: Array
+    """The units (m)."""
+
+
 @within_limit
-def fill(state: FilterState, model: FilterModel, Y: Array, block_size: int) -> Array:
-    """Y (n × m) with its gaps filled in."""
+def fill(state: FilterState, model: FilterModel, Y: Array, block_size: int, units: Units | None = None) -> Array:
+    """Y (n × m) with its gaps filled in, or the rows of ``units`` with theirs."""
     X = _projection(state, model, Y, block_size).of_gappy(Y, None)
-    return _filled(state, model, Y, block_size, X)
+    return _filled(state, model, Y, block_size, X, units)
 
 
 @within_limit
 def predict(
-    state: FilterState, model: FilterModel, Y: Array, block_size: int, ratio: Array | None = None
+    state: FilterState,
+    model: FilterModel,
+    Y: Array,
+    block_size: int,
+    ratio: Array | None = None,
+    units: Units | None = None,
 ) -> tuple[Array, Array]:
     """Y (n × m) with its gaps filled in, and the predictive variance of what was filled; zero where observed.
 
     Variance of entry i    κ_i² (σ² + zᵀVz + tr(ṼΣ)) + κ̄² c_iᵀΣc_i,  z = x or (x, 1) with a mean,
     with Σ the covariance of x, κ_i² the ``ratio`` of the column's noise to the common one (m; None: 1 for all), and κ̄²
-    that of the columns by which x was found. Cost O(r²) per entry; no array larger than Y is made.
+    that of the columns by which x was found. Both are in the data's ``units``, where these are given. Cost O(r²) per
+    entry; no array larger than Y is made.
     """
-    variance = np.zeros(Y.shape, Y.dtype)
+    xp, scale = namespace(Y), None if units is None else np.square(units.of_columns, dtype=np.float64)
+    variance = xp.zeros(Y.shape, dtype=Y.dtype if scale is None else xp.float64, device=device_of(Y))
     narrow = Y.shape[1] * model.r**2 <= NARROW
     way = (
         _projection(state, model, Y, block_size, ratio) if narrow else NumpyProjection(state, model, block_size, ratio)
     )
-    X = way.of_gappy(Y, variance)
-    return _filled(state, model, Y, block_size, X), variance
+    X = way.of_gappy(Y, variance, scale)
+    return _filled(state, model, Y, block_size, X, units), variance
 
 
-def _filled(state: FilterState, model: FilterModel, Y: Array, block_size: int, X: Array) -> Array:
-    """Y with its gaps filled in from the coefficients X (n × r)."""
-    place, filled = place_of(state.C), Y.copy()
+def _filled(state: FilterState, model: FilterModel, Y: Array, block_size: int, X: Array, units: Units | None) -> Array:
+    """Y, or the rows of ``units``, with their gaps filled in from the coefficients X (n × r)."""
+    place, (given, unit) = place_of(state.C), (Y, None) if units is None else units
+    filled = products.copied_rows(given) if is_here(given) else namespace(given).asarray(given, copy=True)
+    tall_unit = None if unit is None else place.put(unit, 0)
     X = X - belief(state.small, model).mean
-    mu = _mean(place, state, model)
-    for start in range(0, len(Y), block_size):
-        target, x = filled[start : start + block_size], X[start : start + block_size]
-        write(place, target, place.each(products.set_gaps, place.put(target, 1), state.C, mu, x))
+    mu, set_gaps = _mean(place, state, model), gap_products(place, *Y.shape, model.q).set_gaps
+    for start in range(0, Y.shape[0], block_size):
+        target, x = filled[start : start + block_size, :], X[start : start + block_size]
+        write(place, target, place.each(set_gaps, place.put(target, 1), state.C, mu, x, tall_unit))
     return filled
 
 
@@ -139,7 +159,7 @@ def draw(
     σ² is known with so many degrees of freedom, and all covariances are in proportion to it. With a ``noise`` of the
     columns also one of these per draw: see :func:`predict`.
     """
-    place, doubt = place_of(state.C), doubt_of(state, model)
+    place, doubt, Y = place_of(state.C), doubt_of(state, model), to_host(Y)
     prior = doubt.prior
     out = np.repeat(Y[None], n_draws, axis=0)
     V_roots = np.sqrt(prior.dictionary_scale) * doubt.roots

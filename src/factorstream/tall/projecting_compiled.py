@@ -33,9 +33,12 @@ class CompiledProjection(NamedTuple):
         """Block by block."""
         return self._run(X, None, complete_too=True)
 
-    def of_gappy(self, Y: Array, variance: Array | None) -> Array:
+    def of_gappy(self, Y: Array, variance: Array | None, scale: Array | None = None) -> Array:
         """Block by block."""
-        return self._run(Y, variance, complete_too=False)
+        found = self._run(Y, variance, complete_too=False)
+        if variance is not None and scale is not None:
+            variance *= scale
+        return found
 
     def _run(self, Y: Array, variance: Array | None, complete_too: bool) -> Array:
         given, origin, _, small, _ = self.state
@@ -91,5 +94,6 @@ class _Block(NamedTuple):
         found = doubt.coefficients(Row(k, (G, *row_products(C, known)), m - n_missing, n_missing, values))
         self.X[k] = found.x
         if len(self.variance):
-            spread, ratio = doubt.spread(found, self.noises, missing_idx), self.noises.ratio
-            products.set_variances(self.variance, k, self.given, missing_idx, *spread, doubt.group, ratio)
+            F, common = doubt.spread(found, self.noises, missing_idx)
+            given = np.isnan(y)[None], self.given, F[None], common[None], doubt.group, self.noises.ratio, None
+            products.set_variances(self.variance[k : k + 1], *given)

@@ -8,26 +8,29 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import is_here
 from ..core.filter.coefficients import Belief, Coefficients, Sample
 from ..core.filter.groups import Counts, Stacked, all_groups, mean_root
-from ..core.filter.masked import observed_gram
+from ..core.filter.masked import without
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief, normal_equations, with_mean
 from ..core.filter.state import EPS, FilterState
 from ..core.linalg import Array, gram, is_sparse
 from ..core.place import HERE, Place, Tall
 from ..cores import each_of
+from ..cores.pieces import MOST
 from . import projecting_products as products
 from . import sparse_products
 from .counted_products import taken
 from .counted_rows import Equations, Members, Values, found, members_of, observed
+from .gap_products import LONG, gap_products
 from .places import place_of
 from .products import NONE_MISSING, count_missing, cross
 from .rows import Rows
 
-LONG = 2**20
-"""Entries of C from which on several rows are projected at once: NumPy's calls for a row then take milliseconds, nearly
-all of them without Python's lock. Not tuned; speed only."""
+AT_ONCE, FEWEST = 2**22, 8
+"""Numbers in a block of rows, and in their Gram matrices times the pieces that these are summed from; rows of a block
+at least, by their length. Memory, speed and rounding only: all rows of a block use a part of C while it is in cache."""
 
 
 class Row(NamedTuple):
@@ -146,7 +149,7 @@ def doubt_of(state: FilterState, model: FilterModel) -> Doubt:
 
 def each_row(state: FilterState, X: Rows, block_size: int) -> Iterator[Row]:
     """The rows of X (n × m, NaN = missing, or sparse), one by one."""
-    if is_sparse(X):
+    if is_sparse(X) and place_of(state.C).keeps_sparse:
         yield from _sparse_rows(state, X)
     else:
         for rows in _blocks(state, X, block_size):
@@ -170,6 +173,8 @@ class _Block(NamedTuple):
     """Cᵀy of every row (q × n)."""
     yy: Array
     n_missing: Array
+    grams: Array
+    """Of the missing rows of C where these are fewer, else of the observed ones (n × q × q)."""
     m: int
 
     @property
@@ -181,9 +186,16 @@ class _Block(NamedTuple):
         """Row j of the block."""
         place, C, n = self.place, self.C, int(self.n_missing[j])
         missing_idx = place.each(products.indices, self.missing, j)
-        G = observed_gram(place, C, self.G, missing_idx, n, self.m)
+        G = self._observed_gram(j, missing_idx)
         values = Values(C, place.each(products.line, self.values, j), self.group, missing_idx)
         return Row(self.start + j, (G, self.K[:, j], float(self.yy[j])), self.m - n, n, values)
+
+    def _observed_gram(self, j: int, missing_idx: Tall) -> Array:
+        """C_ΩᵀC_Ω of row j: see ``masked.observed_gram``."""
+        n, of_fewer = int(self.n_missing[j]), np.asarray(self.grams[j])
+        if 2 * n >= self.m:
+            return of_fewer
+        return without(self.place, self.C, self.G, of_fewer, missing_idx) if n else self.G
 
     def each_row(self, function: Callable[[Row], None]) -> None:
         """Call a function for every row, several at a time where they are long and of this process."""
@@ -194,16 +206,20 @@ class _Block(NamedTuple):
                 function(self.row(j))
 
 
-def _blocks(state: FilterState, X: Array, block_size: int) -> Iterator[_Block]:
-    """Dense rows, block by block."""
-    place, m = place_of(state.C), X.shape[1]
+def _blocks(state: FilterState, X: Rows, block_size: int) -> Iterator[_Block]:
+    """Rows that are dense, or become so at their place, block by block."""
+    place, (n, m) = place_of(state.C), X.shape
     C = place.each(products.as_float64, state.C)  # float32 loses digits in the differences that follow
     G, group = place.total(gram, C), None if state.groups is None else state.groups.group
-    for start in range(0, len(X), block_size):
-        Y = place.put(X[start : start + block_size], 1)
-        values, missing = place.each(products.block_without_gaps, Y, state.origin)
+    gaps = gap_products(place, n, m, len(G))
+    size = max(1, min(block_size, max(AT_ONCE // max(m, 1), FEWEST), AT_ONCE // (MOST * G.size)))
+    for start in range(0, n, size):
+        Y = place.put(X[start : start + size, :], 1)
+        values, missing = place.each(gaps.block_without_gaps, Y, state.origin)
         K, yy = place.total(cross, C, values), place.total(products.row_squares, values)
-        yield _Block(place, C, G, group, start, values, missing, K, yy, place.total(count_missing, missing), m)
+        n_missing = place.total(count_missing, missing)
+        grams = place.total(gaps.grams, C, missing, 2 * n_missing < m)
+        yield _Block(place, C, G, group, start, values, missing, K, yy, n_missing, grams, m)
 
 
 def _sparse_rows(state: FilterState, X: Rows) -> Iterator[Row]:
@@ -233,7 +249,7 @@ class NumpyProjection(NamedTuple):
         def take(row: Row) -> None:
             found[row.position] = doubt.coefficients(row).x
 
-        if is_sparse(X):
+        if is_sparse(X) and place_of(self.state.C).keeps_sparse:
             for row in _sparse_rows(self.state, X):
                 take(row)
         else:
@@ -241,34 +257,36 @@ class NumpyProjection(NamedTuple):
                 block.each_row(take)
         return found
 
-    def of_gappy(self, Y: Array, variance: Array | None) -> Array:
+    def of_gappy(self, Y: Array, variance: Array | None, scale: Array | None = None) -> Array:
         """Row after row; the variances block by block."""
         C, model = self.state.C, self.model
         place, doubt = place_of(C), doubt_of(self.state, model)
         noises = None if self.ratio is None or variance is None else noises_of(self.state, model, self.ratio)
-        X, ratio = np.zeros((len(Y), model.r)), None if noises is None else noises.ratio
+        X, ratio = np.zeros((Y.shape[0], model.r)), None if noises is None else noises.ratio
+        times = None if scale is None else place.put(scale, 0)
+        set_variances = gap_products(place, *Y.shape, model.q).set_variances
         for block in _blocks(self.state, Y, self.block_size):
-            target = None if variance is None else variance[block.start : block.start + block.n]
-            out = None if target is None else place.put(target, 1)
+            F, common = np.zeros((block.n, model.r, model.r)), np.zeros((block.n, len(doubt.roots)))
 
-            def take(row: Row, first: int = block.start, out: Tall | None = out) -> None:
+            def take(row: Row, first: int = block.start, F: Array = F, common: Array = common) -> None:
                 if row.n_missing == 0:
                     return
                 found = doubt.coefficients(row)
                 X[row.position] = found.x
-                if out is not None:
-                    idx = row.values.missing_idx
-                    spread = doubt.spread(found, noises, idx)
-                    place.each(products.set_variances, out, row.position - first, C, idx, *spread, doubt.group, ratio)
+                if variance is not None:
+                    j = row.position - first
+                    F[j], common[j] = doubt.spread(found, noises, row.values.missing_idx)
 
             block.each_row(take)
-            if target is not None:
-                write(place, target, out)
+            if variance is not None:
+                target = variance[block.start : block.start + block.n, :]
+                given = block.missing, block.C, F, common, doubt.group, ratio, times
+                write(place, target, place.each(set_variances, place.put(target, 1), *given))
         return X
 
 
 def write(place: Place, target: Array, values: Tall) -> None:
-    """Bring ``values`` (B × m) back into ``target``, if the place has not worked in ``target`` itself."""
-    got = place.get(values, 1)
+    """Bring ``values`` (B × m) into ``target``, some rows of a larger array, unless they have been made there."""
+    got = place.get(values, 1) if is_here(target) else values
     if got is not target:
         target[...] = got

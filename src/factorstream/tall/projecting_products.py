@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from ..core.linalg import Array
-from ..cores import MULTIPLICATION, PASS, each_piece
-from .products import clear_gaps
+from ..core.linalg import Array, gram
+from ..cores import MULTIPLICATION, PASS, Tile, each_of, each_piece, each_tile, pieces
 
 
 def as_float64(C: Array) -> Array:
@@ -18,17 +19,47 @@ def block_without_gaps(Y: Array, origin: Array) -> tuple[Array, Array]:
     """Y − origin in double precision with zeros at the gaps, and where these are (both B × m)."""
     block, missing = np.empty(Y.shape), np.empty(Y.shape, bool)
 
-    def fill(rows: slice) -> None:
-        np.subtract(Y[rows], origin, out=block[rows])
-        missing[rows] = clear_gaps(block[rows])
+    def fill(some: Tile) -> None:
+        np.subtract(Y[some], origin[some[1]], out=block[some])
+        missing[some] = gaps = np.isnan(block[some])
+        rows, columns = np.nonzero(gaps)  # by index: a copy under a mask takes three times as long
+        block[some][rows, columns] = 0.0
 
-    each_piece(fill, len(Y), 4 * PASS * Y.size)
+    each_tile(fill, Y.shape, 4 * PASS * Y.size)
     return block, missing
 
 
 def row_squares(block: Array) -> Array:
     """‖y‖² of every row (B)."""
-    return np.array([row.dot(row) for row in block])
+    parts = each_piece(lambda rows: [row.dot(row) for row in block[rows]], len(block), PASS * block.size)
+    return np.array([square for part in parts for square in part])
+
+
+def grams(C: Array, missing: Array, of_missing: Array) -> Array:
+    """For every row of ``missing`` (B × m) the Gram matrix of the rows of C where it is ``of_missing`` (B × q × q).
+
+    Where that is true of a row it is the one of the missing features, else the one of the observed ones.
+    """
+
+    def add(some: slice, sums: Array) -> None:
+        for row, wanted, out in zip(missing[:, some], of_missing, sums, strict=True):
+            index = np.flatnonzero(row == wanted)
+            out += gram(C[some].take(index, axis=0))
+
+    return sum_of_grams(add, C, missing)
+
+
+def sum_of_grams(add: Callable[[slice, Array], None], C: Array, missing: Array) -> Array:
+    """The sum over all features of B matrices q × q, which ``add`` adds to some for a piece of the features."""
+    n, q = len(missing), C.shape[1]
+    parts = pieces(len(C), n * C.size * (PASS + MULTIPLICATION * q) / 4)
+    sums = np.zeros((len(parts), n, q, q))
+    each_of(lambda i: add(parts[i], sums[i]), list(range(len(parts))))
+    if len(parts) == 1:
+        return np.asarray(sums[0])
+    out = np.empty((n, q, q))
+    each_piece(lambda rows: np.add.reduce(sums[:, rows], axis=0, out=out[rows]), n, PASS * sums.size)
+    return out
 
 
 def indices(missing: Array, j: int) -> Array:
@@ -54,17 +85,40 @@ def noise_of_all(ratio: Array, sizes: Array) -> tuple[float, float]:
 
 def noise_at(ratio: Array, sizes: Array, idx: Array) -> tuple[float, float]:
     """The same over the features ``idx``."""
-    return noise_of_all(ratio[idx], sizes[idx])
+    return noise_of_all(ratio.take(idx), sizes.take(idx))
 
 
 def set_variances(
-    out: Array, j: int, C: Array, idx: Array, F: Array, common: Array, group: Array | None, ratio: Array | None
+    out: Array,
+    missing: Array,
+    C: Array,
+    F: Array,
+    common: Array,
+    group: Array | None,
+    ratio: Array | None,
+    scale: Array | None,
 ) -> Array:
-    """Into row j of ``out`` (B × m), for the features ``idx``: κ_i² ``common`` of the feature's group + ‖Fᵀc_i‖²."""
-    shared = common[0] if group is None else common[group[idx]]
-    if ratio is not None:
-        shared = ratio[idx] * shared
-    out[j, idx] = shared + np.sum((C[idx, : len(F)] @ F) ** 2, axis=1)
+    """Into ``out`` (B × m) where ``missing``: κ_i² ``common`` of the feature's group + ‖Fᵀc_i‖², times ``scale`` (m).
+
+    ``F`` (B × r × r) and ``common`` (B × K) are those of the rows.
+    """
+    r = F.shape[1]
+
+    def fill(some: slice) -> None:
+        rows, mine = C[some], None if group is None else group[some]
+        kappa, times = (None if of is None else of[some] for of in (ratio, scale))
+        for where, to, root, of_row in zip(missing[:, some], out[:, some], F, common, strict=True):
+            index = np.flatnonzero(where)
+            squares = rows.take(index, axis=0)[:, :r] @ root
+            np.multiply(squares, squares, out=squares)
+            variance = squares @ np.ones(r)
+            shared = of_row[0] if mine is None else of_row.take(mine.take(index))
+            variance += shared if kappa is None else kappa.take(index) * shared
+            if times is not None:
+                variance *= times.take(index)
+            to[index] = variance
+
+    each_piece(fill, len(C), len(F) * C.size * (PASS + MULTIPLICATION * r) / 4)
     return out
 
 
@@ -72,20 +126,37 @@ def mean(C: Array, origin: Array, center: Array | None) -> Array:
     """origin + C · center (m); ``center`` None stands for zeros."""
     if center is None:
         return origin
-    mu: Array = origin + C @ center.astype(C.dtype)
+    mu, center = np.empty(len(C), np.result_type(origin, C)), center.astype(C.dtype)
+
+    def fill(some: slice) -> None:
+        np.add(origin[some], C[some] @ center, out=mu[some])
+
+    each_piece(fill, len(C), PASS * C.size)
     return mu
 
 
-def set_gaps(out: Array, C: Array, mu: Array, X: Array) -> Array:
-    """The predictions X Cᵀ + mu into ``out`` (B × m, C-contiguous) where that is NaN; X (B × r)."""
+def copied_rows(Y: Array) -> Array:
+    """A copy of Y, row after row, whatever the order of Y."""
+    out = np.empty(Y.shape, Y.dtype)
+
+    def fill(some: Tile) -> None:
+        out[some] = Y[some]
+
+    each_tile(fill, Y.shape, PASS * Y.size)
+    return out
+
+
+def set_gaps(out: Array, C: Array, mu: Array, X: Array, unit: Array | None) -> Array:
+    """The predictions (X Cᵀ + mu) · unit into ``out`` (B × m) where that is NaN; X (B × r)."""
     X, C = X.astype(C.dtype, copy=False), C[:, : X.shape[1]]
 
     def fill(some: slice) -> None:
         predicted = X @ C[some].T
         predicted += mu[some]
         part = out[:, some]
-        gaps = np.isnan(part)
-        part[gaps] = predicted[gaps]
+        rows, columns = np.nonzero(np.isnan(part))
+        values = predicted[rows, columns]
+        part[rows, columns] = values if unit is None else values * unit[some].take(columns)
 
     each_piece(fill, len(C), len(X) * (8 * PASS * len(C) + MULTIPLICATION * C.size))
     return out

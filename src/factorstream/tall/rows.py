@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..arrays import as_type, beside, counted, dtype_of, is_here, namespace, positions, taken, to_host
 from ..core.linalg import Array, Rows, is_sparse, over_rows
-from ..cores import limited
+from ..cores import PASS, Tile, each_tile, limited
 from .products import square_sum
 
 __all__ = [
@@ -83,11 +83,18 @@ def divided(X: Rows, unit: Array | None) -> Rows:
         return X
     if not is_here(X):
         return as_type(X, dtype_of(unit)) / beside(unit, X)
-    out = X.astype(unit.dtype)
-    if is_sparse(out):
+    if is_sparse(X):
+        out = X.astype(unit.dtype)
         out.data /= unit[out.indices]
-    else:
-        out /= unit
+        return out
+    out = np.empty(X.shape, unit.dtype)
+
+    def fill(some: Tile) -> None:
+        out[some] = X[some]
+        out[some] /= unit[some[1]]
+
+    with limited(X.size):
+        each_tile(fill, X.shape, PASS * X.size)
     return out
 
 

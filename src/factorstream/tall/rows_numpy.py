@@ -11,7 +11,7 @@ from ..core.filter.recursion import absorb
 from ..core.filter.state import FilterRecord, FilterState, SmallState
 from ..core.place import Place, Tall
 from .engine import Filtered, RowBlock, record_of, refreshed, writable
-from .products import complete_row, count_missing, has_gaps, is_missing, move, row_products, row_without_gaps
+from .products import all_gaps, complete_row, count_missing, has_gaps, is_missing, move, row_products, row_without_gaps
 
 
 class NumpyRows(NamedTuple):
@@ -55,10 +55,13 @@ def observed_rows(place: Place, rows: RowBlock, m: int) -> Iterator[ObservedRow]
             y, missing_idx = place.each(complete_row, rows.Y, j)
             yield ObservedRow(y, missing_idx, m)
         return
+    gaps, start = place.each(all_gaps, missing), 0
     for j, n_missing in enumerate(place.total(count_missing, missing).tolist()):
+        stop = start + n_missing
         if n_missing < m:
-            y, missing_idx = place.each(row_without_gaps, rows.Y, missing, j)
+            y, missing_idx = place.each(row_without_gaps, rows.Y, gaps, j, start, stop)
             yield ObservedRow(y, missing_idx, m - n_missing)
+        start = stop
 
 
 def filter_row(

@@ -16,7 +16,7 @@ from ..core.filter.groups import one_group
 from ..core.filter.state import Count, FilterState, SmallState
 from ..core.filter.units import units
 from ..core.linalg import Array, gram, matrix_root
-from ..core.place import Place, Tall
+from ..core.place import HERE, Place, Tall
 from .places import place_to_start
 from .products import still_unseen
 from .rows import Rows
@@ -66,7 +66,8 @@ may be off by: a unit for every value.
 Not tuned: real data vary by many orders of magnitude more."""
 
 BLOCK = 2**18
-"""Entries looked at together when the scale is measured: two megabytes. Not tuned; memory and speed only."""
+"""Entries looked at together when the scale is measured: two megabytes, and as many times that as the place has more
+room than this process. Not tuned; memory and speed only."""
 
 
 class Scale(NamedTuple):
@@ -151,7 +152,7 @@ def _rounding(dtype: np.dtype[Any], n: Count) -> Count:
 
 def _blocks(place: Place, rows: Rows, origin: Tall) -> Iterator[tuple[Tall, Tall]]:
     """Values less the origin (zero where missing) and mask of the missing entries, a few rows at a time."""
-    step = max(1, BLOCK // rows.shape[1])
+    step = max(1, BLOCK * place.room // (HERE.room * rows.shape[1]))
     for first in range(0, rows.shape[0], step):
         yield place.each(values_and_gaps, place.put(rows[first : min(first + step, rows.shape[0]), :], 1), origin)
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import as_type, copied, namespace
 from ..core.linalg import Array, over_rows
 from ..core.place import Tall
 from .products import clear_gaps
@@ -42,12 +43,15 @@ def added_squares(squares: Array, values: Array) -> Array:
 
 def without_one(count: Array) -> Array:
     """One less than each count, but not less than none."""
-    return np.maximum(count - 1.0, 0.0)
+    less: Array = namespace(count).maximum(count - 1.0, 0.0)
+    return less
 
 
 def means(sums: Sums, overall: float) -> Array:
     """The mean of every feature; ``overall`` for those without a value."""
-    return np.where(sums.count > 0, sums.total / np.maximum(sums.count, 1.0), overall)
+    xp = namespace(sums.count)
+    out: Array = xp.where(sums.count > 0, sums.total / xp.maximum(sums.count, 1.0), overall)
+    return out
 
 
 def squares_between(count: Array, origin: Array, overall: float) -> float:
@@ -62,4 +66,5 @@ def is_positive(count: Array) -> Array:
 
 def converted(values: Array, dtype: np.dtype[Any]) -> Array:
     """A copy in another dtype."""
-    return values.astype(dtype)
+    out: Array = copied(as_type(values, dtype))
+    return out

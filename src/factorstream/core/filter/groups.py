@@ -25,6 +25,9 @@ from ..place import Tall
 STEPS_PER_HALF = 2
 """Levels between a share and half of it. Derived: rounding to the nearest is off by less than 19% of a variance."""
 
+IN_ALL = 2.0 ** (-0.5 / STEPS_PER_HALF)
+"""Share of the samples in which a feature of group 0 was seen, at least. Derived: half a level below 1."""
+
 LOWEST = 16
 """The last level: features seen in one of 256 samples or fewer. Not tuned: rarer ones are first in line for a group
 of their own."""

@@ -26,12 +26,17 @@ def observed_gram(place: Place, C: Tall, G: Array, missing_idx: Tall, n_missing:
     """
     if n_missing == 0:
         return G
-    out: Array
     if 2 * n_missing < m:
-        out = G - place.total(gram_of, C, missing_idx)
-        if (out.diagonal() > CANCELLATION * G.diagonal()).all():
-            return out
-    out = place.total(gram_without, C, missing_idx)
+        return without(place, C, G, place.total(gram_of, C, missing_idx), missing_idx)
+    out: Array = place.total(gram_without, C, missing_idx)
+    return out
+
+
+def without(place: Place, C: Tall, G: Array, missing: Array, missing_idx: Tall) -> Array:
+    """G less the Gram matrix of the ``missing`` rows or, where that loses too many digits, from the observed rows."""
+    out: Array = G - missing
+    if not (out.diagonal() > CANCELLATION * G.diagonal()).all():
+        out = place.total(gram_without, C, missing_idx)
     return out
 
 

@@ -116,7 +116,7 @@ def tempered(
 
 
 def _scaled(W: Array, temper: float) -> Array:
-    return W * temper
+    return W if temper == 1.0 else W * temper
 
 
 def calibrate(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import at_least, empty_beside, is_here, namespace, to_host
+from ...cores import MULTIPLICATION, PASS, Tile, each_of, each_tile, product, tiles
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
 from .observed import Observations
@@ -22,14 +23,33 @@ from .posterior import CoefficientPosterior, FactorPrior, Posterior, blocks, mom
 
 def predict(coef: CoefficientPosterior, post: Posterior) -> Array:
     """E[c_iᵀ x_k], (n, m)."""
-    return coef.X @ post.C.T
+    return product(coef.X, post.C.T)
 
 
 def predict_variance(coef: CoefficientPosterior, post: Posterior, r: int) -> Array:
     """Var[c_iᵀ x_k] = x_kᵀ V_i x_k + c_iᵀ Σ_k c_i + tr(V_i Σ_k), (n, m). The noise s2_i is not in it.
 
-    Two products over packed rows, in blocks of samples and of features. Cost 4 n m p.
+    Two products over packed rows, in tiles of features and samples. Cost 4 n m p.
     """
+    n, (m, q) = coef.X.shape[0], post.C.shape
+    if not is_here(post.C):
+        return _variance_elsewhere(coef, post, r)
+    out = np.empty((n, m))
+    for b in blocks(n, size(q)):
+        Z = moments(CoefficientPosterior(coef.X[b], coef.Sigma[b], coef.logdet[b]), r)
+        Z, Sigma, to = _times(Z, layout(q).weight), _times(coef.Sigma[b], layout(r).weight), out[b]
+
+        def fill(tile: Tile, Z: Array = Z, Sigma: Array = Sigma, to: Array = to) -> None:
+            features, rows = tile
+            np.matmul(Z[rows], post.V[features].T, out=to[rows, features])
+            to[rows, features] += Sigma[rows] @ _products(post.C[features, :r]).T
+
+        each_of(fill, tiles(m, len(Z), 2 * MULTIPLICATION * size(q)))
+    return out
+
+
+def _variance_elsewhere(coef: CoefficientPosterior, post: Posterior, r: int) -> Array:
+    """The same with arrays of another library, whose device divides the products itself."""
     n, (m, q) = coef.X.shape[0], post.C.shape
     weight, small = layout_beside(post.C, q).weight, layout_beside(post.C, r).weight
     out = empty_beside(post.C, n, m)
@@ -39,6 +59,21 @@ def predict_variance(coef: CoefficientPosterior, post: Posterior, r: int) -> Arr
         for f in blocks(m, 2 * size(q)):
             out[b, f] = Z @ (post.V[f, :] * weight).T
             out[b, f] += Sigma @ (outer(post.C[f, :r]) * small).T
+    return out
+
+
+def _times(packed: Array, weight: Array) -> Array:
+    """Packed rows times the weights of their entries."""
+    out = np.empty_like(packed)
+    each_tile(lambda some: np.multiply(packed[some], weight[some[1]], out=out[some]), out.shape, PASS * out.size)
+    return out
+
+
+def _products(C: Array) -> Array:
+    """``outer``, for threads: NumPy gathers by ``take`` without Python's lock."""
+    i, j, *_ = layout(C.shape[1])
+    out: Array = np.take(C, i, axis=1, mode="clip")
+    out *= np.take(C, j, axis=1, mode="clip")
     return out
 
 

@@ -1,0 +1,88 @@
+"""The functions of ``counted_products`` for arrays of other libraries than NumPy (see ``array_products``)."""
+
+from __future__ import annotations
+
+from ..arrays import Array, count_by_number, namespace, set_rows
+from . import counted_products as products
+from .array_products import Some, double, instead_of, there
+
+# ------------------------------------------------------------------ sums over the features
+
+
+@instead_of(products.group_sizes)
+def group_sizes(group: Array, n_groups: int) -> Array:
+    """How many features each group has."""
+    return count_by_number(group, n_groups)
+
+
+@instead_of(products.sizes_among)
+def sizes_among(group: Array, some: Some, n_groups: int) -> Array:
+    """How many of some features each group has."""
+    return count_by_number(namespace(group).take(group, some.idx), n_groups)
+
+
+@instead_of(products.squares)
+def squares(e: Array) -> Array:
+    """Σ e_i²."""
+    xp = namespace(e)
+    return xp.sum(e * e, dtype=xp.float64)
+
+
+@instead_of(products.sums_apart)
+def sums_apart(e: Array, group: Array, rows: Array, moves: Array, n_groups: int) -> tuple[Array, Array, Array]:
+    """Σ c_i e_i (q), M (q × q), and Σ e_i² by group."""
+    e, rows, moves = double(e), double(rows), double(moves)
+    M = (rows + 0.5 * moves).T @ moves
+    return (e[None, :] @ rows)[0, :], M, count_by_number(group, n_groups, e * e)
+
+
+@instead_of(products.unheard)
+def unheard(C: Array, y: Array, group: Array, gaps: Some, weights: Array) -> tuple[Array, Array, Array]:
+    """What is missing from C_ΩᵀC_Ω, C_Ωᵀy_Ω and ‖y_Ω‖² where the features of each group have weights of at most 1."""
+    xp = namespace(C)
+    less = 1.0 - xp.take(weights, group)
+    if isinstance(gaps, Some):
+        less = xp.where(gaps.mask, 0.0, less)
+    idx = xp.nonzero(less)[0]
+    rows, values, w = double(xp.take(C, idx, axis=0)), double(xp.take(y, idx)), xp.take(less, idx)
+    weighted = rows.T * w[None, :]
+    return weighted @ rows, (weighted @ values[:, None])[:, 0], xp.sum(w * values * values)
+
+
+# ------------------------------------------------------------------ feature by feature
+
+
+@instead_of(products.outside)
+def outside(group: Array, number: int) -> Some:
+    """The features that are not in this group."""
+    mask = group != number
+    return Some(mask, namespace(group).nonzero(mask)[0])
+
+
+@instead_of(products.apart)
+def apart(C: Array, e: Array, group: Array, beside: Some, gains: Array) -> tuple[Some, Array, Array, Array, Array]:
+    """The features ``beside``: which, e_i, groups, rows of C, and by what these move. Also those without a residual."""
+    xp, idx = namespace(C), beside.idx
+    some, mine = xp.take(e, idx), xp.take(group, idx)
+    rows, moves = xp.take(C, idx, axis=0), some[:, None] * xp.take(there(gains, C), mine, axis=0)
+    return beside, some, mine, rows, moves
+
+
+@instead_of(products.moved_apart)
+def moved_apart(C: Array, beside: Some, rows: Array, moves: Array) -> Array:
+    """The rows of C that were ``rows``, once they have moved; C changes in place."""
+    return set_rows(C, *beside, rows + moves)
+
+
+@instead_of(products.counted_in_place)
+@instead_of(products.counted)
+def counted(seen: Array, gaps: Some | None, share: float, weight: float) -> Array:
+    """``seen`` one sample later: what is left of it, and ``weight`` more where there was a value."""
+    left = seen * share if share < 1.0 else seen
+    return namespace(seen).where(gaps.mask, left, left + weight) if isinstance(gaps, Some) else left + weight
+
+
+@instead_of(products.missing_of)
+def missing_of(seen: Array, gaps: Some) -> Array:
+    """Which features miss a sample (m, boolean)."""
+    return gaps.mask
