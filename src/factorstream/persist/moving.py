@@ -58,5 +58,7 @@ def _moved(value: Any, bring: Callable[[Any], Any], beside_rows: bool = False) -
     if hasattr(value, "_fields"):
         types = type(value).__annotations__
         marked = {name: any(one in str(types[name]) for one in BESIDE_THE_ROWS) for name in value._fields}
-        return type(value)(*(_moved(getattr(value, name), bring, marked[name]) for name in value._fields))
+        parts = [_moved(part, bring, marked[name]) for name, part in zip(value._fields, value, strict=True)]
+        same = all(part is before for part, before in zip(parts, value, strict=True))
+        return value if same else type(value)(*parts)
     return bring(value) if beside_rows and hasattr(value, "shape") else value
