@@ -195,6 +195,8 @@ def _less_origin(Y: Rows, W: Rows, origin: Array) -> Rows:
         Y = Y.copy()
         Y.data = Y.data - origin[Y.indices]
         return Y
+    if not is_here(Y):
+        return W * (Y - origin)
     out = np.empty_like(Y)
 
     def fill(some: Tile) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, beside, empty_beside, is_here, namespace, to_host, total, zeros_beside
+from ..arrays import Array, beside, copied, empty_beside, is_here, namespace, to_host, total, zeros_beside
 from ..core.place import Place, Tall
 from ..core.variational.conformal import half_width, model_half_width, tempered
 from ..core.variational.factors import new_weights, normal_variance
@@ -113,7 +113,7 @@ class VariationalDictionary(NamedTuple):
     def _predict(self, X: Array, *, want_variance: bool) -> tuple[Array, Array]:
         place, post, r = self.place, self.state.factors.post, self.state.factors.r
         with self._limited(X):
-            mean, variance, M = copied_rows(X), zeros_beside(X, *X.shape), self._moments()
+            mean, variance, M = copied_rows(X) if is_here(X) else copied(X), zeros_beside(X, *X.shape), self._moments()
             least = max(self.state.options.variance.least_known, 1)  # without a value even its level is unknown
             s2 = place.each(_unless_unknown, normal_variance(self.state.factors, place), self.state.n_observed, least)
             for rows in self._chunks(X):
