@@ -97,6 +97,7 @@ TESTED_BY = {
     "jobs/inspection": "cli/test_info",
     "jobs/reading": "jobs/test_forecasting",
     "persist/content": "test_persist",
+    "persist/moving": "contracts/test_array_api",
     "persist/tree": "test_persist",
     "plot/_answers": "plot/test_series",
     "report/figures": "experiments/test_restoration_report",

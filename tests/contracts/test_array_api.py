@@ -9,14 +9,18 @@ from __future__ import annotations
 import copy
 import pickle
 
+import array_api_strict
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 
 from contracts.asking import attributes, named
 from contracts.estimators import CASES, as_sparse, rows
-from factorstream import load, moved
+from factorstream import DictionaryFilter, load, moved
 from factorstream.arrays import device_of, dtype_of, is_here, to_host
+from factorstream.estimators._absurd import AbsurdValueWarning
+from factorstream.tall.array_place import ArrayPlace
 from strict_place import DEVICE, STRICT
 
 pytestmark = [pytest.mark.here(reason="rows say themselves where they are"), pytest.mark.uncompiled]
@@ -161,3 +165,140 @@ def test_copies_and_pickles_stay_where_they_are(case, how):
     for name in expected:
         assert device_of(found[name]) == DEVICE
         np.testing.assert_array_equal(to_host(found[name]), to_host(expected[name]), err_msg=str(name))
+
+
+# ------------------------------------------------------------------ what is refused, and in which words
+
+
+@pytest.mark.parametrize("case", THERE)
+def test_rows_of_another_place_are_refused(case):
+    X = rows()
+    here, elsewhere = clone(case.estimator).fit(X), clone(case.estimator).fit(there(X))
+    farther = array_api_strict.asarray(X, device=array_api_strict.Device("device2"))
+    for model, rows_of in ((here, there(X)), (elsewhere, farther)):
+        for method in ("transform", "impute", "predict_interval", "partial_fit", "inverse_transform"):
+            if hasattr(model, method):
+                words = (
+                    rf"to \w+\.{method}\(\) must use the same namespace and device.*factorstream\.moved\(model, X\)\.$"
+                )
+                with pytest.raises(ValueError, match=words):
+                    getattr(model, method)(rows_of)
+
+
+BAD = {
+    "Reshape your data to a 2D array": lambda X: X[0, :],
+    "Found array with dim 3": lambda X: X[None, ...],
+    "Found array with 0 sample": lambda X: X[:0, :],
+    "Found array with 0 feature": lambda X: X[:, :0],
+    "Complex data not supported": lambda X: array_api_strict.astype(X, array_api_strict.complex128),
+    "infinity at row 3, column 2; ": lambda X: _with_entry(X, np.inf),
+}
+
+
+def _with_entry(X, value):
+    X = array_api_strict.asarray(X, copy=True)
+    X[3, 2] = value
+    return X
+
+
+@pytest.mark.parametrize("case", THERE)
+@pytest.mark.parametrize("words", BAD)
+def test_bad_rows_elsewhere_are_refused_and_change_nothing(case, words):
+    X = there(rows())
+    model = clone(case.estimator).fit(X)
+    state = model.state_
+    for method in ("fit", "partial_fit", "transform"):
+        if hasattr(model, method):
+            with pytest.raises(ValueError, match=words):
+                getattr(model, method)(BAD[words](X))
+    assert model.state_ is state
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if not getattr(case.estimator, "_takes_devices", False)])
+def test_estimators_of_the_host_say_so(case):
+    with pytest.raises(TypeError, match=r"in the memory of the host, and X are arrays of .*; pass NumPy rows\.$"):
+        clone(case.estimator).fit(there(rows(missing=0.0)))
+    with pytest.raises(TypeError, match=r"computes in the memory of the host only; use it with NumPy rows\.$"):
+        moved(clone(case.estimator), there(rows()))
+
+
+@pytest.mark.parametrize("case", THERE)
+def test_absurd_values_are_found_there(case):
+    X = rows()
+    X[7, 3], X[9, 1] = 1e9, 9.969209968386869e36
+    with pytest.warns(AbsurdValueWarning, match="at row 7, column 3, which is taken as missing, like 1 more"):
+        here = clone(case.estimator).fit(X)
+    with pytest.warns(AbsurdValueWarning, match="at row 7, column 3, which is taken as missing, like 1 more"):
+        elsewhere = clone(case.estimator).fit(there(X))
+    with pytest.warns(AbsurdValueWarning, match="at row 7, column 3"):
+        expected = here.impute(X)
+    with pytest.warns(AbsurdValueWarning, match="at row 7, column 3"):
+        found = to_host(elsewhere.impute(there(X)))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert to_host(there(X))[7, 3] == 1e9
+
+
+@pytest.mark.parametrize("case", THERE)
+def test_whole_numbers_are_taken(case):
+    X = np.rint(np.nan_to_num(rows(), nan=7.0))
+    whole = array_api_strict.astype(there(X), array_api_strict.int32)
+    found = clone(case.estimator).fit(whole).impute(whole)
+    assert dtype_of(found) == np.float64
+    np.testing.assert_array_equal(to_host(found), X)
+
+
+@pytest.mark.parametrize("case", THERE)
+def test_rows_elsewhere_are_not_changed(case):
+    X = rows()
+    given = there(X.copy())
+    model = clone(case.estimator).fit(given)
+    answers(model, given)
+    np.testing.assert_array_equal(to_host(given), X)
+    expected = {name: to_host(value).copy() for name, value in answers(model, given).items()}
+    given[:, :] = 1e3
+    for name, value in answers(model, there(X)).items():
+        np.testing.assert_array_equal(to_host(value), expected[name], err_msg=str(name))
+
+
+@pytest.mark.parametrize("case", THERE)
+def test_the_convention_of_scikit_learn(case):
+    """With its dispatch the same comes out; NumPy rows asked of a model elsewhere are then refused, as it wants."""
+    X = rows()
+    with config_context(array_api_dispatch=True):
+        model = clone(case.estimator).fit(there(X))
+        found = answers(model, there(X[:20]))
+        with pytest.raises(ValueError, match="must use the same namespace"):
+            model.transform(X)
+    for name, value in answers(model, there(X[:20])).items():
+        np.testing.assert_array_equal(to_host(found[name]), to_host(value), err_msg=str(name))
+
+
+class OutOfMemoryError(RuntimeError):
+    """What PyTorch and CuPy call theirs."""
+
+
+@pytest.mark.parametrize("case", THERE)
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "transform", "impute"])
+def test_a_device_without_memory_is_one_sentence(case, method, monkeypatch):
+    """The error comes from the place itself, wherever it is asked for an array, as that of a full device would."""
+    X = there(rows())
+    model = clone(case.estimator).fit(X)
+    if not hasattr(model, method):
+        pytest.skip("no such method")
+    state = model.state_
+
+    def full(*_):
+        raise OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+    monkeypatch.setattr(ArrayPlace, "each", full)
+    with pytest.raises(MemoryError, match=r"^The device has too little memory .* fewer rows per call, or lower .*\.$"):
+        getattr(model, method)(X)
+    assert model.state_ is state
+
+
+def test_sparse_tensors_are_refused():
+    class Layout:
+        layout = "torch.sparse_csr"
+
+    with pytest.raises(TypeError, match="X is a sparse tensor of PyTorch; pass dense rows with NaN"):
+        DictionaryFilter().fit(Layout())
