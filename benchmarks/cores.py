@@ -122,10 +122,20 @@ def of_rows(settings: dict[str, Any], X: Array) -> Callable[[], float]:
     return lambda: min(once() for _ in range(RUNS))
 
 
-def of_answers(X: Array) -> Callable[[], float]:
-    """Seconds per row of ``impute`` with standard deviations."""
-    model = DictionaryFilter(COMPONENTS, random_state=0).partial_fit(rows(2 * COMPONENTS, X.shape[1], COMPONENTS))
-    return lambda: best(lambda: model.impute(X, return_std=True)) / len(X)
+def of_answers(X: Array, model: Any, ask: Callable[[Any, Array], Any]) -> Callable[[], float]:
+    """Seconds per row of a question to a model that has learned from complete rows."""
+    model.fit(rows(2 * COMPONENTS, X.shape[1], COMPONENTS))
+    return lambda: best(lambda: ask(model, X)) / len(X)
+
+
+def deviations(model: Any, X: Array) -> Any:
+    """The question for filled rows and their standard deviations."""
+    return model.impute(X, return_std=True)
+
+
+def bounds(model: Any, X: Array) -> Any:
+    """The question for intervals."""
+    return model.predict_interval(X)
 
 
 def of_sweeps(n: int, m: int) -> Callable[[], float]:
@@ -152,12 +162,18 @@ def large(threads: Sequence[int]) -> None:
     gappy, shared = rows(COMPONENTS, FEATURES, COMPONENTS, GAPS, seed=2), {"covariance": "shared", "scale": False}
     complete = rows(4 * COMPONENTS, FEATURES, COMPONENTS, seed=3)
     wide = f"{FEATURES} features, r = {COMPONENTS}"
+    streamed = DictionaryFilter(COMPONENTS, random_state=0)
+    fitted = BayesianFactorization(COMPONENTS, max_iter=2, calibrate=False, random_state=0)
     jobs = {
         f"complete rows, {wide}, shared covariance": of_rows(shared, complete),
         f"complete rows, {wide}": of_rows({}, complete),
         f"rows with gaps, {wide}, shared covariance": of_rows(shared, gappy),
         f"rows with gaps, {wide}": of_rows({}, gappy),
-        f"impute with deviations, {wide}": of_answers(gappy),
+        f"impute with deviations, {wide}": of_answers(gappy, streamed, deviations),
+        f"predict_interval, {wide}": of_answers(gappy, streamed, bounds),
+        f"impute with deviations, variational, {SAMPLES} × {COLUMNS}, r = {COMPONENTS}": of_answers(
+            rows(SAMPLES, COLUMNS, COMPONENTS, GAPS), fitted, deviations
+        ),
         f"variational sweep, {SAMPLES} × {COLUMNS}, r = {COMPONENTS}": of_sweeps(SAMPLES, COLUMNS),
     }
     print("| | " + " | ".join(f"{n} threads" for n in threads) + " | gain | of that of BLAS | over the floor |")

@@ -118,6 +118,7 @@ TESTED_BY = {
     "tall/compiled_counted": "tall/test_counted_compiled",
     "tall/compiled_counted_rows": "tall/test_counted_compiled",
     "tall/compiled_groups": "tall/test_counted_compiled",
+    "tall/compiled_gaps": "tall/test_gap_products",
     "tall/compiled_projecting": "tall/test_compiled",
     "tall/compiled_steps": "tall/test_compiled",
     "tall/loops": "tall/test_compiled",

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer
-from factorstream.cores import accumulate, each_piece, limited, n_threads, pieces, product, sum_of_pieces
+from factorstream.cores import (
+    accumulate,
+    each_piece,
+    each_tile,
+    limited,
+    n_threads,
+    pieces,
+    product,
+    sum_of_pieces,
+    tiles,
+)
 from factorstream.cores.pieces import MOST, PIECE
 
 BIG = 10 * PIECE
@@ -27,6 +37,24 @@ def test_pieces_cover_everything_once(n, cost):
     assert len(parts) <= min(max(1, cost / PIECE), MOST, n)
     sizes = [part.stop - part.start for part in parts]
     assert max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("cost", [0.0, 7.5 * PIECE, 1e9 * PIECE])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5000), (3, 1000), (1000, 3), (500, 400)])
+@pytest.mark.usefixtures("threads")
+def test_tiles_cover_everything_once(shape, cost):
+    """Those of a pass over a matrix, and those of a product."""
+    for cut in (
+        lambda count: each_tile(count, shape, cost),
+        lambda count: [count(tile) for tile in tiles(*shape, cost / (shape[0] * shape[1]))],
+    ):
+        times = np.zeros(shape, int)
+
+        def count(tile, times=times):
+            times[tile] += 1
+
+        cut(count)
+        np.testing.assert_array_equal(times, 1)
 
 
 def test_results_and_sums(threads):

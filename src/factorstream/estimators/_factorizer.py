@@ -221,10 +221,10 @@ def _reach(variance: Array, width: float | Array, dtype: np.dtype[Any]) -> Array
     if not is_here(variance):
         found: Array = as_type(beside(width, variance) * namespace(variance).sqrt(variance), dtype)
         return found
-    out, widths = np.empty(variance.shape, dtype), np.broadcast_to(width, variance.shape[1])
+    out = np.empty(variance.shape, dtype)
 
     def fill(some: Tile) -> None:
-        out[some] = widths[some[1]] * np.sqrt(variance[some])
+        out[some] = (width[some[1]] if np.ndim(width) else width) * np.sqrt(variance[some])  # type: ignore[index]
 
     with limited(variance.size):
         each_tile(fill, variance.shape, 3 * PASS * variance.size)

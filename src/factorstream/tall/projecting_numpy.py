@@ -23,7 +23,7 @@ from . import projecting_products as products
 from . import sparse_products
 from .counted_products import taken
 from .counted_rows import Equations, Members, Values, found, members_of, observed
-from .gap_products import LONG, gap_products
+from .gap_products import LONG, GapProducts, gap_products
 from .places import place_of
 from .products import NONE_MISSING, count_missing, cross
 from .rows import Rows
@@ -160,6 +160,7 @@ class _Block(NamedTuple):
     """Consecutive dense rows of m features, and what their normal equations are made of."""
 
     place: Place
+    gaps: GapProducts
     C: Tall
     G: Array
     """CᵀC."""
@@ -219,7 +220,7 @@ def _blocks(state: FilterState, X: Rows, block_size: int) -> Iterator[_Block]:
         K, yy = place.total(cross, C, values), place.total(products.row_squares, values)
         n_missing = place.total(count_missing, missing)
         grams = place.total(gaps.grams, C, missing, 2 * n_missing < m)
-        yield _Block(place, C, G, group, start, values, missing, K, yy, n_missing, grams, m)
+        yield _Block(place, gaps, C, G, group, start, values, missing, K, yy, n_missing, grams, m)
 
 
 def _sparse_rows(state: FilterState, X: Rows) -> Iterator[Row]:
@@ -264,7 +265,6 @@ class NumpyProjection(NamedTuple):
         noises = None if self.ratio is None or variance is None else noises_of(self.state, model, self.ratio)
         X, ratio = np.zeros((Y.shape[0], model.r)), None if noises is None else noises.ratio
         times = None if scale is None else place.put(scale, 0)
-        set_variances = gap_products(place, *Y.shape, model.q).set_variances
         for block in _blocks(self.state, Y, self.block_size):
             F, common = np.zeros((block.n, model.r, model.r)), np.zeros((block.n, len(doubt.roots)))
 
@@ -281,7 +281,7 @@ class NumpyProjection(NamedTuple):
             if variance is not None:
                 target = variance[block.start : block.start + block.n, :]
                 given = block.missing, block.C, F, common, doubt.group, ratio, times
-                write(place, target, place.each(set_variances, place.put(target, 1), *given))
+                write(place, target, place.each(block.gaps.set_variances, place.put(target, 1), *given))
         return X
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..core.linalg import Array, gram
+from ..core.filter.masked import gram_of
+from ..core.linalg import Array
 from ..cores import MULTIPLICATION, PASS, Tile, each_of, each_piece, each_tile, pieces
 
 
@@ -41,18 +42,26 @@ def grams(C: Array, missing: Array, of_missing: Array) -> Array:
     Where that is true of a row it is the one of the missing features, else the one of the observed ones.
     """
 
-    def add(some: slice, sums: Array) -> None:
-        for row, wanted, out in zip(missing[:, some], of_missing, sums, strict=True):
-            index = np.flatnonzero(row == wanted)
-            out += gram(C[some].take(index, axis=0))
+    out = np.zeros((len(missing), C.shape[1], C.shape[1]))
 
-    return sum_of_grams(add, C, missing)
+    def fill(rows: slice) -> None:
+        for j in range(len(out))[rows]:
+            if len(index := np.flatnonzero(missing[j] == of_missing[j])):
+                out[j] = gram_of(C, index)
+
+    each_piece(fill, len(out), _cost_of_gaps(missing, C))
+    return out
+
+
+def _cost_of_gaps(missing: Array, C: Array) -> float:
+    """What products of the rows of C at the gaps cost, roughly."""
+    return 0.25 * len(missing) * C.size * (PASS + MULTIPLICATION * int(C.shape[1]))
 
 
 def sum_of_grams(add: Callable[[slice, Array], None], C: Array, missing: Array) -> Array:
     """The sum over all features of B matrices q × q, which ``add`` adds to some for a piece of the features."""
     n, q = len(missing), C.shape[1]
-    parts = pieces(len(C), n * C.size * (PASS + MULTIPLICATION * q) / 4)
+    parts = pieces(len(C), _cost_of_gaps(missing, C))
     sums = np.zeros((len(parts), n, q, q))
     each_of(lambda i: add(parts[i], sums[i]), list(range(len(parts))))
     if len(parts) == 1:
@@ -104,21 +113,23 @@ def set_variances(
     """
     r = F.shape[1]
 
-    def fill(some: slice) -> None:
-        rows, mine = C[some], None if group is None else group[some]
-        kappa, times = (None if of is None else of[some] for of in (ratio, scale))
-        for where, to, root, of_row in zip(missing[:, some], out[:, some], F, common, strict=True):
-            index = np.flatnonzero(where)
-            squares = rows.take(index, axis=0)[:, :r] @ root
-            np.multiply(squares, squares, out=squares)
-            variance = squares @ np.ones(r)
-            shared = of_row[0] if mine is None else of_row.take(mine.take(index))
-            variance += shared if kappa is None else kappa.take(index) * shared
-            if times is not None:
-                variance *= times.take(index)
-            to[index] = variance
+    def fill(j: int, some: slice) -> None:
+        index = np.flatnonzero(missing[j, some]) + some.start
+        squares = C.take(index, axis=0)[:, :r] @ F[j]
+        np.multiply(squares, squares, out=squares)
+        variance = squares @ np.ones(r)
+        shared = common[j, 0] if group is None else common[j].take(group.take(index))
+        variance += shared if ratio is None else ratio.take(index) * shared
+        if scale is not None:
+            variance *= scale.take(index)
+        out[j, index] = variance
 
-    each_piece(fill, len(C), len(F) * C.size * (PASS + MULTIPLICATION * r) / 4)
+    def of_rows(rows: slice) -> None:
+        for j in range(len(F))[rows]:
+            cost = _cost_of_gaps(missing[j : j + 1], C)
+            each_piece(lambda some, j=j: fill(j, some), len(C), cost)  # type: ignore[misc]
+
+    each_piece(of_rows, len(F), _cost_of_gaps(missing, C))
     return out
 
 
