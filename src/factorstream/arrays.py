@@ -128,11 +128,44 @@ def to_host(values: Any) -> Any:
     return np.from_dlpack(values)
 
 
+def to_device(values: NDArray[Any], xp: Any, device: Any) -> Array:
+    """An array of NumPy as one of another library on a device.
+
+    PyTorch would wait until the device has done all that it was told before: it may go on.
+    """
+    if compat.is_torch_namespace(xp):
+        return xp.asarray(values).to(device, non_blocking=True)
+    return xp.asarray(values, device=device)
+
+
 def beside(values: Array, other: Array) -> Array:
     """An array of NumPy as one of the library and on the device of another; itself where it is there already."""
     if is_here(other) or not is_here(values):
         return values
-    return namespace(other).asarray(values, device=device_of(other))
+    return to_device(values, namespace(other), device_of(other))
+
+
+def picked(values: Array, indices: Array, axis: int) -> Array:
+    """Entries along an axis, by an array beside the values of their numbers, none of which is negative.
+
+    The standard allows negative ones, which costs PyTorch three more kernels.
+    """
+    if compat.is_torch_array(values):
+        return values.index_select(axis, indices)
+    return namespace(values).take(values, indices, axis=axis)
+
+
+def factored(A: Array) -> Array:
+    """The lower factors of a stack of positive definite matrices.
+
+    Where a matrix is not positive definite, NumPy raises an error; another library may do so, or leave on the diagonal
+    of that factor a number whose logarithm is not finite. PyTorch would have to wait for the device to raise one.
+    """
+    xp = namespace(A)
+    if compat.is_torch_array(A):
+        return xp.linalg.cholesky_ex(A)[0]
+    with raising_as_numpy():
+        return xp.linalg.cholesky(A)
 
 
 def read_only(values: Array) -> Array:

@@ -16,7 +16,7 @@ from ..core.place import HERE, Place, Tall
 from ..core.telling import Tell, silent
 from ..core.variational.auto import REFIT_SWEEPS, fit_auto
 from ..core.variational.conformal import Scores
-from ..core.variational.factors import Factors, new_weights, rescale
+from ..core.variational.factors import Factors, check_definite, new_weights, rescale
 from ..core.variational.fit import FitOptions, SweepInfo, fit
 from ..core.variational.freedom import fitted_square, spent_by_sums
 from ..core.variational.noise.gaussian import GaussianNoise
@@ -263,6 +263,7 @@ def absorb_rows(state: VariationalState, X: Rows) -> VariationalState:
         data = data._replace(W=new_weights(factors, data, place))
         before = stats.S
         stats, post, coef = absorb(stats, data, post, s2, prior, place)
+        check_definite(float(place.total(total, post.logdet)))
         spent = place.each(_spent_with, state.spent, stats.S, before, data.W, coef, post, s2)
         floor = LEAST * float(place.total(total, s2)) / data.m  # of the last noise: it may sink, but not to zero
         square = place.each(expected_square, stats, post)

@@ -39,6 +39,14 @@ def normal_variance(factors: Factors, place: Place = HERE) -> Tall:
     return place.each(factors.noise.normal_variance, factors.s2)
 
 
+def check_definite(log_determinants: float) -> None:
+    """Refuse a sum of log-determinants that is not finite: not every device says when a matrix is not definite."""
+    if not math.isfinite(log_determinants):
+        raise np.linalg.LinAlgError(
+            "A covariance is zero or not finite; look for values that are out of all proportion."
+        )
+
+
 def rescale(factors: Factors, offset: Tall, scale: float, place: Place = HERE) -> Factors:
     """The factors of offset + scale * y: the offset goes into the mean column."""
     post, prior, s2, noise = factors

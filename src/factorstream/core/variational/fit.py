@@ -13,7 +13,7 @@ import numpy as np
 from ...arrays import full_like, namespace, zeros_beside
 from ..place import HERE, Place, Tall
 from ..telling import Sweep, Tell, silent
-from .factors import Factors, by_relevance, new_weights, prune, rescale, standardise
+from .factors import Factors, by_relevance, check_definite, new_weights, prune, rescale, standardise
 from .freedom import spent_parameters
 from .noise.gaussian import GaussianNoise
 from .noise.law import NoiseLaw, Prepared
@@ -116,6 +116,7 @@ def fit(
     history: list[SweepInfo] = []
     for k in range(options.max_sweeps):
         swept = sweep(scaled, weights, factors, rules, place, known)
+        check_definite(swept.bound)  # which has them in it
         factors, weights = swept.factors, swept.weights
         history.append(SweepInfo(swept.bound - N * float(np.log(ready.scale)), factors.r))
         gain = history[-1].bound - history[-2].bound if k else None

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs, dtrttf
 
-from ...arrays import beside, device_of, is_here, namespace, zeros_beside
+from ...arrays import beside, device_of, is_here, namespace, picked, zeros_beside
 from ...cores import accumulate, compiling, each_piece
 from ..linalg import is_sparse
 from .stacked_inverse import inverse_and_logdet
@@ -56,6 +56,7 @@ class Layout(NamedTuple):
     j: Index  # (p,) column of each packed entry
     position: Index  # (q, q) packed position of entry (i, j), symmetric
     diagonal: Index  # (q,) packed positions of the diagonal
+    flat: Index  # (p,) position of each packed entry in the q x q matrix, row by row
     weight: Array  # (p,) 1 on the diagonal, 2 off it: tr(A B) = sum(weight * a * b)
 
 
@@ -64,12 +65,12 @@ def layout(q: int) -> Layout:
     """Packed order of size q. The arrays are shared: do not write into them."""
     if q == 0:
         none = np.zeros(0, dtype=np.intp)
-        return Layout(none, none, none.reshape(0, 0), none, np.zeros(0))
+        return Layout(none, none, none.reshape(0, 0), none, none, np.zeros(0))
     flat, _ = dtrttf(np.arange(q * q, dtype=np.float64).reshape(q, q))
     i, j = np.divmod(np.rint(flat).astype(np.intp), q)
     position = np.empty((q, q), dtype=np.intp)
     position[i, j] = position[j, i] = np.arange(i.size)
-    return Layout(i, j, position, np.diagonal(position).copy(), np.where(i == j, 1.0, 2.0))
+    return Layout(i, j, position, np.diagonal(position).copy(), i * q + j, np.where(i == j, 1.0, 2.0))
 
 
 _moved: dict[tuple[Any, ...], Any] = {}
@@ -102,20 +103,20 @@ def pack(A: Array) -> Array:
     """(..., q, q) -> (..., p)."""
     xp, q = namespace(A), A.shape[-1]
     o = layout_beside(A, q)
-    return xp.take(xp.reshape(A, (*A.shape[:-2], q * q)), o.i * q + o.j, axis=-1)
+    return picked(xp.reshape(A, (*A.shape[:-2], q * q)), o.flat, -1)
 
 
 def unpack(a: Array, q: int) -> Array:
     """(..., p) -> (..., q, q)."""
     xp = namespace(a)
     where = xp.reshape(layout_beside(a, q).position, (q * q,))
-    return xp.reshape(xp.take(a, where, axis=-1), (*a.shape[:-1], q, q))
+    return xp.reshape(picked(a, where, -1), (*a.shape[:-1], q, q))
 
 
 def outer(X: Array) -> Array:
     """Packed x xᵀ of every row: (B, q) -> (B, p)."""
-    xp, o = namespace(X), layout_beside(X, X.shape[1])
-    return xp.take(X, o.i, axis=1) * xp.take(X, o.j, axis=1)
+    o = layout_beside(X, X.shape[1])
+    return picked(X, o.i, 1) * picked(X, o.j, 1)
 
 
 def invert(a: Array, B: Array) -> tuple[Array, Array, Array]:
@@ -176,18 +177,21 @@ def _invert_small(a: Array, B: Array) -> tuple[Array, Array, Array]:
 
 
 def _invert_elsewhere(a: Array, B: Array) -> tuple[Array, Array, Array]:
-    """The same by stacks of another library."""
-    xp, (N, q) = namespace(a), B.shape
-    solution, logdet = zeros_beside(B, N, q), zeros_beside(B, N)
+    """The same by stacks of another library; its log-determinants may not be finite where NumPy raises an error."""
+    N, q = B.shape
     step = max(1, ROOM // (q * q))
+    if step >= N:
+        return _stack_inverted(a, B)
+    solution, logdet = zeros_beside(B, N, q), zeros_beside(B, N)
     for s in range(0, N, step):
         b = slice(s, min(s + step, N))
-        inverse, logdet[b] = inverse_and_logdet(unpack(a[b, :], q))
-        solution[b, :] = (inverse @ B[b, :, None])[:, :, 0]
-        a[b, :] = pack(inverse)
-    if not bool(xp.all(xp.isfinite(logdet))):  # not every library raises an error of its own
-        raise np.linalg.LinAlgError("a matrix of the stack is not positive definite")
+        a[b, :], solution[b, :], logdet[b] = _stack_inverted(a[b, :], B[b, :])
     return a, solution, logdet
+
+
+def _stack_inverted(a: Array, B: Array) -> tuple[Array, Array, Array]:
+    inverse, logdet = inverse_and_logdet(unpack(a, B.shape[1]))
+    return pack(inverse), (inverse @ B[:, :, None])[:, :, 0], logdet
 
 
 def congruence(a: Array, T: Array, chunk: int = 256) -> Array:

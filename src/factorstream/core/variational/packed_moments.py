@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import is_here, namespace, zeros_beside
+from ...arrays import is_here, namespace, picked, zeros_beside
 from ...cores import PASS, compiling, each_piece
 from .packed import DONE, MANY, Array, Index, beside_once, layout, layout_beside, outer, size
 
@@ -54,8 +54,9 @@ def _exterior(r: int, q: int) -> tuple[Index]:
 def leading_moments(X: Array, Sigma: Array, r: int) -> Array:
     """x_b x_bᵀ with Σ_b added to its leading r x r block: (N, q), (N, p') -> (N, p)."""
     if not is_here(X):
-        xp, (positions,) = namespace(X), beside_once(X, _exterior, r, X.shape[1])
-        return outer(X) + xp.take(xp.concat([Sigma, zeros_beside(X, X.shape[0], 1)], axis=1), positions, axis=1)
+        (positions,) = beside_once(X, _exterior, r, X.shape[1])
+        some = namespace(X).concat([Sigma, zeros_beside(X, X.shape[0], 1)], axis=1)
+        return outer(X) + picked(some, positions, 1)
     inside = interior(r, X.shape[1])[0]
     out, o = np.empty((len(X), size(X.shape[1]))), layout(X.shape[1])
 
@@ -106,7 +107,7 @@ def leading(A: Array, K: Array, r: int, q: int) -> Array:
     """The leading r x r blocks of q x q matrices, and K added: (N, p), (p',) -> (N, p')."""
     inside, _ = beside_once(A, interior, r, q)
     if not is_here(A):
-        return namespace(A).take(A, inside, axis=1) + K
+        return picked(A, inside, 1) + K
     out = np.empty((len(A), inside.size))
 
     def fill(rows: slice) -> None:

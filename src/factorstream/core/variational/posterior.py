@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...arrays import at_least, column_products, full_like, is_here, namespace, zeros_beside
+from ...arrays import at_least, column_products, full_like, is_here, namespace, picked, zeros_beside
 from ...cores import MULTIPLICATION, PASS, each_piece, product
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
@@ -129,13 +129,20 @@ def coefficients(
     n, q, r = data.n, len(prior.P0), prior.mu.size
     if M is None:
         M = place.each(second_moment, post, s2)
-    X, Sigma, logdet = place.empty(n, q), place.empty(n, size(r)), place.empty(n)
+    X = place.empty(n, q)
     X[:, r:] = 1.0
+    Sigma: Array = None  # made where there is more than one block
+    logdet: Array = None
     Cs = place.each(_over_noise, post.C, s2, r)
     K, Kmu = pack(prior.K), prior.K @ prior.mu
     for b in blocks(n, 2 * size(q), room(place)):
         A, h = place.by_row(_normal_equations, data.Y, data.W, b, M, Cs, data.plain)
-        Sigma[b, :], X[b, :r], logdet[b] = place.rows(_solved, A, h, K, Kmu, q)
+        some, X[b, :r], dets = place.rows(_solved, A, h, K, Kmu, q)
+        if some.shape[0] == n:
+            return CoefficientPosterior(X, some, dets)
+        if Sigma is None:
+            Sigma, logdet = place.empty(n, size(r)), place.empty(n)
+        Sigma[b, :], logdet[b] = some, dets
     return CoefficientPosterior(X, Sigma, logdet)
 
 
@@ -144,7 +151,7 @@ def _solved(A: Array, h: Array, K: Array, Kmu: Array, q: int) -> tuple[Array, Ar
     r = h.shape[1]
     h = h + Kmu
     if q > r:
-        h -= namespace(A).take(A, beside_once(A, interior, r, q)[1], axis=1)
+        h -= picked(A, beside_once(A, interior, r, q)[1], 1)
     return invert(leading(A, K, r, q), h)
 
 
@@ -242,7 +249,7 @@ def posterior(stats: Statistics, prior: FactorPrior, s2: Array) -> Posterior:
 def _beyond_rounding(S: Array, H: Array, yy: Array) -> Array:
     """H with zeros where a feature and a component have no correlation but that of rounding."""
     xp = namespace(H)
-    squares = yy[:, None] * xp.take(S, layout_beside(S, H.shape[1]).diagonal, axis=1)
+    squares = yy[:, None] * picked(S, layout_beside(S, H.shape[1]).diagonal, 1)
     return xp.where(xp.abs(H) < ROUNDING * xp.sqrt(at_least(squares, 0.0)), 0.0, H)
 
 
