@@ -194,12 +194,36 @@ def count_by_number(numbers: Array, n: int, weights: Array | None = None) -> Arr
     return xp.concat([below[:1], below[1:] - below[:-1]])
 
 
+def gathered(values: Array, idx: Array, axis: int = 0) -> Array:
+    """The values at some indices, none of which is negative: the standard's function looks for such first."""
+    if compat.is_torch_array(values):
+        return values.index_select(axis, idx)
+    return namespace(values).take(values, idx, axis=axis)
+
+
 def add_outer(C: Array, e: Array, g: Array) -> Array:
     """C + e gᵀ, in the memory of C where the library lets it be so without a temporary as large as C."""
     if compat.is_torch_array(C):
         return C.addr_(e, g)
     C += e[:, None] * g[None, :]
     return C
+
+
+def add_product(C: Array, A: Array, B: Array) -> Array:
+    """C + AB, likewise."""
+    if compat.is_torch_array(C):
+        return C.addmm_(A, B)
+    C += A @ B
+    return C
+
+
+def divided_less(Y: Array, unit: Array, origin: Array) -> Array:
+    """Y / unit − origin, in one pass where the library has one."""
+    if compat.is_torch_array(Y):
+        return namespace(Y).addcdiv(-origin, Y, unit)
+    Y = Y / unit
+    Y -= origin
+    return Y
 
 
 def set_rows(C: Array, mask: Array, idx: Array, rows: Array) -> Array:
