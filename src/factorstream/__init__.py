@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what `_MODULES` and `_PARTS` say, for type checkers and edi
     from .estimators.low_rank_imputer import LowRankImputer as LowRankImputer
     from .estimators.sequence import SequenceFilter as SequenceFilter
     from .persist import load as load
+    from .persist import moved as moved
     from .rotation import principal_axes as principal_axes
 
 __version__ = "0.1.0"
@@ -35,6 +36,7 @@ _MODULES = {
     "SequenceFilter": "estimators.sequence",
     "load": "persist",
     "missingness": "diagnostics",
+    "moved": "persist",
     "principal_axes": "rotation",
 }
 """Every public name and the module that is imported when it is first asked for."""

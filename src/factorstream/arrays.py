@@ -35,6 +35,88 @@ def device_of(values: Array) -> Any:
     return None if is_here(values) else compat.device(values)
 
 
+def is_torch_on_host(values: Any) -> bool:
+    """Whether this is a tensor of PyTorch in the memory of the host, which NumPy can share."""
+    return compat.is_torch_array(values) and values.device.type == "cpu"
+
+
+def stays(values: Any) -> bool:
+    """Whether work on an array is done where it is, by its own library.
+
+    Not where NumPy can share its memory, and not for libraries whose arrays cannot be written into (JAX), are no
+    numbers yet (Dask), or have no gaps (sparse): those become arrays of NumPy.
+    """
+    others = compat.is_jax_array, compat.is_dask_array, compat.is_pydata_sparse_array
+    return not is_here(values) and not is_torch_on_host(values) and not any(is_one(values) for is_one in others)
+
+
+def words_for(values: Any) -> str:
+    """What an array is and where, for a message."""
+    if is_here(values):
+        return "NumPy arrays"
+    library = compat.array_namespace(values).__name__.removeprefix("array_api_compat.")
+    return f"arrays of {library} on {device_of(values)}"
+
+
+def dtype_of(values: Any) -> np.dtype[Any]:
+    """The type of an array's numbers, as NumPy names it."""
+    kind = values.dtype
+    return kind if isinstance(kind, np.dtype) else np.dtype(str(kind).rpartition(".")[2])
+
+
+def as_type(values: Any, dtype: np.dtype[Any] | type) -> Any:
+    """An array or sparse rows with numbers of another type; itself where they are of that type."""
+    dtype = np.dtype(dtype)
+    if is_here(values):
+        return values.astype(dtype, copy=False)
+    if dtype_of(values) == dtype:
+        return values
+    xp = namespace(values)
+    return xp.astype(values, getattr(xp, dtype.name))
+
+
+def copied(values: Any) -> Any:
+    """An array or sparse rows of its own."""
+    return values.copy() if is_here(values) else namespace(values).asarray(values, copy=True)
+
+
+def taken(values: Array, indices: Any, axis: int = 0) -> Array:
+    """Some rows, or entries along another axis, by an array of their numbers: one of NumPy, or one beside the values.
+
+    Also for sparse rows, along their first axis.
+    """
+    if is_here(values):
+        return values[indices] if axis == 0 else np.take(values, indices, axis=axis)
+    xp = namespace(values)
+    return xp.take(values, xp.asarray(indices, device=device_of(values)), axis=axis)
+
+
+def set_entries(values: Array, rows: NDArray[np.intp], columns: NDArray[np.intp], number: float) -> None:
+    """Write one number into some entries of a matrix. Only libraries that can be written into have a way for many."""
+    if is_here(values) or compat.is_torch_array(values) or compat.is_cupy_array(values):
+        values[beside(rows, values), beside(columns, values)] = number
+        return
+    for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+        values[row, column] = number
+
+
+def positions(mask: Array) -> NDArray[np.intp]:
+    """Where a mask of one dimension is true, as an array of NumPy."""
+    if is_here(mask):
+        return np.flatnonzero(mask)
+    found: NDArray[np.intp] = to_host(namespace(mask).nonzero(mask)[0]).astype(np.intp, copy=False)
+    return found
+
+
+def counted(mask: Array, axis: int | None = None) -> Array:
+    """How many entries of a mask are true: a number, or along an axis an array beside it."""
+    if is_here(mask):
+        return np.count_nonzero(mask, axis=axis)
+    xp = namespace(mask)
+    found = xp.sum(xp.astype(mask, xp.int64), axis=axis)
+    return int(found) if axis is None else found
+
+
 def to_host(values: Any) -> Any:
     """The same numbers as an array of NumPy, which may share its memory; what is here stays as it is."""
     if is_here(values):
@@ -46,22 +128,53 @@ def to_host(values: Any) -> Any:
     return np.from_dlpack(values)
 
 
-def beside(values: NDArray[Any], other: Array) -> Array:
-    """An array of NumPy as one of the library and on the device of another; not copied where ``other`` is here."""
-    if is_here(other):
+def to_device(values: NDArray[Any], xp: Any, device: Any) -> Array:
+    """An array of NumPy as one of another library on a device.
+
+    PyTorch would wait until the device has done all that it was told before: it may go on.
+    """
+    if compat.is_torch_namespace(xp):
+        return xp.asarray(values).to(device, non_blocking=True)
+    return xp.asarray(values, device=device)
+
+
+def beside(values: Array, other: Array) -> Array:
+    """An array of NumPy as one of the library and on the device of another; itself where it is there already."""
+    if is_here(other) or not is_here(values):
         return values
-    return namespace(other).asarray(values, device=device_of(other))
+    return to_device(values, namespace(other), device_of(other))
 
 
-def dtype_of(values: Array) -> np.dtype[Any]:
-    """The type of an array's numbers, as NumPy calls it."""
-    return values.dtype if is_here(values) else np.dtype(str(values.dtype).rsplit(".", 1)[-1])
+def picked(values: Array, indices: Array, axis: int = 0) -> Array:
+    """Entries along an axis, by an array beside the values of their numbers, none of which is negative.
+
+    The standard allows negative ones, which costs PyTorch three more kernels.
+    """
+    if compat.is_torch_array(values):
+        return values.index_select(axis, indices)
+    return namespace(values).take(values, indices, axis=axis)
 
 
-def as_dtype(values: Array, dtype: Any) -> Array:
-    """A copy with numbers of another type, which is named as NumPy does."""
-    xp = namespace(values)
-    return xp.astype(values, getattr(xp, np.dtype(dtype).name))
+def factored(A: Array) -> Array:
+    """The lower factors of a stack of positive definite matrices.
+
+    Where a matrix is not positive definite, NumPy raises an error; another library may do so, or leave on the diagonal
+    of that factor a number whose logarithm is not finite. PyTorch would have to wait for the device to raise one.
+    """
+    xp = namespace(A)
+    if compat.is_torch_array(A):
+        return xp.linalg.cholesky_ex(A)[0]
+    with raising_as_numpy():
+        return xp.linalg.cholesky(A)
+
+
+def read_only(values: Array) -> Array:
+    """A view that cannot be written through; where only NumPy has those, of other libraries a copy."""
+    if not is_here(values):
+        return copied(values)
+    view = values.view()
+    view.flags.writeable = False
+    return view
 
 
 def count_by_number(numbers: Array, n: int, weights: Array | None = None) -> Array:
@@ -79,13 +192,6 @@ def count_by_number(numbers: Array, n: int, weights: Array | None = None) -> Arr
         ends = xp.take(sums, ends)
     below = xp.astype(ends, xp.float64)
     return xp.concat([below[:1], below[1:] - below[:-1]])
-
-
-def gathered(values: Array, idx: Array, axis: int = 0) -> Array:
-    """The values at some indices, none of which is negative: the standard's function looks for such first."""
-    if compat.is_torch_array(values):
-        return values.index_select(axis, idx)
-    return namespace(values).take(values, idx, axis=axis)
 
 
 def add_outer(C: Array, e: Array, g: Array) -> Array:
@@ -142,3 +248,44 @@ def raising_as_numpy() -> Iterator[None]:
         if type(failure).__name__.strip("_") == "LinAlgError" and not isinstance(failure, np.linalg.LinAlgError):
             raise np.linalg.LinAlgError(str(failure)) from failure
         raise
+
+
+# ------------------------------------------------------------------ what the standard has no name, or no quick way, for
+
+
+def zeros_beside(values: Array, *shape: int) -> Array:
+    """Zeros (float64) of the library and on the device of an array."""
+    return np.zeros(shape) if is_here(values) else _new("zeros", values, shape)
+
+
+def empty_beside(values: Array, *shape: int) -> Array:
+    """Room for numbers (float64) of the library and on the device of an array."""
+    return np.empty(shape) if is_here(values) else _new("empty", values, shape)
+
+
+def _new(kind: str, values: Array, shape: tuple[int, ...]) -> Array:
+    xp = namespace(values)
+    return getattr(xp, kind)(shape, dtype=xp.float64, device=device_of(values))
+
+
+def full_like(values: Array, number: float) -> Array:
+    """An array of the same shape, every entry of which is ``number``."""
+    return namespace(values).full_like(values, number)
+
+
+def total(values: Array) -> Array:
+    """The sum of all entries, beside them."""
+    return namespace(values).sum(values)
+
+
+def at_least(values: Array, least: Array | float) -> Array:
+    """The larger of each entry and ``least``, which may be an array."""
+    if is_here(values):
+        return np.maximum(values, least)
+    xp = namespace(values)
+    return xp.clip(values, min=least) if isinstance(least, float) else xp.maximum(values, least)
+
+
+def column_products(A: Array, B: Array) -> Array:
+    """Σ_k a_ki b_ki of every column i."""
+    return np.einsum("km,km->m", A, B) if is_here(A) else namespace(A).sum(A * B, axis=0)

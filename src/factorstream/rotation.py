@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arrays import to_host
 from .estimators.low_rank_imputer import LowRankImputer
+from .persist import here
 
 __all__ = ["PrincipalAxes", "principal_axes"]
 
@@ -71,6 +73,7 @@ def principal_axes(model: Any, X: Any = None, *, unit: ArrayLike | None = None) 
     >>> bool(np.allclose(coefficients @ axes.components + model.mean_, model.inverse_transform(model.transform(X))))
     True
     """
+    model, X = here(model), to_host(X)
     if isinstance(model, LowRankImputer):
         if model.factorization_ is None:
             raise ValueError("No feature varies, so there are no components; fit data that vary.")

@@ -26,6 +26,7 @@ from contracts.asking import (
 from contracts.estimators import CASES, rows
 from contracts.parameters import AGAIN, QUICK, other
 from factorstream import progress
+from factorstream.arrays import is_here
 from factorstream.core.filter.coefficients import COEFFICIENT_STEPS
 from factorstream.estimators._validation import MAY_CHANGE
 from split_place import Split
@@ -168,6 +169,8 @@ def assert_plain(value):
         assert_plain(list(value.items()))
     elif isinstance(value, np.ndarray):
         assert value.dtype != object
+    elif not is_here(value):
+        assert value.ndim > 0  # an array of another library
     else:
         plain = (type(None), bool, int, float, str, np.generic, np.dtype)
         assert isinstance(value, plain) or sparse.issparse(value), type(value)

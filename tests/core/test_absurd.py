@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from factorstream.core.absurd import ENOUGH, FAR, judge, nothing_seen, seen_in, without
+from factorstream.arrays import device_of, to_host
+from factorstream.core.absurd import ENOUGH, FAR, judge, nothing_seen, seen_in
 from factorstream.core.absurd_rows import absurd_beside, absurd_entries, absurd_values
+from factorstream.core.entries import NO_ENTRIES, without
+from strict_place import DEVICE, STRICT
 
 
 def naive(values):
@@ -207,3 +210,35 @@ def test_huge_fill_values_are_absurd_however_many_there_are(rng, share, fill):
     np.testing.assert_array_equal(found.row, np.flatnonzero(gone))
     assert (found.column == 1).all()
     assert len(absurd_entries(X[:1]).row) == 1
+
+
+def fetched(seen):
+    return tuple(np.asarray(to_host(part)).tolist() for part in seen)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_on_a_device_are_judged_as_rows_here(seed, dtype):
+    with np.errstate(over="ignore"):
+        X = strange(seed).astype(dtype)
+    X[np.isinf(X)] = np.nan
+    there = STRICT.put(X, 1)
+    for found, expected in zip(absurd_entries(there), absurd_entries(X), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    clean = without(X, absurd_entries(X))
+    np.testing.assert_array_equal(to_host(without(there, absurd_entries(there))), clean)
+    assert without(there, NO_ENTRIES) is there
+    assert repr(fetched(seen_in(STRICT.put(clean[:40], 1)))) == repr(fetched(seen_in(clean[:40])))
+    here, elsewhere = seen_in(clean[:5]), seen_in(STRICT.put(clean[:5], 1))
+    for start, stop in ((5, 6), (6, 20), (20, 21), (21, 22), (22, 100), (100, 120)):
+        for found, expected in zip(
+            absurd_beside(elsewhere, there[start:stop, :]), absurd_beside(here, X[start:stop]), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected)
+        here, expected = judge(here, X[start:stop])
+        elsewhere, found = judge(elsewhere, there[start:stop, :])
+        assert repr(fetched(elsewhere)) == repr(fetched(here))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert device_of(elsewhere.low) == DEVICE
+    assert len(absurd_entries(X).row) > 3

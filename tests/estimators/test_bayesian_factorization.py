@@ -229,6 +229,7 @@ def test_a_stream_is_calibrated_on_the_rows_that_it_starts_from(rng):
 
 
 @pytest.mark.once
+@pytest.mark.here(reason="another place has more room")
 def test_memory_of_a_fit_does_not_grow_with_the_samples(rng):
     """But for a few arrays of the data's size: moments of all samples would be eight of them."""
     peaks, sizes = [], []

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import t as student
 
 from factorstream import BayesianFactorization, LowRankImputer
+from split_place import fetched
 
 
 def drawn(seed, n, m, r, missing):
@@ -45,7 +46,7 @@ def test_the_law_is_students_with_the_entries_that_are_left():
     model = BayesianFactorization(2).fit(gappy)
     filled, std = model.impute(gappy, return_std=True)
     state, gaps = model.state_.current, np.isnan(gappy)
-    freedom = np.sum(~gaps) - state.spent.sum()
+    freedom = np.sum(~gaps) - fetched(state.spent).sum()
     assert 40 < freedom < np.sum(~gaps) - 16
     for level in (0.5, 0.95):
         _, upper = model.predict_interval(gappy, level=level)
@@ -58,15 +59,20 @@ def test_the_law_is_students_with_the_entries_that_are_left():
     np.testing.assert_allclose((upper - filled)[gaps] / std[gaps], 1.959964, rtol=1e-6)
 
 
+def _left(state):
+    """Entries beyond those that were spent on parameters."""
+    return fetched(state.n_observed).sum() - fetched(state.spent).sum()
+
+
 def test_the_noise_of_a_stream_becomes_better_known():
     _, X = drawn(1, 400, 8, 2, 0.3)
     model, left = BayesianFactorization(2), []
     for part in np.split(X, 4):
         state = model.partial_fit(part).state_.current
-        left.append(state.n_observed.sum() - state.spent.sum())
+        left.append(_left(state))
     whole = BayesianFactorization(2).fit(X).state_.current
     assert left == sorted(left)
-    assert left[-1] == pytest.approx(whole.n_observed.sum() - whole.spent.sum(), rel=0.1)
+    assert left[-1] == pytest.approx(_left(whole), rel=0.1)
 
 
 def test_a_feature_with_one_value_and_a_noise_of_its_own_has_infinite_bounds():

@@ -39,7 +39,7 @@ STILL, DRIFTS = (counted_model(3, 4, learn_noise=True, drift=drift) for drift in
 @pytest.mark.parametrize("room", [8, 20, 128])
 def test_kept_are_rows_of_the_second_half_spread_over_it(monkeypatch, room):
     monkeypatch.setattr(_kept_rows, "MOST", room)
-    columns = new_columns(None, True, 1, np.dtype(float))
+    columns = new_columns(None, True, np.empty((0, 1)))
     for k in range(40 * room):
         columns = kept(columns, np.array([[float(k)]]), k, STILL)
         numbers = columns.recent[:, 0]
@@ -47,7 +47,7 @@ def test_kept_are_rows_of_the_second_half_spread_over_it(monkeypatch, room):
         assert numbers[0] >= 0.3 * k - room
         assert np.diff(numbers).min(initial=1) >= 1
         assert np.diff(numbers).max(initial=1) <= 0.1 * k + 8.0 * k / room + 1
-    together = kept(new_columns(None, True, 1, np.dtype(float)), np.arange(40.0 * room)[:, None], 0, STILL)
+    together = kept(new_columns(None, True, np.empty((0, 1))), np.arange(40.0 * room)[:, None], 0, STILL)
     np.testing.assert_array_equal(together.recent, columns.recent)
 
 
@@ -55,26 +55,26 @@ def test_kept_are_rows_of_the_second_half_spread_over_it(monkeypatch, room):
 def test_sensors_that_report_in_turn_are_all_among_them(turns):
     for n in (1000, 4096, 20_000, 10**6):
         rows = np.arange(n - 500_000 if n > 500_000 else 0, n, dtype=float)
-        columns = kept(new_columns(None, True, 1, np.dtype(float)), rows[:, None], int(rows[0]), STILL)
+        columns = kept(new_columns(None, True, np.empty((0, 1))), rows[:, None], int(rows[0]), STILL)
         turn = np.bincount(columns.recent[:, 0].astype(int) % turns, minlength=turns)
         assert turn.min() >= 0.3 * 128 / turns
         assert turn.max() <= 2.0 * 128 / turns
 
 
 def test_under_a_drift_the_last_rows_are_kept():
-    columns = kept(new_columns(None, True, 1, np.dtype(float)), np.arange(5000.0)[:, None], 0, DRIFTS)
+    columns = kept(new_columns(None, True, np.empty((0, 1))), np.arange(5000.0)[:, None], 0, DRIFTS)
     np.testing.assert_array_equal(columns.recent[:, 0], np.arange(5000 - 128, 5000))
 
 
 def test_there_are_four_looks_while_the_number_of_rows_doubles():
-    columns, k, looks = new_columns(None, True, 1, np.dtype(float)), 0, []
+    columns, k, looks = new_columns(None, True, np.empty((0, 1))), 0, []
     while len(looks) < 10:
         k += rows_to_look(columns, k, 3)
         looks.append(k)
     assert looks == [16, 20, 24, 28, 32, 40, 48, 56, 64, 80]
     assert rows_to_look(columns, 17, 3) == 3
-    assert rows_to_look(new_columns(None, False, 1, np.dtype(float)), 17, 3) is None
-    wide = new_columns(None, True, 10**4, np.dtype(float))
+    assert rows_to_look(new_columns(None, False, np.empty((0, 1))), 17, 3) is None
+    wide = new_columns(None, True, np.empty((0, 10**4)))
     assert [rows_to_look(wide, k, 40) for k in (3, 16, 20, 32, 63)] == [13, 16, 12, 32, 1]
 
 

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from factorstream.tall.rows import dense, divided, observed_by_feature, rows_with_data, stack, with_data
+from factorstream.arrays import device_of, to_host
+from factorstream.tall.rows import (
+    dense,
+    divided,
+    ever_observed,
+    observed_by_feature,
+    rows_with_data,
+    stack,
+    with_data,
+    without_columns,
+)
+from strict_place import DEVICE, STRICT
 
 
 @pytest.mark.parametrize("n_features", [3, 20])
@@ -36,3 +47,26 @@ def test_rows_are_divided_by_the_units_as_if_converted_before(rng, kind, dtype):
     np.testing.assert_array_equal(dense(found), X.astype(dtype) / unit)
     np.testing.assert_array_equal(dense(given), X)
     assert divided(given, None) is given
+
+
+def test_rows_on_a_device_answer_as_rows_here(rng):
+    X = rng.standard_normal((30, 6))
+    X[rng.random(X.shape) < 0.4] = np.nan
+    X[[4, 29]], X[:, 3] = np.nan, np.nan
+    there, unit = STRICT.put(X, 1), np.geomspace(0.1, 10.0, 6)
+    np.testing.assert_array_equal(rows_with_data(there), rows_with_data(X))
+    np.testing.assert_array_equal(rows_with_data(STRICT.put(np.ones((3, 2)), 1)), [0, 1, 2])
+    np.testing.assert_array_equal(ever_observed(there), ever_observed(X))
+    np.testing.assert_array_equal(observed_by_feature(there), observed_by_feature(X))
+    for found, expected in (
+        (with_data(there), with_data(X)),
+        (stack(there, X), stack(X, X)),
+        (stack(there, there), stack(X, X)),
+        (without_columns(there, np.arange(6) < 2), without_columns(X, np.arange(6) < 2)),
+        (divided(there, unit), divided(X, unit)),
+        (divided(there, STRICT.put(unit, 0)), divided(X, unit)),
+    ):
+        assert device_of(found) == DEVICE
+        np.testing.assert_array_equal(to_host(found), expected)
+    assert without_columns(there, np.arange(6) == 3) is there
+    assert dense(there) is there

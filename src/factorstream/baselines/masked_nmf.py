@@ -17,12 +17,12 @@ from ..core.absurd import Seen, seen_in
 from ..core.linalg import Array
 from ..estimators._absurd import without_absurd
 from ..estimators._factorizer import Factorizer
+from ..estimators._given_numbers import check_init
 from ..estimators._html import Facts
 from ..estimators._types import MatrixLike, Seed
 from ..estimators._validation import (
     check_data,
     check_every_feature_observed,
-    check_init,
     check_size_of,
     current_parameters,
     narrowed,

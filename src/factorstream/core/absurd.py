@@ -34,8 +34,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import as_type, beside, copied, counted, device_of, is_here, namespace, positions, taken, to_host
+from .entries import NO_ENTRIES, Columns, Entries, together
 from .fill_values import is_fill, is_huge_fill
 from .linalg import Array, Rows, is_sparse, over_rows
+from .place import Tall
 
 FAR = 1e4
 """Units outside the range from which on a value is absurd. Not tuned: one 10⁶ deviations away has to be, where the
@@ -64,31 +67,20 @@ COUNTED_AT_ONCE = 256
 
 
 class Seen(NamedTuple):
-    """What a stream remembers of its features, to tell absurd values."""
+    """What a stream remembers of its features, to tell absurd values; beside its rows, where these are elsewhere."""
 
-    low: Array
+    low: Tall
     """The least value so far (m); ∞ without any."""
-    high: Array
+    high: Tall
     """The greatest (m); -∞ without any."""
-    known: Array
+    known: Tall
     """How many, zeros left out, up to ENOUGH (m)."""
-    strikes: Array
+    strikes: Tall
     """NEW or AGAIN for every absurd value, less 1 for every ordinary one since, not below 0 (m)."""
-    last: Array
+    last: Tall
     """The last absurd value (m); NaN without any."""
     quiet: bool
     """Whether a value within the range of its feature changes nothing: all counts are ENOUGH, all strikes 0."""
-
-
-class Entries(NamedTuple):
-    """Some entries of a table, by rows."""
-
-    row: Array
-    column: Array
-    value: Array
-
-
-NO_ENTRIES = Entries(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0))
 
 
 def nothing_seen(m: int) -> Seen:
@@ -100,42 +92,63 @@ def nothing_seen(m: int) -> Seen:
 def seen_in(X: Rows) -> Seen:
     """What rows without absurd values leave behind."""
     low, high = extremes(X)
-    count = np.minimum(_counts(X), ENOUGH).astype(np.int16)
-    last = np.full(len(count), np.nan)
-    return Seen(low, high, count, np.zeros_like(count), last, bool(count.min(initial=ENOUGH) == ENOUGH))
+    count = _up_to_enough(_counts(X))
+    none = nothing_seen(X.shape[1])
+    return Seen(low, high, count, beside(none.strikes, X), beside(none.last, X), not counted(count < ENOUGH))
 
 
-def extremes(X: Rows) -> tuple[Array, Array]:
+def _up_to_enough(count: Tall) -> Tall:
+    return as_type(namespace(count).where(count < ENOUGH, count, ENOUGH), np.int16)
+
+
+def extremes(X: Rows) -> tuple[Tall, Tall]:
     """Least and greatest value of every feature (float64); ∞ and -∞ without any. Two passes over the numbers."""
     if is_sparse(X):
         low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
         np.fmin.at(low, X.indices, X.data)
         np.fmax.at(high, X.indices, X.data)
         return low, high
+    if not is_here(X):
+        return _extremes_elsewhere(X)
     low, high = over_rows(np.fmin, X, np.inf), over_rows(np.fmax, X, -np.inf)
     return low.astype(np.float64), high.astype(np.float64)
 
 
-def _counts(X: Rows) -> Array:
+def _extremes_elsewhere(X: Rows) -> tuple[Tall, Tall]:
+    """The same where NaN is always the least and the greatest: twice as many passes for rows with gaps."""
+    xp = namespace(X)
+    if X.shape[0] == 0:
+        none = nothing_seen(X.shape[1])
+        return beside(none.low, X), beside(none.high, X)
+    low, high = xp.min(X, axis=0), xp.max(X, axis=0)
+    if bool(xp.any(xp.isnan(low))):
+        missing = xp.isnan(X)
+        low, high = xp.min(xp.where(missing, np.inf, X), axis=0), xp.max(xp.where(missing, -np.inf, X), axis=0)
+    return as_type(low, np.float64), as_type(high, np.float64)
+
+
+def _counts(X: Rows) -> Tall:
     """Values of every feature that are not zero, as far as ENOUGH asks for."""
     if is_sparse(X):
         return np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
-    count, first, step = np.zeros(X.shape[1], np.int64), 0, 2 * ENOUGH
-    while first < X.shape[0] and (first == 0 or count.min(initial=ENOUGH) < ENOUGH):
-        count += np.count_nonzero(np.abs(X[first : first + step]) > 0, axis=0)  # NaN is not
+    xp = namespace(X)
+    count, first, step = xp.zeros(X.shape[1], dtype=xp.int64, device=device_of(X)), 0, 2 * ENOUGH
+    while first < X.shape[0] and (first == 0 or counted(count < ENOUGH)):
+        count += counted(xp.abs(X[first : min(first + step, X.shape[0]), :]) > 0, axis=0)  # NaN is not
         first, step = first + step, min(2 * step, COUNTED_AT_ONCE)
     return count
 
 
 def limits(low: Any, high: Any, count: Any) -> tuple[Any, Any]:
     """Beyond these a value is absurd, given the range of the others and how many are not zero; infinite if none is."""
+    xp = namespace(low)
     with np.errstate(over="ignore", invalid="ignore"):
-        length, size = high - low, np.maximum(np.abs(low), np.abs(high))
-        reach = FAR * np.where(length > ROUNDING * size, length, size)
-        reach = np.where(count < ENOUGH, FAR * np.maximum(length, size), reach)
-        reach = np.where(count < 3, FAR * FAR * size, reach)
-        reach = np.where((count > 0) & (size > 0), reach, np.inf)
-        return np.where(count > 0, low, 0.0) - reach, np.where(count > 0, high, 0.0) + reach
+        length, size = high - low, xp.maximum(abs(low), abs(high))
+        reach = FAR * xp.where(length > ROUNDING * size, length, size)
+        reach = xp.where(count < ENOUGH, FAR * xp.maximum(length, size), reach)
+        reach = xp.where(count < 3, FAR * FAR * size, reach)
+        reach = xp.where((count > 0) & (size > 0), reach, np.inf)
+        return xp.where(count > 0, low, 0.0) - reach, xp.where(count > 0, high, 0.0) + reach
 
 
 def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
@@ -144,59 +157,87 @@ def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
     Two passes over X, where no value lies outside the range of its feature, and a third for features with few values.
     Otherwise the columns that may hold something absurd, or in which the unit may change, are taken value by value.
     """
-    least, greatest = (X[0], X[0]) if not is_sparse(X) and len(X) == 1 else extremes(X)
+    one = not is_sparse(X) and X.shape[0] == 1
+    least, greatest = (X[0, :], X[0, :]) if one else extremes(X)
     outside = (least < seen.low) | (greatest > seen.high)
     if not seen.quiet:
         outside |= (least <= greatest) & ((seen.known < ENOUGH) | (seen.strikes > 0))
-    if not np.count_nonzero(outside):
+    if not counted(outside):
         return seen, NO_ENTRIES
-    some = np.flatnonzero(outside)  # in all other columns nothing changes
-    part = Seen(seen.low[some], seen.high[some], seen.known[some], seen.strikes[some], seen.last[some], False)
-    least, greatest = least[some].astype(np.float64), greatest[some].astype(np.float64)
-    fine = _keep_to_limits(part, least, greatest)
-    low, high = np.minimum(part.low, least), np.maximum(part.high, greatest)
-    count, strikes, last = part.known, part.strikes, part.last
-    if fine.all() and (count == ENOUGH).all():  # a few ranges have grown, and that is all
-        return _grown(seen, some, low, high), NO_ENTRIES
-    if (fine & (count < ENOUGH)).any():
-        count = np.where(fine, np.minimum(count + _counts(X)[some], ENOUGH), count).astype(np.int16)
-    by_column = Columns(X)
+    some = in_question(outside)
+    part, outside = some_of(seen, some), at(outside, some)
+    least, greatest = as_type(at(least, some), np.float64), as_type(at(greatest, some), np.float64)
+    fine = _keep_to_limits(part, least, greatest) | ~outside
+    xp = namespace(least)
+    low, high = xp.where(least < part.low, least, part.low), xp.where(greatest > part.high, greatest, part.high)
+    few, wrong = counted(outside & fine & (part.known < ENOUGH)), positions(~fine)
+    if not few and not len(wrong):  # a few ranges have grown, and that is all
+        return seen._replace(low=_written(seen.low, some, low), high=_written(seen.high, some, high)), NO_ENTRIES
+    new = part._replace(low=low, high=high)
+    if few:
+        new = new._replace(known=xp.where(fine, _up_to_enough(part.known + at(_counts(X), some)), part.known))
+    found = NO_ENTRIES
+    if len(wrong):
+        old = Seen(part.low, part.high, new.known, part.strikes, part.last, False)
+        judged, found = _judge_columns(X, old, wrong, wrong if some is None else some[wrong])
+        new = Seen._make((*(_written(a, ~fine, b) for a, b in zip(new[:5], judged, strict=True)), False))
+    new = Seen._make((*(_written(a, some, b) for a, b in zip(seen[:5], new[:5], strict=True)), False))
+    return new._replace(quiet=not counted(new.known < ENOUGH) and not counted(new.strikes > 0)), found
+
+
+def in_question(outside: Array) -> Array | None:
+    """The numbers of some features, or None for all, which is as quick on a device as some of them are."""
+    return np.flatnonzero(outside) if is_here(outside) else None
+
+
+def at(values: Tall, some: Array | None) -> Tall:
+    """The entries of ``some`` features."""
+    return values if some is None else values[some]
+
+
+def some_of(seen: Seen, some: Array | None) -> Seen:
+    """What is known of ``some`` features."""
+    return Seen._make((*(at(field, some) for field in seen[:5]), False))
+
+
+def _written(values: Tall, some: Tall | None, new: Tall) -> Tall:
+    """Values, of which ``some`` are ``new``: by their numbers or a mask, or all of them."""
+    if some is None:
+        return new
+    out = copied(values)
+    out[some] = beside(new, values)
+    return out
+
+
+def _judge_columns(X: Rows, seen: Seen, which: Array, columns: Array) -> tuple[list[Array], Entries]:
+    """The fields of what is seen of these features after the values of their columns, and the absurd entries."""
+    fields = [np.array(to_host(taken(field, which))) for field in seen[:5]]
+    by_column = Columns(X, columns)
     found: list[Entries] = []
-    for i in np.flatnonzero(~fine).tolist():
-        rows, values = by_column(j := int(some[i]))
-        column = _Column(float(part.low[i]), float(part.high[i]), int(count[i]), int(strikes[i]), float(last[i]))
-        (low[i], high[i], count[i], strikes[i], last[i]), absurd = _judge_column(values, column)
+    for i, j in enumerate(columns.tolist()):
+        rows, values = by_column(j)
+        low, high, known, strikes, last = (field[i].item() for field in fields)
+        judged, absurd = _judge_column(values, _Column(low, high, known, strikes, last))
+        for field, number in zip(fields, judged, strict=True):
+            field[i] = number
         found.append(Entries(rows[absurd], np.full(len(absurd), j), values[absurd]))
-    return _with(seen, some, Seen(low, high, count, strikes, last, False)), together(found)
+    return fields, together(found)
 
 
-def _keep_to_limits(seen: Seen, least: Array, greatest: Array) -> Array:
+def _keep_to_limits(seen: Seen, least: Tall, greatest: Tall) -> Tall:
     """Features whose values, between these extremes, cannot be absurd in any order (boolean)."""
     lower, upper = limits(seen.low, seen.high, seen.known)
     inside = (least >= seen.low) & (greatest <= seen.high)
     steady = (seen.known >= ENOUGH) & _varies(seen.low, seen.high)
-    return np.asarray((seen.strikes == 0) & (inside | (steady & (least >= lower) & (greatest <= upper))))
-
-
-def _grown(seen: Seen, some: Array, low: Array, high: Array) -> Seen:
-    """What is seen, where ``some`` of the features have other ranges."""
-    lows, highs = seen.low.copy(), seen.high.copy()
-    lows[some], highs[some] = low, high
-    return seen._replace(low=lows, high=highs)
-
-
-def _with(seen: Seen, some: Array, new: Seen) -> Seen:
-    """What is seen, where ``some`` of the features have the ``new`` fields."""
-    low, high, known, strikes, last = (field.copy() for field in seen[:5])
-    low[some], high[some], known[some], strikes[some], last[some] = new[:5]
-    return Seen(low, high, known, strikes, last, bool(known.min(initial=ENOUGH) == ENOUGH and not strikes.any()))
+    within = inside | (steady & (least >= lower) & (greatest <= upper))
+    return (seen.strikes == 0) & within
 
 
 def _varies(low: Any, high: Any) -> Any:
     """Whether a range is more than rounding. The limits of such a feature, once it has ENOUGH values, only move apart:
     values that keep to them now keep to all that follow."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high))
+        return high - low > ROUNDING * namespace(low).maximum(abs(low), abs(high))
 
 
 class _Column(NamedTuple):
@@ -248,45 +289,3 @@ def _is_absurd(value: float, low: float, high: float, count: int) -> bool:
         return False
     lower, upper = limits(low, high, count)
     return bool(is_huge_fill(value) if np.isinf(upper) else value < lower or value > upper)
-
-
-# ------------------------------------------------------------------ entries
-
-
-class Columns:
-    """The observed entries of rows, column by column."""
-
-    def __init__(self, X: Rows) -> None:
-        self._X = X.tocsc() if is_sparse(X) else X
-
-    def __call__(self, j: int) -> tuple[Array, Array]:
-        """Rows and values of a column's entries."""
-        X = self._X
-        if is_sparse(X):
-            part = slice(X.indptr[j], X.indptr[j + 1])
-            order = np.argsort(X.indices[part], kind="stable")
-            return X.indices[part][order], X.data[part][order]
-        rows = np.flatnonzero(~np.isnan(X[:, j]))
-        return rows, X[rows, j]
-
-
-def together(parts: list[Entries]) -> Entries:
-    """Some lots of entries as one."""
-    if not parts:
-        return NO_ENTRIES
-    row, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
-    order = np.lexsort((column, row))
-    return Entries(row[order], column[order], value[order])
-
-
-def without(X: Rows, entries: Entries) -> Rows:
-    """A copy of X in which these entries are missing; X itself where there are none."""
-    if not len(entries.row):
-        return X
-    if not is_sparse(X):
-        X = X.copy()
-        X[entries.row, entries.column] = np.nan
-        return X
-    stored, m = X.tocoo(), np.int64(X.shape[1])
-    keep = ~np.isin(stored.row * m + stored.col, entries.row * m + entries.column)
-    return type(X)((stored.data[keep], (stored.row[keep], stored.col[keep])), shape=X.shape)

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .absurd import EVENTS, FAR, NEW, NO_ENTRIES, Columns, Entries, Seen, extremes, limits, together
+from ..arrays import as_type, counted, is_here, namespace, positions, taken, to_host
+from .absurd import EVENTS, FAR, NEW, Seen, at, extremes, in_question, limits, some_of
+from .entries import NO_ENTRIES, Columns, Entries, together
 from .fill_values import HUGE, is_fill, is_huge_fill
 from .linalg import Array, Rows, is_sparse
+from .place import Tall
 
 SAMPLED = 32
 """Values of a column that show at a glance that there is nothing absurd in it. Not tuned: speed only, as long as
@@ -23,8 +26,9 @@ def absurd_entries(X: Rows) -> Entries:
     if X.shape[0] == 0:
         return NO_ENTRIES
     found: list[Entries] = []
-    by_column = Columns(X)
-    for j in np.flatnonzero(_doubtful(X)).tolist():
+    doubtful = positions(_doubtful(X))
+    by_column = Columns(X, doubtful)
+    for j in doubtful.tolist():
         rows, values = by_column(j)
         absurd = absurd_values(values)
         found.append(Entries(rows[absurd], np.full(len(absurd), j), values[absurd]))
@@ -35,17 +39,22 @@ def absurd_beside(seen: Seen, X: Rows) -> Entries:
     """The entries of X that are absurd beside what was seen before. Two passes over the numbers, and one more over the
     columns that have such an entry or are yet unknown."""
     least, greatest = extremes(X)
-    some = np.flatnonzero((least < seen.low) | (greatest > seen.high))
-    if not len(some):
+    outside = (least < seen.low) | (greatest > seen.high)
+    if not counted(outside):
         return NO_ENTRIES
-    lower, upper = limits(seen.low[some], seen.high[some], seen.known[some])
-    unknown = np.isinf(upper)
-    by_column = Columns(X)
+    some = in_question(outside)
+    low, high, known, *_ = some_of(seen, some)
+    lower, upper = limits(low, high, known)
+    beyond = (at(least, some) < lower) | (at(greatest, some) > upper) | namespace(upper).isinf(upper)
+    which = positions(beyond & at(outside, some))
+    lower, upper = to_host(taken(lower, which)), to_host(taken(upper, which))
+    columns = which if some is None else some[which]
+    by_column = Columns(X, columns)
     found: list[Entries] = []
-    for i in np.flatnonzero(unknown | (least[some] < lower) | (greatest[some] > upper)).tolist():
-        rows, values = by_column(j := int(some[i]))
+    for i, j in enumerate(columns.tolist()):
+        rows, values = by_column(j)
         value = values.astype(np.float64)  # limits may be no numbers of float32
-        absurd = is_huge_fill(value) if unknown[i] else (value < lower[i]) | (value > upper[i])
+        absurd = is_huge_fill(value) if np.isinf(upper[i]) else (value < lower[i]) | (value > upper[i])
         found.append(Entries(rows[absurd], np.full(np.count_nonzero(absurd), j), values[absurd]))
     return together(found)
 
@@ -91,7 +100,7 @@ def _come_again(value: Array, fill: Array, n: int) -> Array:
     return np.asarray((different >= EVENTS) & (often * (NEW + 1) >= n))
 
 
-def _doubtful(X: Rows) -> Array:
+def _doubtful(X: Rows) -> Tall:
     """Which columns have to be searched for absurd values (m, boolean).
 
     Those whose range is more than FAR times the median distance of some sampled values from their own median, and
@@ -101,21 +110,26 @@ def _doubtful(X: Rows) -> Array:
         stored = X.tocsc()
         return _far_apart(*_of_stored(stored.data, stored.indptr))
     low, high = extremes(X)
-    few, out = X[:: max(1, X.shape[0] // SAMPLED)], np.empty(X.shape[1], dtype=bool)
+    few = X[:: max(1, X.shape[0] // SAMPLED), :]
+    if not is_here(X):
+        return _far_apart(low, high, as_type(few, np.float64))
+    out = np.empty(X.shape[1], dtype=bool)
     for first in range(0, X.shape[1], AT_ONCE):
         some = slice(first, first + AT_ONCE)
         out[some] = _far_apart(low[some], high[some], few[:, some].astype(np.float64))
     return out
 
 
-def _far_apart(low: Array, high: Array, few: Array) -> Array:
+def _far_apart(low: Tall, high: Tall, few: Tall) -> Tall:
     """The same, given the columns' extremes and a few of their values."""
-    half = np.maximum(np.count_nonzero(~np.isnan(few), axis=0) - 1, 0)[None] // 2
+    xp = namespace(few)
+    half = counted(~xp.isnan(few), axis=0) - 1
+    half = xp.where(half > 0, half, 0)[None, :] // 2
     with np.errstate(over="ignore", invalid="ignore"):
-        middle = np.take_along_axis(np.sort(few, axis=0), half, axis=0)  # NaN comes last
-        usual = np.take_along_axis(np.sort(np.abs(few - middle), axis=0), half, axis=0)[0]
+        middle = xp.take_along_axis(xp.sort(few, axis=0), half, axis=0)  # NaN comes last
+        usual = xp.take_along_axis(xp.sort(xp.abs(few - middle), axis=0), half, axis=0)[0, :]
         far = (low < high) & ~(high - low <= FAR * usual)
-        return np.asarray(far | (np.maximum(-low, high) >= HUGE))
+        return far | (xp.maximum(-low, high) >= HUGE)
 
 
 def _of_stored(data: Array, starts: Array) -> tuple[Array, Array, Array]:

@@ -14,12 +14,12 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .limit import n_threads
 from .pool import run
 
-Array = NDArray[Any]
+Array = Any
+"""An array of NumPy; in work that is :func:`undivided`, of any library."""
 Tile = tuple[slice, slice]
 """Rows and columns of a matrix."""
 
@@ -116,6 +116,8 @@ def product(A: Array, B: Array) -> Array:
 
     One thread leaves it to BLAS as it is, several make a part of the result each: the bits may differ by rounding.
     """
+    if _whole.get():
+        return A @ B
     n, k, m = len(A), B.shape[0], B.shape[1]
     cost = MULTIPLICATION * n * k * m
     if cost < 2 * PIECE or n_threads() == 1:
@@ -135,6 +137,9 @@ def product(A: Array, B: Array) -> Array:
 
 def accumulate(S: Array, A: Array, B: Array) -> None:
     """S += AB in place, tile by tile: a product of all rows would be another array as large as S."""
+    if _whole.get():
+        S += A @ B
+        return
 
     def add(tile: Tile) -> None:
         rows, columns = tile

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.absurd import FAR, Entries, Seen, judge, seen_in, without
+from ..arrays import as_type, dtype_of, namespace, taken
+from ..core.absurd import FAR, Seen, judge, seen_in
 from ..core.absurd_rows import absurd_beside, absurd_entries
+from ..core.entries import Entries, without
 from ..core.fill_values import is_huge_fill, meaning
-from ..core.linalg import Rows, is_sparse
+from ..core.linalg import Array, Rows, is_sparse
 from ..tall.rows import stack
 from ..tall.starting import check_range
 from ._validation import check_size_of, warn_caller
@@ -51,7 +53,8 @@ def check_answers_fit(state: Any, dtype: np.dtype[Any]) -> None:
     seen = known_to(state) if dtype == np.float32 else None
     if seen is None:
         return
-    largest = float(np.maximum(-seen.low, seen.high)[seen.known > 0].max(initial=0.0))
+    xp = namespace(seen.low)
+    largest = _greatest(xp.where(seen.known > 0, xp.maximum(-seen.low, seen.high), 0.0))
     if largest >= float(np.finfo(dtype).max) ** 0.5:
         raise ValueError(
             f"The model has learned from values of size {largest:.3g}, too large for float32; pass float64."
@@ -82,8 +85,12 @@ def judged(seen: Seen, X: Rows, dtype: np.dtype[Any]) -> tuple[Seen, Entries]:
 
 def check_size(seen: Seen, dtype: np.dtype[Any]) -> None:
     """Refuse values that cannot be squared in this ``dtype``."""
-    largest = max(-float(seen.low.min(initial=0.0)), float(seen.high.max(initial=0.0)))  # ∓∞ without any value
-    check_range(largest, dtype, smallest=0.0)
+    check_range(max(_greatest(-seen.low), _greatest(seen.high)), dtype, smallest=0.0)  # -∞ without any value
+
+
+def _greatest(values: Array) -> float:
+    """The greatest of some numbers and zero."""
+    return max(float(namespace(values).max(values)), 0.0) if values.shape[0] else 0.0
 
 
 class FirstRows(NamedTuple):
@@ -102,9 +109,9 @@ def first_rows(before: Rows, X: Rows, more: Any, dtype: np.dtype[Any]) -> FirstR
 
     X may be of a wider type. What is absurd in it is kept as a number that ``dtype`` has, and what is not is refused.
     """
-    both = stack(before, X[more])
+    both = stack(before, taken(X, more))
     n, entries = before.shape[0], absurd_entries(both)
-    if both.dtype != dtype:
+    if dtype_of(both) != dtype:
         check_size_of(without(both, entries), dtype)
     kept = _as_type(both, dtype)
     is_new = entries.row >= n
@@ -115,10 +122,10 @@ def first_rows(before: Rows, X: Rows, more: Any, dtype: np.dtype[Any]) -> FirstR
 
 def _as_type(X: Rows, dtype: np.dtype[Any]) -> Rows:
     """X in ``dtype``; values that are too large for it become its largest."""
-    most = np.finfo(dtype).max
+    most = float(np.finfo(dtype).max)
     if is_sparse(X):
         return type(X)((_as_type(X.data, dtype), X.indices, X.indptr), shape=X.shape)
-    return X if X.dtype == dtype else np.clip(X, -most, most).astype(dtype)
+    return X if dtype_of(X) == dtype else as_type(namespace(X).clip(X, -most, most), dtype)
 
 
 def warn_of(entries: Entries, n_rows: int, earlier: int = 0) -> None:

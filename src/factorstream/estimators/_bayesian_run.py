@@ -6,8 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.absurd import Seen, seen_in, without
+from ..arrays import as_type, beside, copied, dtype_of
+from ..core.absurd import Seen, seen_in
 from ..core.absurd_rows import absurd_entries
+from ..core.entries import without
+from ..core.place import Place
 from ..core.variational.fit import FitOptions
 from ..core.variational.posterior import STREAM_ARRAYS
 from ..progress import Step, say_nothing
@@ -57,6 +60,11 @@ class BayesianRun(NamedTuple):
     history: tuple[Record, ...]
 
     @property
+    def home(self) -> Place:
+        """Where rows are brought to: the device of the model's rows, or here."""
+        return place_of(self.pending)
+
+    @property
     def dictionary(self) -> VariationalDictionary:
         """What the rows so far say, ready for questions; while a stream is starting, they are fitted when asked."""
         if self.current is None:
@@ -100,7 +108,7 @@ def fit(
     for number, sweep in enumerate(sweeps, 1):
         records.append({"sweep": float(number), "bound": sweep.bound, "n_components": float(sweep.n_components)})
         tell(records[-1])
-    rest, seen, n = X[:0].copy(), seen_in(X), X.shape[0]
+    rest, seen, n = copied(X[:0, :]), seen_in(X), X.shape[0]
     return BayesianRun(parameters, options, seed, state, state, rest, seen, n, len(sweeps), tuple(records))
 
 
@@ -109,7 +117,7 @@ def begin(
 ) -> BayesianRun:
     """A stream after its first rows, each of which has data."""
     check_rows(X, options, bool(parameters.get("calibrate")), arrays=STREAM_ARRAYS)
-    return go_on(BayesianRun(parameters, options, seed, None, None, X[:0].copy(), None, 0, 0, ()), X, tell, step)
+    return go_on(BayesianRun(parameters, options, seed, None, None, copied(X[:0, :]), None, 0, 0, ()), X, tell, step)
 
 
 def go_on(run: BayesianRun, X: Rows, tell: Tell, step: Step = say_nothing) -> BayesianRun:
@@ -130,23 +138,23 @@ def _absorb(run: BayesianRun, X: Rows, step: Step) -> BayesianRun:
     Whole lots are settled for good. The rows after the last one are kept, and each call counts them anew, so that the
     division of a stream into calls does not matter.
     """
-    lot, settled, seen, dtype = _lot(run.options), run.settled, run.seen, run.pending.dtype
+    lot, settled, seen, dtype = _lot(run.options), run.settled, run.seen, dtype_of(run.pending)
     if settled is None or seen is None:
         first = first_rows(run.pending, X, np.arange(X.shape[0]), dtype)
         check_values(first.clean)
         settled, n = _started(run, first.kept, lot)
         if settled is None:
-            return run._replace(pending=first.kept.copy())
-        start, rows = first.kept[:n], first.kept[n:]
+            return run._replace(pending=copied(first.kept))
+        start, rows = first.kept[:n, :], first.kept[n:, :]
         seen, rows = next_rows(seen_in(without(start, absurd_entries(start))), rows, dtype, tell=False)
     else:
         seen, rows = next_rows(seen, X, dtype)
-        rows = stack(run.pending, rows.astype(dtype, copy=False))
+        rows = stack(run.pending, as_type(rows, dtype))
     while rows.shape[0] >= lot:
-        settled, rows = absorb_rows(settled, rows[:lot]), rows[lot:]
+        settled, rows = absorb_rows(settled, rows[:lot, :]), rows[lot:, :]
         step(X.shape[0] - rows.shape[0])
     current = absorb_rows(settled, rows) if rows.shape[0] else settled
-    return run._replace(settled=settled, current=current, pending=rows.copy(), seen=seen)
+    return run._replace(settled=settled, current=current, pending=copied(rows), seen=seen)
 
 
 def _lot(options: FitOptions) -> int:
@@ -168,8 +176,8 @@ def _started(run: BayesianRun, rows: Rows, lot: int) -> tuple[VariationalState |
     for n in range((asked + 1) * lot, rows.shape[0] + 1, lot):
         last = n >= MAX_START_LOTS * lot
         needed = ENTRIES_PER_PARAMETER * (r * (m + n - r) + m)
-        if last or float(observed_by_feature(rows[:n]).sum()) >= needed:
-            state = _fit_first(run, without(rows[:n], absurd_entries(rows[:n])))
+        if last or float(observed_by_feature(rows[:n, :]).sum()) >= needed:
+            state = _fit_first(run, without(rows[:n, :], absurd_entries(rows[:n, :])))
             if last or state.factors.r >= r:
                 return state, n
     return None, 0
@@ -183,6 +191,6 @@ def _fit_first(run: BayesianRun, rows: Rows) -> VariationalState:
     """
     options, calibrate = run.options, bool(run.parameters.get("calibrate"))
     if rows.shape[0] == 0:
-        rows = np.zeros((1, rows.shape[1]), rows.dtype)
+        rows = beside(np.zeros((1, rows.shape[1]), dtype_of(rows)), rows)
     state, _ = fit_rows(rows, options._replace(prune=options.r is None), calibrate, np.random.default_rng(run.seed))
     return state._replace(options=options)

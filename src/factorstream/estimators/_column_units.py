@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
+from ..arrays import beside, dtype_of, taken, to_host
 from ..core.filter.model import FilterModel
 from ..core.filter.state import EQUAL_SHARE, FilterState
 from ..core.filter.units import units
@@ -41,19 +42,19 @@ def _in_larger_units(columns: Columns, state: FilterState, model: FilterModel) -
     """
     if columns.recent is None or columns.unit is None:
         return columns, state
-    variances, freedom = spreads(columns.recent, model.has_mean)
-    new = units(variances, freedom)
-    grown = (variances > 0.0) & (freedom >= FIRST - 1.0) & (new > GROWN * columns.unit)
-    return _with_units(columns, state, model, np.where(grown, new, columns.unit))
+    variances, freedom = spreads(to_host(columns.recent), model.has_mean)
+    new, unit = units(variances, freedom), to_host(columns.unit)
+    grown = (variances > 0.0) & (freedom >= FIRST - 1.0) & (new > GROWN * unit)
+    return _with_units(columns, state, model, np.where(grown, new, unit))
 
 
 def _with_units(columns: Columns, state: FilterState, model: FilterModel, new: Array) -> tuple[Columns, FilterState]:
-    """With other units. The noise is measured again, because columns in wrong units have been part of it."""
-    recent, unit = columns.recent, columns.unit
+    """With other units (m, here). The noise is measured again, because columns in wrong units have been part of it."""
+    recent, unit = columns.recent, to_host(columns.unit)
     if recent is None or unit is None or (new == unit).all():
         return columns, state
-    new = new.astype(unit.dtype)
-    state = rescaled(state, unit / new)
+    state = rescaled(state, unit / new.astype(unit.dtype))
+    new = beside(new.astype(unit.dtype), recent)
     sums = residual_sums(state, model, recent, new)
     small, free = state.small, float(np.sum(sums.own + sums.others))
     if free > 0.0:  # the variance is known as well as the kept rows say, and what comes now counts accordingly
@@ -88,11 +89,10 @@ def with_few_values(columns: Columns, rows: Rows, counts: Array) -> Columns:
     ``counts`` are the numbers of their values (m). Nothing is done where the rows themselves are few, or sparse.
     """
     few = np.flatnonzero((counts > 0) & (counts < FIRST))
-    if columns.recent is None or columns.unit is None or is_sparse(rows) or len(rows) < FIRST_LOOK or len(few) == 0:
+    if columns.recent is None or columns.unit is None or is_sparse(rows) or rows.shape[0] < FIRST_LOOK or len(few) == 0:
         return columns
-    first = np.full((FIRST, rows.shape[1]), np.nan, columns.recent.dtype)
-    for j in few:
-        values = rows[:, j]
+    first = np.full((FIRST, rows.shape[1]), np.nan, dtype_of(columns.recent))
+    for j, values in zip(few, to_host(taken(rows, few, axis=1)).T, strict=True):
         first[: int(counts[j]), j] = values[~np.isnan(values)]
     return columns._replace(first=first)
 
@@ -107,29 +107,30 @@ def first_values(columns: Columns, state: FilterState, X: Rows) -> tuple[Columns
     if columns.recent is None or columns.unit is None or is_sparse(X) or (first is None and state.unseen is None):
         return columns, X
     if first is None:
-        first = np.full((FIRST, X.shape[1]), np.nan, columns.recent.dtype)
+        first = np.full((FIRST, X.shape[1]), np.nan, dtype_of(columns.recent))
     n_first = np.count_nonzero(~np.isnan(first), axis=0)
     begun = (n_first > 0) & (n_first < FIRST)
     if state.unseen is not None:
         begun |= place_of(state.C).get(state.unseen, 0)
     late = np.flatnonzero(begun)
-    observed = ~np.isnan(X[:, late])
+    values = to_host(taken(X, late, axis=1))
+    observed = ~np.isnan(values)
     if not observed.any():
         return columns, X
     total = n_first[late] + np.cumsum(observed, axis=0)
     full = np.flatnonzero((total == FIRST).any(axis=1))
-    n = int(full[0]) + 1 if len(full) else len(X)
+    n = int(full[0]) + 1 if len(full) else int(X.shape[0])
     row, position = np.nonzero(observed[:n])
     first, column = first.copy(), late[position]
-    first[total[row, position] - 1, column] = X[row, column]
-    return columns._replace(first=first), X[:n]
+    first[total[row, position] - 1, column] = values[row, position]
+    return columns._replace(first=first), X[:n, :]
 
 
 def with_late_units(
     columns: Columns, before: Columns, state: FilterState, model: FilterModel
 ) -> tuple[Columns, FilterState]:
     """With units for the late columns whose first values are complete, and were not ``before``."""
-    first, recent, unit = columns.first, columns.recent, columns.unit
+    first, recent, unit = columns.first, to_host(columns.recent), to_host(columns.unit)
     if first is before.first or first is None or recent is None or unit is None:
         return columns, state
     full = ~np.isnan(first).any(axis=0)

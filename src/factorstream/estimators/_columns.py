@@ -8,41 +8,56 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import as_type, beside, counted, is_here, namespace, positions, to_host
+from ..core.entries import Columns
 from ..core.linalg import Array
+from ..core.place import Tall
 from ..core.robust_scale import median_and_scale
 from ..text import listed
+from ._elsewhere import like
 
 
-def moments(X: Array) -> tuple[Array, Array, Array]:
+def moments(X: Tall) -> tuple[Tall, Tall, Tall]:
     """Number, mean and deviation of each column's observed values; mean and deviation 0 where there are none.
 
     Taken in units of a power of two, so that neither squares nor sums overflow; a column of equal values has
     exactly that mean and the deviation 0, whatever the rounding.
     """
-    seen = ~np.isnan(X)
-    count = np.count_nonzero(seen, axis=0)
-    values = np.where(seen, X, 0.0).astype(np.float64)
-    unit = np.frexp(np.abs(values).max(axis=0))[1]
-    values = np.ldexp(values, -unit)
-    share = 1.0 / np.maximum(count, 1)
-    mean = values.sum(axis=0) * share
-    mean += np.where(seen, values - mean, 0.0).sum(axis=0) * share  # what rounding left of a large offset
-    scale = np.sqrt(np.square(np.where(seen, values - mean, 0.0)).sum(axis=0) * share)
-    least = np.where(seen, values, np.inf).min(axis=0)
-    constant = least >= np.where(seen, values, -np.inf).max(axis=0)  # also where nothing is observed
-    mean = np.where(constant & (count > 0), least, mean)
-    scale = np.ldexp(np.where(constant, 0.0, scale), unit)
-    return count, np.ldexp(mean, unit), np.where(scale < np.finfo(np.float64).tiny, 0.0, scale)
+    xp = namespace(X)
+    seen = ~xp.isnan(X)
+    count = counted(seen, axis=0)
+    values = as_type(xp.where(seen, X, 0.0), np.float64)
+    unit = np.frexp(to_host(xp.max(xp.abs(values), axis=0)))[1]
+    values = _times_power_of_two(values, -unit)
+    share = 1.0 / as_type(xp.where(count > 1, count, 1), np.float64)
+    mean = xp.sum(values, axis=0) * share
+    mean += xp.sum(xp.where(seen, values - mean, 0.0), axis=0) * share  # what rounding left of a large offset
+    scale = xp.sqrt(xp.sum(xp.square(xp.where(seen, values - mean, 0.0)), axis=0) * share)
+    least = xp.min(xp.where(seen, values, np.inf), axis=0)
+    constant = least >= xp.max(xp.where(seen, values, -np.inf), axis=0)  # also where nothing is observed
+    mean = xp.where(constant & (count > 0), least, mean)
+    scale = _times_power_of_two(xp.where(constant, 0.0, scale), unit)
+    tiny = float(np.finfo(np.float64).tiny)
+    return count, _times_power_of_two(mean, unit), xp.where(scale < tiny, 0.0, scale)
 
 
-def robust_moments(X: Array, mean: Array, scale: Array) -> tuple[Array, Array]:
+def _times_power_of_two(values: Any, power: Array) -> Any:
+    """Values (… × m) times 2^power, for each column its own."""
+    if is_here(values):
+        return np.ldexp(values, power)
+    half = power // 2  # a power of two may be no number where its square root is one
+    return values * beside(np.ldexp(1.0, half), values) * beside(np.ldexp(1.0, power - half), values)
+
+
+def robust_moments(X: Tall, mean: Tall, scale: Tall) -> tuple[Tall, Tall]:
     """Median and scaled median absolute deviation of each column, or what is given where that deviation is zero."""
-    mean, scale = mean.copy(), scale.copy()
-    for j in np.flatnonzero(scale > 0):
-        middle, spread = median_and_scale(X[~np.isnan(X[:, j]), j].astype(np.float64))
+    means, scales, varies = np.array(to_host(mean)), np.array(to_host(scale)), positions(scale > 0)
+    by_column = Columns(X, varies)
+    for j in varies.tolist():
+        middle, spread = median_and_scale(by_column(j)[1].astype(np.float64))
         if spread > 0:
-            mean[j], scale[j] = middle, spread
-    return mean, scale
+            means[j], scales[j] = middle, spread
+    return beside(means, X), beside(scales, X)
 
 
 def means_nan(value: Any) -> bool:
@@ -51,11 +66,13 @@ def means_nan(value: Any) -> bool:
     return value != value if isinstance(value, Real) else pandas is not None and value is pandas.NA
 
 
-def like_table(values: Array, X: Any, kept: Array | None = None) -> Any:
+def like_table(values: Tall, X: Any, kept: Tall | None = None) -> Any:
     """The values as a table with the rows and columns of X, where X is a table of pandas or polars; else as they are.
 
-    ``kept``: which columns of X they are, where some were dropped (boolean).
+    Where X is an array, they are one of its library, on its device. ``kept``: which columns of X they are, where some
+    were dropped (boolean).
     """
+    values, kept = like(values, X), to_host(kept)
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if pandas is not None and isinstance(X, pandas.DataFrame):
         return pandas.DataFrame(values, index=X.index, columns=X.columns if kept is None else X.columns[kept])
@@ -65,7 +82,7 @@ def like_table(values: Array, X: Any, kept: Array | None = None) -> Any:
     return values
 
 
-def marked(which: Array, names: Array | None = None) -> str:
+def marked(which: Tall, names: Array | None = None) -> str:
     """The first few of the features marked, by name where there are names, for a message."""
-    columns = np.flatnonzero(which)
+    columns = positions(which)
     return listed(columns if names is None else names[columns])

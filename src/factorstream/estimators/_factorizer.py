@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..arrays import as_type, beside, dtype_of, is_here, namespace, read_only
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
 from ..cores import PASS, Tile, each_tile, limited
@@ -17,15 +18,18 @@ from ..tall.rows import Rows, dense
 from ._absurd import asked, check_answers_fit
 from ._answers import Dictionary, PosteriorDictionary
 from ._columns import like_table
+from ._elsewhere import beside_model, like
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
-from ._validation import check_count, check_data, check_size_of, narrowed, question, refuse_no_table
+from ._validation import check_coefficients, check_count, check_data, check_size_of, narrowed, question, refuse_no_table
 
 
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     """Base of all factorisations: coefficients, reconstructions and filled rows."""
 
     _takes_sparse: ClassVar[bool] = True
+    _takes_devices: ClassVar[bool] = False
+    """Whether rows on a device are worked on there."""
 
     @abstractmethod
     def _dictionary(self) -> Dictionary:
@@ -36,12 +40,12 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     @property
     def components_(self) -> Array:
         """The dictionary, one component per row (n_components_, n_features); read-only."""
-        return read_only(self._dictionary().components)
+        return self._told(self._dictionary().components)
 
     @property
     def mean_(self) -> Array:
         """What is predicted of a row before any of it is seen (n_features,); read-only."""
-        return read_only(self._dictionary().mean)
+        return self._told(self._dictionary().mean)
 
     @property
     def n_components_(self) -> int:
@@ -53,6 +57,11 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
         """What happened while fitting, oldest first."""
         return [dict(record) for record in self._learned().history]
 
+    def _told(self, values: Array) -> Array:
+        """An attribute: it cannot be written through, and is beside the rows that were learned from."""
+        told: Array = read_only(beside_model(self, values))
+        return told
+
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
@@ -61,6 +70,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = self._takes_sparse
+        tags.array_api_support = self._takes_devices
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -70,22 +80,23 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     def transform(self, X: MatrixLike) -> Array:
         """Coefficients of every row under the fitted dictionary (n_samples, n_components_)."""
         rows = self._rows_to_fill(X)
-        return narrowed(self._dictionary().coefficients(rows), rows.dtype)
+        answer: Array = like(narrowed(self._dictionary().coefficients(rows), dtype_of(rows)), X)
+        return answer
 
+    @question
     def inverse_transform(self, X: MatrixLike) -> Array:
         """The rows that these coefficients stand for (n_samples, n_features)."""
         check_is_fitted(self)
         refuse_no_table(X)
-        with np.errstate(over="ignore", invalid="ignore"):  # of infinities, which are refused
-            x = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)  # no component may be left
-        components = self.components_
-        if x.shape[1] != len(components):
+        x, dictionary = check_coefficients(self, X), self._dictionary()
+        components = dictionary.components
+        if x.shape[1] != components.shape[0]:
             raise ValueError(
-                f"X has {x.shape[1]} columns but the dictionary has {len(components)} components; "
+                f"X has {x.shape[1]} columns but the dictionary has {components.shape[0]} components; "
                 "pass what transform returned."
             )
-        check_size_of(x, x.dtype)
-        rows: Array = x @ components + self.mean_  # in the wider of the two types
+        check_size_of(x, dtype_of(x))
+        rows: Array = like(x @ beside(components, x) + beside(dictionary.mean, x), X)  # in the wider of the two types
         return rows
 
     @question
@@ -100,7 +111,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     def _rows_to_fill(self, X: MatrixLike) -> Rows:
         """The rows of a question with their absurd values missing."""
         rows = self._given(X)
-        with limited(rows.size):
+        with limited(rows.shape[0] * rows.shape[1]):
             return self._check_size(asked(vars(self)["state_"], rows))
 
     def _rows_to_score(self, X: MatrixLike) -> Rows:
@@ -112,8 +123,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
         return check_data(self, X, reset=False, accept_sparse=self._takes_sparse)
 
     def _check_size(self, rows: Rows) -> Rows:
-        check_size_of(rows, min(self._computes_in(), rows.dtype, key=lambda kind: kind.itemsize))
-        check_answers_fit(vars(self)["state_"], rows.dtype)
+        dtype = dtype_of(rows)
+        check_size_of(rows, min(self._computes_in(), dtype, key=lambda kind: kind.itemsize))
+        check_answers_fit(vars(self)["state_"], dtype)
         return rows
 
     def _computes_in(self) -> np.dtype[Any]:
@@ -131,18 +143,18 @@ class PosteriorFactorizer(Factorizer):
     @property
     def covariance_(self) -> Array:
         """Posterior covariance between the components of the dictionary; read-only."""
-        return read_only(self._dictionary().covariance)
+        return self._told(self._dictionary().covariance)
 
     @property
     def coefficient_covariance_(self) -> Array:
         """How the coefficients vary from row to row, as it was learned (n_components_, n_components_); read-only."""
-        return read_only(self._dictionary().coefficient_covariance)
+        return self._told(self._dictionary().coefficient_covariance)
 
     @property
     def noise_variance_(self) -> float | Array:
         """The noise variance in the data's units, as given or as learned; an array is read-only."""
         noise = self._dictionary().noise
-        return read_only(noise) if isinstance(noise, np.ndarray) else noise
+        return noise if isinstance(noise, float) else self._told(noise)
 
     @question
     def impute(self, X: MatrixLike, return_std: bool = False) -> Any:
@@ -157,7 +169,7 @@ class PosteriorFactorizer(Factorizer):
         if not return_std:
             return like_table(self._dictionary().fill(rows), X)
         filled, variance = self._dictionary().predict(rows)
-        return like_table(filled, X), like_table(_reach(variance, 1.0, rows.dtype), X)
+        return like_table(filled, X), like_table(_reach(variance, 1.0, dtype_of(rows)), X)
 
     @question
     def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Any, Any]:
@@ -171,7 +183,7 @@ class PosteriorFactorizer(Factorizer):
         dictionary = self._dictionary()
         width = dictionary.half_width(level)
         filled, variance = dictionary.predict(rows)
-        reach = _reach(variance, width, rows.dtype)
+        reach = _reach(variance, width, dtype_of(rows))
         return like_table(_combined(np.subtract, filled, reach), X), like_table(_combined(np.add, filled, reach), X)
 
     @question
@@ -184,7 +196,8 @@ class PosteriorFactorizer(Factorizer):
         rows = dense(self._rows_to_fill(X))
         check_count("n_draws", n_draws)
         seed = check_random_state(random_state).randint(2**31 - 1)
-        return self._dictionary().draw(rows, int(n_draws), np.random.default_rng(seed))
+        answer: Array = like(self._dictionary().draw(rows, int(n_draws), np.random.default_rng(seed)), X)
+        return answer
 
     @question
     def score_samples(self, X: MatrixLike) -> Array:
@@ -194,15 +207,20 @@ class PosteriorFactorizer(Factorizer):
         them with one pass of ``DictionaryFilter``, or with a fit that has not seen them.
         """
         rows = self._rows_to_score(X)
-        return self._dictionary().log_density(rows)
+        answer: Array = like(self._dictionary().log_density(rows), X)
+        return answer
 
     def score(self, X: MatrixLike, y: object = None) -> float:
         """Mean of :meth:`score_samples`; higher is better."""
-        return float(self.score_samples(X).mean())
+        densities = self.score_samples(X)
+        return float(namespace(densities).mean(densities))
 
 
 def _reach(variance: Array, width: float | Array, dtype: np.dtype[Any]) -> Array:
     """So many standard deviations (n × m); their number is one for all features or one for each."""
+    if not is_here(variance):
+        found: Array = as_type(beside(width, variance) * namespace(variance).sqrt(variance), dtype)
+        return found
     out = np.empty(variance.shape, dtype)
 
     def fill(some: Tile) -> None:
@@ -214,15 +232,11 @@ def _reach(variance: Array, width: float | Array, dtype: np.dtype[Any]) -> Array
 
 
 def _combined(function: np.ufunc, a: Array, b: Array) -> Array:
-    """What a function of NumPy makes of two arrays of the same shape and type."""
+    """What a function of NumPy, by its name that of any library, makes of two arrays of the same shape and type."""
+    if not is_here(a):
+        found: Array = getattr(namespace(a), function.__name__)(a, b)
+        return found
     out = np.empty_like(a)
     with limited(a.size):
         each_tile(lambda some: function(a[some], b[some], out=out[some]), a.shape, PASS * a.size)
     return out
-
-
-def read_only(values: Array) -> Array:
-    """A view that cannot be written through."""
-    view = values.view()
-    view.flags.writeable = False
-    return view

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from ..arrays import as_type, beside, dtype_of, is_here, namespace, to_host
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FEWEST, FilterState
 from ..core.linalg import Array, is_sparse
@@ -36,9 +37,15 @@ class FilterDictionary(NamedTuple):
         return None if self.run.columns.noise is None else self.run.columns.noise.ratio
 
     @property
+    def _unit(self) -> Array | None:
+        """The units of the columns (m), here; None where they are those of the data."""
+        unit: Array | None = to_host(self.run.unit)
+        return unit
+
+    @property
     def _squared_unit(self) -> float | Array:
         """What variances of the run are multiplied by."""
-        return 1.0 if self.run.unit is None else np.square(self.run.unit, dtype=np.float64)
+        return 1.0 if self._unit is None else np.square(self._unit, dtype=np.float64)
 
     @property
     def _unseen(self) -> Array | None:
@@ -91,7 +98,8 @@ class FilterDictionary(NamedTuple):
         filled, variance = projecting.predict(*self._asked, rows, self._size, self._ratio, units)
         boundless = self._boundless
         if boundless is not None:
-            variance = np.where(np.isnan(X), np.where(boundless, np.inf, variance), 0.0)
+            xp = namespace(X)
+            variance = xp.where(xp.isnan(X), xp.where(beside(boundless, X), np.inf, variance), 0.0)
         return self._without_unseen(X, filled), variance
 
     def _units(self, X: Array) -> projecting.Units | None:
@@ -105,7 +113,9 @@ class FilterDictionary(NamedTuple):
         """Filled rows with the mean of the other columns at the gaps of those that the filter has not seen yet."""
         if self._unseen is None:
             return filled
-        return np.where(self._unseen & np.isnan(X), self.mean.astype(X.dtype), filled)
+        xp, mean = namespace(X), beside(self.mean.astype(dtype_of(X)), X)
+        out: Array = xp.where(beside(self._unseen, X) & xp.isnan(X), mean, filled)
+        return out
 
     def half_width(self, level: float) -> float | Array:
         """A learned noise variance predicts by a Student-t law, a given one by a normal law.
@@ -124,7 +134,7 @@ class FilterDictionary(NamedTuple):
     def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
         """Every draw has one noise variance for each column; nothing can be drawn of a column without bounds."""
         freedom = self.run.filter.small.noise_freedom if self.run.settings.model.learn_noise else np.inf
-        rows, noise = self._rows(X), self.run.columns.noise
+        rows, noise, X = self._rows(X), self.run.columns.noise, to_host(X)
         drawn = self._filled(X, projecting.draw(*self._asked, rows, self._size, n_draws, rng, freedom, noise))
         boundless = self._boundless
         if boundless is None:
@@ -133,7 +143,7 @@ class FilterDictionary(NamedTuple):
 
     def log_density(self, X: Rows) -> Array:
         """Columns are divided by their noise, so that all have the same; the logarithm of that is then subtracted."""
-        (state, model), noise, unit = self._asked, self.run.columns.noise, self.run.unit
+        (state, model), noise, unit = self._asked, self.run.columns.noise, self._unit
         if noise is not None:
             state = rescaled(state, noise.ratio**-0.5)
             unit = np.sqrt(noise.ratio) * (1.0 if unit is None else unit)
@@ -146,7 +156,8 @@ class FilterDictionary(NamedTuple):
             sizes = np.concatenate([[0.0], np.cumsum(logs[X.indices])])
             of_rows: Array = sizes[X.indptr[1:]] - sizes[X.indptr[:-1]]
         else:
-            of_rows = (~np.isnan(X)) @ logs
+            observed = ~namespace(X).isnan(X)
+            of_rows = to_host((observed if is_here(X) else as_type(observed, np.float64)) @ beside(logs, X))
         return density - of_rows
 
     def _known(self, X: Rows) -> Rows:
@@ -159,7 +170,7 @@ class FilterDictionary(NamedTuple):
 
     def _with_units(self, values: Array) -> Array:
         """Values (… × m) in the data's units."""
-        return values if self.run.unit is None else values * self.run.unit
+        return values if self._unit is None else values * self._unit
 
     def _filled(self, X: Array, filled: Array) -> Array:
         """Filled rows in the data's units: what was observed comes back to the last digit."""

@@ -6,16 +6,19 @@ however long the stream is: ``_kept_rows`` chooses them, ``_column_units`` reads
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import beside, dtype_of, to_host
 from ..core.filter.column_noise import ColumnNoise, column_noise
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterState
 from ..core.filter.units import noise_left_by
 from ..core.linalg import Array
+from ..core.place import Tall
 from ..tall.columns import column_variances, residual_sums
+from ..tall.rows import Rows
 
 FIRST = 4
 """First values of a column that starts late from which its unit is learned. Not tuned: their variance, with three
@@ -25,11 +28,11 @@ degrees of freedom, is known to a factor of three; and the filter hardly listens
 class Columns(NamedTuple):
     """What a run knows of its columns beside the dictionary."""
 
-    unit: Array | None
+    unit: Tall | None
     """Their units (m); None where they are those of the data."""
     noise: ColumnNoise | None
     """Their noise beside the common one; None where it is not known."""
-    recent: Array | None
+    recent: Rows | None
     """Rows kept, in the data's units (n × m); None where none are wanted."""
     first: Array | None
     """The first values of columns that started late (FIRST × m, NaN = none); None before there is one."""
@@ -43,9 +46,10 @@ class Columns(NamedTuple):
         return few if few.any() else None
 
 
-def new_columns(unit: Array | None, wanted: bool, n_features: int, dtype: np.dtype[Any]) -> Columns:
-    """Before the first row; ``wanted`` says whether rows are kept."""
-    return Columns(unit, None, np.empty((0, n_features), dtype) if wanted else None, None)
+def new_columns(unit: Array | None, wanted: bool, rows: Rows) -> Columns:
+    """Before the first of these rows; ``wanted`` says whether some are kept."""
+    recent = beside(np.empty((0, rows.shape[1]), dtype_of(rows)), rows) if wanted else None
+    return Columns(None if unit is None else beside(unit, rows), None, recent, None)
 
 
 def with_noise(columns: Columns, state: FilterState, model: FilterModel) -> Columns:
@@ -57,6 +61,6 @@ def with_noise(columns: Columns, state: FilterState, model: FilterModel) -> Colu
         return columns._replace(noise=column_noise(sums))
     expected, unsure, moved = np.zeros_like(sums.own), np.zeros_like(sums.own), sums.squares > 0.0
     if moved.any():  # of other columns nothing is known, and they say nothing of these
-        unit = columns.unit[moved].astype(np.float64)
+        unit = to_host(columns.unit)[moved].astype(np.float64)
         expected[moved], unsure[moved] = noise_left_by(unit, column_variances(state)[moved] * unit**2)
     return columns._replace(noise=column_noise(sums, expected, unsure))

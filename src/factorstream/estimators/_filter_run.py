@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arrays import copied, dtype_of, taken
 from ..core.absurd import Seen, seen_in
 from ..core.filter.coefficients import COEFFICIENT_STEPS, DOUBTING
 from ..core.filter.gains import Gain
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterRecord, FilterState
 from ..core.linalg import Array, is_sparse
-from ..core.place import Place
+from ..core.place import Place, Tall
 from ..progress import Step, say_nothing
 from ..tall.filtering import filter_rows
 from ..tall.places import place_of
@@ -22,9 +23,9 @@ from ..tall.starting import in_units, measure, start, warm_up
 from ._absurd import first_rows, next_rows
 from ._column_units import first_values, looked, with_few_values, with_late_units
 from ._filter_columns import Columns, new_columns, with_noise
+from ._given_numbers import as_covariance, check_init
 from ._kept_rows import kept, rows_to_look
 from ._records import Lots, Record, Tell, filter_record, latest, with_record
-from ._validation import as_covariance, check_init
 
 MIN_OBSERVED = 5
 """Observed entries per component below which, where the noise is learned, a row's coefficients get the learned prior.
@@ -150,7 +151,12 @@ class FilterRun(NamedTuple):
     records: Lots
 
     @property
-    def unit(self) -> Array | None:
+    def home(self) -> Place:
+        """Where rows are brought to."""
+        return place_of(self.filter.C)
+
+    @property
+    def unit(self) -> Tall | None:
         """The units of the columns (m); None where they are those of the data."""
         return self.columns.unit
 
@@ -162,7 +168,7 @@ class FilterRun(NamedTuple):
 
 def begin(parameters: dict[str, Any], settings: FilterSettings, X: Rows, tell: Tell, step: Step) -> FilterRun:
     """A stream after its first rows, X."""
-    state, columns, warm_rows, seen, X = _warm_up(settings, X[:0].copy(), X)
+    state, columns, warm_rows, seen, X = _warm_up(settings, copied(X[:0, :]), X)
     return _filtered(FilterRun(parameters, settings, state, columns, warm_rows, seen, 0, 0, ()), X, tell, step)
 
 
@@ -184,7 +190,7 @@ def fit(
     for k in range(n_passes):
         order = rng.permutation(X.shape[0]) if shuffle else np.arange(X.shape[0])
         if run is None:
-            first = X if settings.measures else X[order[: warm_up(settings.model.r)]]
+            first = X if settings.measures else taken(X, order[: warm_up(settings.model.r)])
             run = FilterRun(parameters, settings, *_start(settings, first), None, seen_in(X), X.shape[0], 0, ())
         run, dictionary_share = _pass(run, X, order, tell, step, f"{name}, pass {k + 1} of {n_passes}")
         run = run._replace(n_passes=run.n_passes + 1)
@@ -216,14 +222,14 @@ def _warm_up(
     more = rows_with_data(X)[: max(wanted - warm_rows.shape[0], 0)] if wanted else NO_ROWS
     first = first_rows(warm_rows, X, more, settings.dtype)
     start, columns = _start(settings, first.clean, place)
-    before = first.clean[: warm_rows.shape[0]]
+    before = first.clean[: warm_rows.shape[0], :]
     state, columns, _ = _taken_in(start, columns, settings, before)
     if first.kept.shape[0] < wanted:
         return state, columns, first.kept, None, first.X
     n = int(more[-1]) + 1 if len(more) else 0
-    rest = first.X[n:]
+    rest = first.X[n:, :]
     seen, clean = next_rows(seen_in(first.clean), rest, settings.dtype, first=n)
-    return state, columns, None, seen, first.X if clean is rest else stack(first.X[:n], clean)
+    return state, columns, None, seen, first.X if clean is rest else stack(first.X[:n, :], clean)
 
 
 def _filtered(run: FilterRun, X: Rows, tell: Tell, step: Step) -> FilterRun:
@@ -242,7 +248,7 @@ def _taken_in(
     while start < n:
         k, before = state.small.k, columns
         to_look = rows_to_look(columns, k, model.r)
-        columns, rows = first_values(columns, state, X if to_look is None else X[start : start + to_look])
+        columns, rows = first_values(columns, state, X if to_look is None else X[start : min(start + to_look, n), :])
         state, info = filter_rows(state, model, rows, size, n, columns.unit, step, start)
         taken = state.small.k - k
         columns = kept(columns, rows, k, model, None if taken == rows.shape[0] else rows_with_data(rows))
@@ -260,7 +266,7 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
     model = settings.model
     scale, unit = measure(rows, model.has_mean, place), None
     if settings.scale:
-        scale, unit = in_units(scale, rows.dtype)
+        scale, unit = in_units(scale, dtype_of(rows))
     C0 = settings.init
     if not isinstance(C0, str):
         C0 = C0.T if unit is None else C0.T / unit[:, None]
@@ -272,11 +278,11 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
         V0=settings.prior_covariance,
         C0=C0,
         seed=settings.seed,
-        dtype=rows.dtype,
+        dtype=dtype_of(rows),
         counted=model.step.doubts,
     )
     counts = scale.place.get(scale.freedom, 0) + model.has_mean * scale.place.get(scale.seen, 0)
-    return state, with_few_values(new_columns(unit, settings.keeps_rows, rows.shape[1], rows.dtype), rows, counts)
+    return state, with_few_values(new_columns(unit, settings.keeps_rows, rows), rows, counts)
 
 
 def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell, step: Step, note: str) -> tuple[FilterRun, float]:
@@ -285,7 +291,7 @@ def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell, step: Step, note: s
     at_once = _rows_at_once(X, size)
     infos = []
     for first in range(0, X.shape[0], at_once):
-        rows = X[order[first : first + at_once]]
+        rows = taken(X, order[first : first + at_once])
         columns = kept(columns, rows, state.small.k, model)
         state, info = filter_rows(state, model, rows, size, part_of=X.shape[0], unit=columns.unit)
         infos.append(info)

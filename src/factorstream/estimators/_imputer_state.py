@@ -6,8 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import as_type, device_of, dtype_of, namespace, positions, taken, to_host
 from ..core.absurd import Seen
 from ..core.linalg import Array
+from ..core.place import Place, Tall
+from ..tall.places import place_of
 from ._bayesian_run import BayesianRun
 from ._html import STANDARDISED, Facts, noise_words
 
@@ -24,11 +27,11 @@ class ImputerState(NamedTuple):
 
     parameters: dict[str, Any]
     """Those of the estimator when it was fitted."""
-    n_observed: Array
+    n_observed: Tall
     """Observed values of each feature (m)."""
-    statistics: Array
+    statistics: Tall
     """What a feature is centred on (m): NaN if it is dropped."""
-    scale: Array
+    scale: Tall
     """Its deviation (m): 0 if it does not vary."""
     seen: Seen
     """What tells absurd values."""
@@ -38,68 +41,87 @@ class ImputerState(NamedTuple):
     """Features that get an indicator of missing values; None without indicators."""
 
     @property
-    def varies(self) -> Array:
-        """Which features take part in the factorisation (m)."""
-        return np.asarray(self.scale > 0)
+    def home(self) -> Place:
+        """Where rows are brought to."""
+        return place_of(self.statistics)
 
     @property
-    def kept(self) -> Array:
+    def varies(self) -> Tall:
+        """Which features take part in the factorisation (m)."""
+        return self.scale > 0
+
+    @property
+    def kept(self) -> Tall:
         """Which features ``transform`` returns (m)."""
-        return ~np.isnan(self.statistics)
+        return ~namespace(self.statistics).isnan(self.statistics)
 
     def facts(self) -> Facts:
         """What was learned, in words."""
-        features = {"features": f"{len(self.scale):,}", "units": STANDARDISED}
+        features = {"features": f"{self.scale.shape[0]:,}", "units": STANDARDISED}
         if self.factorization is None:
             return {**features, "components": "none, no feature varies"}
-        noise = noise_words(self.scale[self.varies] ** 2 * self.factorization.dictionary.noise)
-        return {**self.factorization.facts(len(self.scale)), **features, "noise": noise}
+        noise = noise_words(to_host(self.scale[self.varies]) ** 2 * to_host(self.factorization.dictionary.noise))
+        return {**self.factorization.facts(self.scale.shape[0]), **features, "noise": noise}
 
-    def standardised(self, X: Array) -> Array:
+    def standardised(self, X: Tall) -> Tall:
         """The features that vary, in units of their deviations (float64); values whose squares overflow are refused."""
-        half = (
-            0.5 * X[:, self.varies].astype(np.float64) - 0.5 * self.statistics[self.varies]
-        )  # a difference can overflow
-        half_scale = 0.5 * self.scale[self.varies]
-        far = np.abs(half) / FARTHEST >= half_scale  # in this order no quotient overflows
-        if far.any():
-            row, place = np.argwhere(far)[0]
-            column = np.flatnonzero(self.varies)[place]
+        xp, varies = namespace(X), self.varies
+        values = as_type(_columns(X, varies), np.float64)
+        half = 0.5 * values - 0.5 * self.statistics[varies]  # a difference can overflow
+        half_scale = 0.5 * self.scale[varies]
+        far = xp.abs(half) / FARTHEST >= half_scale  # in this order no quotient overflows
+        if bool(xp.any(far)):
+            row = int(positions(xp.any(far, axis=1))[0])
+            column = int(positions(varies)[positions(far[row, :])[0]])
             raise ValueError(
-                f"X has {X[row, column]:.3g} in row {row}, column {column}, a feature whose values had a deviation of "
-                f"{self.scale[column]:.3g} in fit; put NaN there, or fit and ask in the same units."
+                f"X has {float(X[row, column]):.3g} in row {row}, column {column}, a feature whose values had a "
+                f"deviation of {float(self.scale[column]):.3g} in fit; put NaN there, or fit and ask in the same units."
             )
-        return np.asarray(half / half_scale)
+        return half / half_scale
 
-    def filled(self, X: Array, standardised: Array | None) -> Array:
+    def filled(self, X: Tall, standardised: Tall | None) -> Tall:
         """X in its own dtype, its gaps filled from the standardised features, constants and empty features."""
-        fill = np.broadcast_to(self.statistics, X.shape).copy()
+        xp, fill, most = namespace(X), self.statistics, float(np.finfo(dtype_of(X)).max)
         if standardised is not None:
             with np.errstate(over="ignore"):
-                fill[:, self.varies] += standardised * self.scale[self.varies]
-        most = np.finfo(X.dtype).max
-        return np.where(np.isnan(X), np.clip(fill, -most, most).astype(X.dtype), X)[:, self.kept]
+                fill = fill + self._all_features(standardised * self.scale[self.varies])
+        return _columns(xp.where(xp.isnan(X), as_type(xp.clip(fill, -most, most), dtype_of(X)), X), self.kept)
 
-    def deviations(self, X: Array, variance: Array | None) -> Array:
+    def deviations(self, X: Tall, variance: Tall | None) -> Tall:
         """Standard deviations of the gaps of X from the variances of the standardised features; zero where observed."""
-        deviation = np.zeros(X.shape)
+        xp = namespace(X)
+        deviation = xp.zeros(X.shape, dtype=xp.float64, device=device_of(X))
         if variance is not None:
             with np.errstate(over="ignore"):
-                deviation[:, self.varies] = np.sqrt(variance) * self.scale[self.varies]
-        deviation = np.where(np.isnan(X), deviation, 0.0).astype(X.dtype)[:, self.kept]
+                deviation = self._all_features(xp.sqrt(variance) * self.scale[self.varies])
+        deviation = _columns(as_type(xp.where(xp.isnan(X), deviation, 0.0), dtype_of(X)), self.kept)
         return self.widened(X, deviation, LEVEL, np.inf)
 
-    def bounded(self, level: float) -> Array:
+    def _all_features(self, values: Tall) -> Tall:
+        """Values of the features that vary (n × fewer) as values of all, with zeros for the others (n × m)."""
+        xp, varies = namespace(values), self.varies
+        if values.shape[1] == varies.shape[0]:
+            return values
+        number = xp.cumulative_sum(as_type(varies, np.int64)) - 1
+        return xp.where(varies, taken(values, xp.where(varies, number, 0), axis=1), 0.0)
+
+    def bounded(self, level: float) -> Tall:
         """Which features have finite intervals of this level (m): those that vary, and constants seen often enough.
 
         Of N + 1 values in random order the last is the only one that differs with probability 1 / (N + 1) at most, so
         that N equal values hold N / (N + 1), not more. One value is not equal to anything.
         """
-        often = np.ceil((self.n_observed + 1) * level) <= self.n_observed
-        return np.asarray(self.varies | (often & (self.n_observed > 1)))
+        n = as_type(self.n_observed, np.float64)
+        often = namespace(n).ceil((n + 1.0) * level) <= n
+        return self.varies | (often & (n > 1))
 
-    def widened(self, X: Array, bound: Array, level: float, infinity: float) -> Array:
+    def widened(self, X: Tall, bound: Tall, level: float, infinity: float) -> Tall:
         """A bound as ``filled`` makes it, infinite in the gaps of features that have no finite one."""
-        unknown = np.isnan(X) & ~self.bounded(level)
-        bound[unknown[:, self.kept]] = infinity
-        return bound
+        xp = namespace(X)
+        unknown = xp.isnan(X) & ~self.bounded(level)
+        return xp.where(_columns(unknown, self.kept), infinity, bound)
+
+
+def _columns(X: Tall, which: Tall) -> Tall:
+    """The columns of X that are marked; X itself where all are."""
+    return X if bool(namespace(X).all(which)) else taken(X, positions(which), axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import as_type, dtype_of, namespace, taken
 from ..core.filter.model import FilterModel
 from ..core.linalg import Array
 from ..tall.rows import Rows, dense
@@ -44,8 +45,9 @@ def kept(columns: Columns, rows: Rows, first: int, model: FilterModel, with_data
         chosen = np.flatnonzero(_are_chosen(np.arange(first, first + n, dtype=np.uint64), room))[-room:]
     if len(chosen) == 0:
         return columns
-    new = dense(rows[chosen if with_data is None else with_data[chosen]]).astype(recent.dtype, copy=False)
-    return columns._replace(recent=np.concatenate([recent[max(len(recent) + len(new) - room, 0) :], new]))
+    new = as_type(dense(taken(rows, chosen if with_data is None else with_data[chosen])), dtype_of(recent))
+    first = max(int(recent.shape[0]) + len(chosen) - room, 0)
+    return columns._replace(recent=namespace(recent).concat([recent[first:, :], new]))
 
 
 def _are_chosen(k: Array, room: int) -> Array:

@@ -17,7 +17,7 @@ from ..core.dynamics.noise import GaussianSpec, GivenStudentSpec, LearnedStudent
 from ..core.dynamics.stream import StreamOptions
 from ..core.linalg import Array
 from ..core.telling import Tell, silent
-from ._validation import as_covariance
+from ._given_numbers import as_covariance
 
 Parameter = str | bool | int | float | None | Array
 """A parameter as plain data."""

@@ -9,11 +9,11 @@ from scipy.special import ndtri
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.absurd import without
 from ..core.absurd_rows import absurd_beside
 from ..core.dynamics.alarm import Alarm, watch
 from ..core.dynamics.filter import entry
 from ..core.dynamics.levels import smooth_recent
+from ..core.entries import without
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
 from ..text import counted, listed

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.absurd import Entries, Seen, seen_in, together, without
+from ..core.absurd import Seen, seen_in
 from ..core.absurd_rows import absurd_entries
 from ..core.dynamics.alarm import Alarm, watch
 from ..core.dynamics.em import DynamicsSpec, LoadingPrior
@@ -17,6 +17,7 @@ from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
 from ..core.dynamics.scale import LEAST_KNOWN
 from ..core.dynamics.stream import Event, Fitted, Learning, Refresh, Restart, Stream, StreamOptions
+from ..core.entries import Entries, together, without
 from ..core.linalg import Array
 from ..progress import Step
 from ._absurd import judged, warn_of

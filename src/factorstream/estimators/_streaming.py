@@ -13,6 +13,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..arrays import dtype_of, to_host
 from ..core.absurd import Seen
 from ..core.filter.coefficients import DOUBTING
 from ..core.filter.column_noise import ColumnNoise
@@ -65,6 +66,8 @@ class RecursiveFactorizer(Factorizer):
         FilterRun, Columns, ColumnNoise, Seen, FilterSettings, FilterModel, FilterState, Groups, SmallState, KalmanGain,
         BroydenGain,
     )  # fmt: skip
+
+    _takes_devices: ClassVar[bool] = True
 
     n_components: int
     coefficients: str
@@ -139,7 +142,7 @@ class RecursiveFactorizer(Factorizer):
             init=self.init,
             batch_size=self.batch_size,
             seed=int(rng.randint(2**31 - 1)),
-            dtype=rows.dtype,
+            dtype=dtype_of(rows),
         )
 
     # ---------------------------------------------------------------- what was fitted
@@ -167,7 +170,7 @@ class RecursiveFactorizer(Factorizer):
         if groups is not None and groups.n:
             shares = place_of(run.filter.C).get(groups.seen, 0) / groups.n
             facts["observed"] = f"{observed_words(shares)} (later rows count more)"
-        own = 0 if unit is None else int(np.count_nonzero(unit != 1.0))
+        own = 0 if unit is None else int(np.count_nonzero(to_host(unit) != 1.0))
         facts["units"] = "those of the data"
         if own:
             facts["units"] = f"{counted(own, 'feature')} rescaled inside; answers are in the units of the data"

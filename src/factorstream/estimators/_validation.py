@@ -8,21 +8,24 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
-from math import isfinite
+from math import isfinite, prod
 from numbers import Integral, Number
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from ..arrays import as_type, dtype_of, is_here, namespace, positions, stays, to_host
 from ..core.linalg import Array, is_sparse
 from ..cores import each_of, limited
 from ..tall.products import square_sum
 from ..tall.rows import Rows, ever_observed
 from ..tall.starting import check_range
 from ..text import listed
+from ._elsewhere import brought, memory_in_words, on_host, rows_elsewhere
 from ._refused_columns import refuse_no_numbers
 
 MAY_CHANGE = ("init", "random_state", "verbose")
@@ -47,11 +50,13 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
     """Give the estimator its attributes back if anything goes wrong, so a failed call changes nothing.
 
-    An error of linear algebra, which says nothing to a caller, becomes a sentence about what leads to it.
+    An error of linear algebra, which says nothing to a caller, becomes a sentence about what leads to it, and so does
+    one of a device without memory.
     """
     before = dict(vars(estimator))
     try:
-        yield
+        with memory_in_words():
+            yield
     except BaseException as problem:
         vars(estimator).clear()
         vars(estimator).update(before)
@@ -66,7 +71,7 @@ def question(method: Callable[Asked, Answered]) -> Callable[Asked, Answered]:
     @wraps(method)
     def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answered:
         try:
-            with np.errstate(over="ignore"):  # what is too far away for a number is infinitely far
+            with memory_in_words(), np.errstate(over="ignore"):  # what is too far away for a number is infinitely far
                 return method(*args, **kwargs)
         except np.linalg.LinAlgError as problem:
             raise ValueError(TOO_FAR_APART) from problem
@@ -112,11 +117,16 @@ def _refuse_one_dimension(X: Any) -> None:
 
 
 def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = False) -> Rows:
-    """X as a float32 or float64 matrix without infinities; NaN marks a missing entry.
+    """X as a float32 or float64 matrix without infinities, where the model works; NaN marks a missing entry.
 
     A sparse X comes back as CSR whose stored entries are the observed ones; what a masked array masks is missing.
     """
-    given = X
+    if stays(X):
+        refuse_no_table(X)
+        X = rows_elsewhere(estimator, on_host(X), reset=reset)
+        _refuse_infinity(X, lambda at: (at[0], at[1]))
+        return X
+    given, X = X, on_host(X)
     if reset or not _as_expected(estimator, X):
         refuse_no_table(X)
         refuse_no_numbers(X)
@@ -135,9 +145,22 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
         _refuse_infinity(entries.data, lambda at: (entries.row[at[0]], entries.col[at[0]]))
         keep = ~np.isnan(entries.data)  # a stored NaN is missing like an entry that is not stored
         places = (entries.row[keep], entries.col[keep])
-        return sparse.csr_array((entries.data[keep], places), shape=X.shape)
+        return brought(estimator, sparse.csr_array((entries.data[keep], places), shape=X.shape), reset=reset)
     _refuse_infinity(X, lambda at: (at[0], repr(given.columns[at[1]]) if hasattr(given, "columns") else at[1]))
-    return X
+    return brought(estimator, X, reset=reset)
+
+
+def check_coefficients(estimator: Any, X: Any) -> Rows:
+    """Coefficients as a matrix of finite numbers, float32 or float64, where the model works."""
+    refuse_no_table(X)
+    if stays(X):
+        x = rows_elsewhere(estimator, on_host(X), reset=None)
+        if not bool(namespace(x).all(namespace(x).isfinite(x))):
+            raise ValueError("Input X contains NaN or infinity; pass what transform returned.")
+        return x
+    with np.errstate(over="ignore", invalid="ignore"):  # of infinities, which are refused
+        x = check_array(on_host(X), dtype=[np.float64, np.float32], ensure_min_features=0)  # no component may be left
+    return brought(estimator, x, reset=False)
 
 
 def _as_expected(estimator: Any, X: Any) -> bool:
@@ -152,17 +175,20 @@ def _as_expected(estimator: Any, X: Any) -> bool:
     )
 
 
-def _refuse_infinity(values: Array, where: Callable[[Array], tuple[int, int | str]]) -> None:
-    with limited(values.size):
+def _refuse_infinity(values: Array, where: Callable[[list[int]], tuple[int, int | str]]) -> None:
+    xp = namespace(values)
+    with limited(prod(values.shape)):
         if isfinite(square_sum(values)):  # one cheap pass; NaN and very large numbers go on to the next
             return
         parts = _parts(values)
-        infinite = each_of(lambda part: bool(np.isinf(values[part]).any()), parts)
+        infinite = each_of(lambda part: bool(xp.any(xp.isinf(values[part]))), parts)
     for part in (part for part, refused in zip(parts, infinite, strict=True) if refused):
-        at = np.argwhere(np.isinf(values[part]))[0] + np.eye(values.ndim, dtype=int)[0] * part.start
-        row, column = where(at)
+        found = xp.isinf(values[part])
+        row = int(positions(xp.any(found, axis=1) if found.ndim > 1 else found)[0])
+        column = positions(found[row, :])[:1].tolist() if found.ndim > 1 else []
+        at = where([row + (part[0].start or 0), *column])
         raise ValueError(
-            f"X contains infinity at row {row}, column {column}; "
+            f"X contains infinity at row {at[0]}, column {at[1]}; "
             "replace it by NaN to mark the entry as missing, or by a finite number."
         )
 
@@ -170,15 +196,18 @@ def _refuse_infinity(values: Array, where: Callable[[Array], tuple[int, int | st
 def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
     """Refuse rows with values that cannot be squared in this ``dtype``."""
     values = X.data if is_sparse(X) else X
-    with limited(values.size):
+    with limited(prod(values.shape)):
         bound = square_sum(values)  # one cheap pass, which is enough where nothing is missing
-        if values.size and not bound < float(np.finfo(dtype).max) ** 0.5:
+        if prod(values.shape) and not bound < float(np.finfo(dtype).max) ** 0.5:
             check_range(max(each_of(lambda part: _largest(values[part]), _parts(values))), dtype, smallest=0.0)
 
 
 def _largest(values: Array) -> float:
     """The size of the largest number, zero where all are missing."""
-    return float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
+    if is_here(values):
+        return float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
+    xp = namespace(values)
+    return float(xp.max(xp.where(xp.isnan(values), 0.0, xp.abs(values))))
 
 
 def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") -> Array:
@@ -186,17 +215,21 @@ def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") ->
 
     Infinite bounds are infinite in every type.
     """
-    if answer.dtype != dtype:
-        largest = float(np.abs(answer, where=np.isfinite(answer), out=np.zeros_like(answer)).max(initial=0.0))
+    if dtype_of(answer) != dtype and prod(answer.shape):
+        xp = namespace(answer)
+        largest = float(xp.max(xp.where(xp.isfinite(answer), xp.abs(answer), 0.0)))
         if largest > float(np.finfo(dtype).max):
             raise ValueError(f"X has {what} of size {largest:.3g}, too large for {dtype}; pass float64.")
-    return answer.astype(dtype, copy=False)
+    out: Array = as_type(answer, dtype)
+    return out
 
 
-def _parts(values: Array) -> list[slice]:
-    """Some rows at a time, so that no copy is as large as the data."""
+def _parts(values: Array) -> list[Any]:
+    """Some rows at a time, so that no copy is as large as the data; a device has room for a mask of them."""
+    if not is_here(values):
+        return [(slice(None), ...)]
     step = max(1, AT_ONCE // max(1, values[:1].size))
-    return [slice(first, first + step) for first in range(0, len(values), step)]
+    return [(slice(first, first + step), ...) for first in range(0, len(values), step)]
 
 
 def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:
@@ -213,50 +246,6 @@ def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:
         )
 
 
-def as_numbers(value: Any, name: str) -> Array:
-    """A parameter as an array of its own (float64)."""
-    try:
-        return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number or an array of numbers; got {value!r:.50}.") from None
-
-
-def as_covariance(value: Any, r: int, name: str, *, definite: bool) -> Array:
-    """A number, a diagonal (r) or a matrix (r × r) as a checked covariance matrix (r × r)."""
-    if isinstance(value, int | float) and isfinite(value) and (value > 0 or (value == 0 and not definite)):
-        return float(value) * np.eye(r)
-    M = as_numbers(value, name)
-    if not np.isfinite(M).all():
-        raise ValueError(f"{name} must be finite.")
-    if M.ndim == 0:
-        M = M * np.eye(r)
-    elif M.ndim == 1 and len(M) == r:
-        M = np.diag(M)
-    elif M.shape != (r, r):
-        raise ValueError(f"{name} must be a number or have shape ({r},) or ({r}, {r}); got shape {M.shape}.")
-    if not np.allclose(M, M.T, rtol=1e-10, atol=0.0):
-        raise ValueError(f"{name} must be symmetric; pass (M + M.T) / 2 if the difference is rounding.")
-    values = np.linalg.eigvalsh(M)
-    floor = -1e-12 * max(abs(values[0]), abs(values[-1]))
-    if values[0] < floor or (definite and values[0] <= 0.0):
-        need = "positive definite" if definite else "positive semi-definite"
-        raise ValueError(f"{name} must be {need}; its smallest eigenvalue is {values[0]:.3g}.")
-    return (M + M.T) / 2.0
-
-
-def check_init(init: Any, r: int, m: int) -> Array:
-    """A user's start, checked (r × m)."""
-    start = as_numbers(init, "init")  # a copy: a stream may start from it more than once
-    if start.shape != (r, m):
-        raise ValueError(
-            f"init must be 'random', 'uniform' or an array shaped like components_, ({r}, {m}); "
-            f"got shape {start.shape}."
-        )
-    if not np.isfinite(start).all():
-        raise ValueError("init must be finite.")
-    return start
-
-
 def check_count(name: str, value: int) -> None:
     """Refuse a number that is not a whole number of at least 1."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
@@ -270,6 +259,7 @@ def current_parameters(estimator: BaseEstimator) -> dict[str, Any]:
 
 
 def _copied(value: object) -> object:
+    value = to_host(value)
     return np.array(value) if hasattr(value, "__array__") and np.ndim(value) else value
 
 
@@ -294,7 +284,7 @@ def _equal(a: object, b: object) -> bool:
     """Whether two parameters say the same; NaN equals NaN."""
     if isinstance(b, np.ndarray | list | tuple):
         try:
-            return np.array_equal(np.asarray(a), np.asarray(b))
+            return np.array_equal(np.asarray(to_host(a)), np.asarray(b))
         except ValueError:  # a ragged list
             return False
     if hasattr(a, "__len__") and not isinstance(a, str):

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.linalg import Array, is_sparse, over_rows
+from ..arrays import Array, at_least, dtype_of, is_here, namespace, to_host, total
+from ..core.linalg import is_sparse, over_rows
 from ..core.place import HERE, Place, Tall
 from ..core.telling import Tell, silent
 from ..core.variational.auto import REFIT_SWEEPS, fit_auto
 from ..core.variational.conformal import Scores
-from ..core.variational.factors import Factors, new_weights, rescale
+from ..core.variational.factors import Factors, check_definite, new_weights, rescale
 from ..core.variational.fit import FitOptions, SweepInfo, fit
 from ..core.variational.freedom import fitted_square, spent_by_sums
 from ..core.variational.noise.gaussian import GaussianNoise
@@ -28,7 +29,7 @@ from ..core.variational.noise.variance import (
     PooledVariance,
     VarianceRule,
 )
-from ..core.variational.observed import Observations, column_count
+from ..core.variational.observed import Observations, column_count, stays_sparse
 from ..core.variational.posterior import (
     FIT_ARRAYS,
     STREAM_ARRAYS,
@@ -145,20 +146,23 @@ def observe(X: Rows, place: Place = HERE, origin: Tall | None = None) -> Observa
     n, m = X.shape
     X_there = place.put(X, 1)
     largest = place.get(place.each(_largest, X_there), 0)  # a maximum over features is no sum: it is taken here
-    check_range(float(largest.max(initial=0.0)), X.dtype)
+    check_range(float(largest.max(initial=0.0)), dtype_of(X))
     Y, W = place.each(_values_and_weights, X_there)
     if origin is not None:
         Y = place.each(_less_origin, Y, W, origin)
-    return Observations(Y, W, n, m, is_sparse(X))
+    return Observations(Y, W, n, m, stays_sparse(X, X_there))
 
 
 def check_values(X: Rows) -> None:
     """Refuse values that cannot be squared."""
-    check_range(float(_largest(X).max(initial=0.0)), X.dtype)
+    check_range(float(to_host(_largest(X)).max(initial=0.0)), dtype_of(X))
 
 
 def _largest(X: Rows) -> Array:
     """The largest size of an observed value of each feature."""
+    if not is_here(X):
+        xp = namespace(X)
+        return xp.max(xp.where(xp.isnan(X), 0.0, xp.abs(X)), axis=0)
     if not is_sparse(X):
         return np.maximum(over_rows(np.fmax, X, 0.0), -over_rows(np.fmin, X, 0.0))
     largest = np.zeros(X.shape[1])
@@ -172,6 +176,10 @@ def _values_and_weights(X: Rows) -> tuple[Rows, Rows]:
         W = X.astype(np.float64)
         W.data = np.ones_like(W.data)
         return X.astype(np.float64), W
+    if not is_here(X):
+        xp = namespace(X)
+        seen = ~xp.isnan(X)
+        return xp.astype(xp.where(seen, X, 0.0), xp.float64, copy=False), xp.astype(seen, xp.float64)
     Y, W = np.empty(X.shape), np.empty(X.shape)
 
     def fill(some: Tile) -> None:
@@ -187,6 +195,8 @@ def _less_origin(Y: Rows, W: Rows, origin: Array) -> Rows:
         Y = Y.copy()
         Y.data = Y.data - origin[Y.indices]
         return Y
+    if not is_here(Y):
+        return W * (Y - origin)
     out = np.empty_like(Y)
 
     def fill(some: Tile) -> None:
@@ -205,7 +215,7 @@ def fit_rows(
 ) -> tuple[VariationalState, tuple[SweepInfo, ...]]:
     """Fit all rows; with ``calibrate``, or components to be chosen, on the evidence of hidden entries."""
     check_rows(X, options, calibrate)
-    place, temper, scores = place_to_start(), 1.0, None
+    place, temper, scores = place_to_start(X), 1.0, None
     with limited(X.shape[0] * X.shape[1] * (options.r or 1)):
         data = observe(X, place)
         if calibrate or options.r is None:
@@ -218,7 +228,7 @@ def fit_rows(
         origin, shift = place.each(_mean_column, fitted.factors.post.C)
         factors = rescale(fitted.factors, shift, 1.0, place)
         count = place.each(column_count, data.W)
-    state = VariationalState(factors, origin, count, fitted.spent, None, temper, scores, options, np.dtype(X.dtype))
+    state = VariationalState(factors, origin, count, fitted.spent, None, temper, scores, options, dtype_of(X))
     return state, fitted.history
 
 
@@ -232,7 +242,7 @@ def planned_sweeps(n_rows: int, options: FitOptions, calibrate: bool) -> list[tu
 
 def _mean_column(C: Array) -> tuple[Array, Array]:
     """What is predicted before anything of a row is seen, and its negative."""
-    return C[:, -1].copy(), -C[:, -1]
+    return namespace(C).asarray(C[:, -1], copy=True), -C[:, -1]
 
 
 # ------------------------------------------------------------------ a stream
@@ -253,8 +263,9 @@ def absorb_rows(state: VariationalState, X: Rows) -> VariationalState:
         data = data._replace(W=new_weights(factors, data, place))
         before = stats.S
         stats, post, coef = absorb(stats, data, post, s2, prior, place)
+        check_definite(float(place.total(total, post.logdet)))
         spent = place.each(_spent_with, state.spent, stats.S, before, data.W, coef, post, s2)
-        floor = LEAST * float(place.total(np.sum, s2)) / data.m  # of the last noise: it may sink, but not to zero
+        floor = LEAST * float(place.total(total, s2)) / data.m  # of the last noise: it may sink, but not to zero
         square = place.each(expected_square, stats, post)
         s2 = state.options.variance.learn(s2, square, stats.N, floor, place)
     factors = factors._replace(post=post, s2=s2)
@@ -279,13 +290,13 @@ def _settle_new_features(state: VariationalState, data: Observations, place: Pla
 
 
 def _count_new(n_observed: Array, W: Rows) -> float:
-    return float(np.count_nonzero((n_observed == 0) & (column_count(W) > 0)))
+    return float(namespace(n_observed).count_nonzero((n_observed == 0) & (column_count(W) > 0)))
 
 
 def _settled(C: Array, c0: Array, origin: Array, n_observed: Array, Y: Rows, W: Rows) -> tuple[Array, Array, Array]:
     count = column_count(W)
-    new = (n_observed == 0) & (count > 0)
-    C, c0, origin = C.copy(), c0.copy(), origin.copy()
-    origin[new] = np.asarray(Y.sum(axis=0))[new] / count[new]
-    C[new, -1], c0[new, -1] = 0.0, 0.0
-    return C, c0, origin
+    xp, new = namespace(C), (n_observed == 0) & (count > 0)
+    C, c0 = xp.asarray(C, copy=True), xp.asarray(c0, copy=True)
+    C[:, -1], c0[:, -1] = xp.where(new, 0.0, C[:, -1]), xp.where(new, 0.0, c0[:, -1])
+    sums = Y.sum(axis=0) if is_sparse(Y) else xp.sum(Y, axis=0)
+    return C, c0, xp.where(new, sums / at_least(count, 1.0), origin)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from ..core.linalg import Array
+from ..arrays import Array, beside, copied, empty_beside, is_here, namespace, to_host, total, zeros_beside
 from ..core.place import Place, Tall
 from ..core.variational.conformal import half_width, model_half_width, tempered
 from ..core.variational.factors import new_weights, normal_variance
@@ -22,8 +23,9 @@ from ..tall.rows import Rows
 from ._validation import warn_caller
 from ._variational import VariationalState, observe
 
-CHUNK = 256
-"""Rows predicted together at least, where there are so many. Memory and speed only."""
+CHUNK, ARRAYS = 256, 6
+"""Rows predicted together at least, where there are so many, and how many arrays of their size there are at once on a
+device. Memory and speed only."""
 
 
 class VariationalDictionary(NamedTuple):
@@ -58,7 +60,7 @@ class VariationalDictionary(NamedTuple):
     def covariance(self) -> Array:
         """Covariance between the components, one matrix for each feature (m × r × r)."""
         r = self.state.factors.r
-        return np.asarray(unpack(self.place.get(self.state.factors.post.V, 0), r + 1)[:, :r, :r])
+        return unpack(self.place.get(self.state.factors.post.V, 0), r + 1)[:, :r, :r]
 
     @property
     def coefficient_covariance(self) -> Array:
@@ -69,10 +71,12 @@ class VariationalDictionary(NamedTuple):
         return limited(X.shape[0] * X.shape[1] * (self.state.factors.r + 1))
 
     def _chunks(self, X: Rows) -> Iterator[slice]:
-        """The rows that are predicted together."""
+        """The rows that are predicted together: on a device as many as it has room for."""
         n, m = X.shape
         step = max(CHUNK, BUDGET // max(m, size(self.state.factors.r + 1)))
-        return (slice(first, first + step) for first in range(0, n, step))
+        if not is_here(self.state.origin):
+            step = max(CHUNK, self.place.room // (ARRAYS * m))
+        return (slice(first, min(first + step, n)) for first in range(0, n, step))
 
     def _moments(self) -> Tall:
         """What the coefficients of all rows need of the dictionary."""
@@ -90,11 +94,12 @@ class VariationalDictionary(NamedTuple):
 
     def coefficients(self, X: Rows) -> Array:
         """Coefficients of every row (n × r)."""
-        out = np.empty((X.shape[0], self.state.factors.r))
+        out = empty_beside(X, X.shape[0], self.state.factors.r)
         with self._limited(X):
             M = self._moments()
             for rows in self._chunks(X):
-                out[rows] = self._coefficients(X[rows], M).X[:, :-1]
+                found = self._coefficients(X[rows, :], M).X[:, :-1]
+                out[rows, :] = to_host(found) if is_here(X) else found
         return out
 
     def fill(self, X: Array) -> Array:
@@ -108,17 +113,21 @@ class VariationalDictionary(NamedTuple):
     def _predict(self, X: Array, *, want_variance: bool) -> tuple[Array, Array]:
         place, post, r = self.place, self.state.factors.post, self.state.factors.r
         with self._limited(X):
-            mean, variance, M = copied_rows(X), np.zeros(X.shape), self._moments()
+            mean, variance, M = copied_rows(X) if is_here(X) else copied(X), zeros_beside(X, *X.shape), self._moments()
             least = max(self.state.options.variance.least_known, 1)  # without a value even its level is unknown
             s2 = place.each(_unless_unknown, normal_variance(self.state.factors, place), self.state.n_observed, least)
             for rows in self._chunks(X):
-                coef = self._coefficients(X[rows], M)
-                found = place.get(place.each(_predicted, coef, post, self.state.origin), 1)
-                _set_gaps(mean[rows], X[rows], found)
+                coef = self._coefficients(X[rows, :], M)
+                found = self._as(X, place.each(_predicted, coef, post, self.state.origin))
+                _set_gaps(mean[rows, :], X[rows, :], found)
                 if want_variance:
-                    spread = place.get(place.each(_spread, coef, post, r, s2), 1)
-                    _set_gaps(variance[rows], X[rows], spread)
+                    spread = self._as(X, place.each(_spread, coef, post, r, s2))
+                    _set_gaps(variance[rows, :], X[rows, :], spread)
         return mean, variance
+
+    def _as(self, X: Array, found: Tall) -> Array:
+        """Rows that were found, where X is."""
+        return self.place.get(found, 1) if is_here(X) else found
 
     def half_width(self, level: float) -> Array:
         """Standard deviations on either side of the mean that an interval of this level needs (m)."""
@@ -132,7 +141,7 @@ class VariationalDictionary(NamedTuple):
     def _warn_of_few_entries(self) -> None:
         """Say where the model's own intervals are known to hold less than they should."""
         state, m = self.state, len(self.place.get(self.state.origin, 0))
-        observed, numbers = float(self.place.total(np.sum, state.n_observed)), m * (state.factors.r + 1)
+        observed, numbers = float(self.place.total(total, state.n_observed)), m * (state.factors.r + 1)
         if observed < state.options.variance.entries_per_number * numbers:
             warn_caller(
                 f"The dictionary and mean, {numbers} numbers, were learned from {observed:.0f} observed entries: "
@@ -141,38 +150,41 @@ class VariationalDictionary(NamedTuple):
 
     def draw(self, X: Array, n_draws: int, rng: np.random.Generator) -> Array:
         """Joint draws of the missing entries of X (n_draws × n × m)."""
-        rows, columns = np.nonzero(np.isnan(X))
-        out = np.repeat(X[None], n_draws, axis=0)
+        here = to_host(X)
+        rows, columns = np.nonzero(np.isnan(here))
+        out = np.repeat(here[None], n_draws, axis=0)
         with self._limited(X):
             s2 = normal_variance(self.state.factors, self.place)
             coef = self._coefficients(X)
             drawn = draw_entries(rows, columns, coef, self.state.factors.post, s2, n_draws, rng, self.place)
         out[:, rows, columns] = drawn + self.place.get(self.state.origin, 0)[columns]
-        return out
+        return beside(out, X)
 
     def log_density(self, X: Rows) -> Array:
         """Log-density of every row's observed entries (n)."""
         factors, place = self.state.factors, self.place
         with self._limited(X):
             data = observe(X, place, self.state.origin)
-            return log_density(data, factors.post, normal_variance(factors, place), factors.prior, place)
+            found = log_density(data, factors.post, normal_variance(factors, place), factors.prior, place)
+        return to_host(found) if is_here(X) else found
 
 
 def _plus_mean(origin: Array, C: Array) -> Array:
-    return np.asarray(origin + C[:, -1])
+    return origin + C[:, -1]
 
 
 def _count_known(n_observed: Array, least: int) -> float:
-    return float(np.count_nonzero(n_observed > least))
+    return float(namespace(n_observed).count_nonzero(n_observed > least))
 
 
 def _only_known(W: Rows, n_observed: Array, least: int) -> Rows:
-    return W * (n_observed > least)
+    xp = namespace(n_observed)
+    return W * xp.astype(n_observed > least, xp.float64)
 
 
 def _unless_unknown(s2: Array, n_observed: Array, least: int) -> Array:
     """Noise variances, infinite for features of which too little is known."""
-    return np.where(n_observed < least, np.inf, s2)
+    return namespace(s2).where(n_observed < least, float("inf"), s2)
 
 
 def _predicted(coef: CoefficientPosterior, post: Posterior, origin: Array) -> Array:
@@ -189,12 +201,16 @@ def _added(values: Array, row: Array) -> Array:
     def add(some: Tile) -> None:
         values[some] += row[some[1]]
 
-    each_tile(add, values.shape, PASS * values.size)
+    each_tile(add, values.shape, PASS * prod(values.shape))
     return values
 
 
 def _set_gaps(out: Array, X: Array, values: Array) -> None:
     """Into ``out`` the ``values`` where X is missing."""
+    if not is_here(X):
+        xp = namespace(X)
+        out[:, :] = xp.where(xp.isnan(X), xp.astype(values, out.dtype, copy=False), out)
+        return
 
     def fill(some: Tile) -> None:
         np.copyto(out[some], values[some], where=np.isnan(X[some]), casting="same_kind")

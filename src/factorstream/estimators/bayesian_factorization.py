@@ -147,6 +147,8 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     _state_types: ClassVar[tuple[type, ...]] = (BayesianRun, Seen, *STATE_TYPES)
     state_: BayesianRun
 
+    _takes_devices: ClassVar[bool] = True
+
     def __init__(
         self,
         n_components: str | int = "auto",

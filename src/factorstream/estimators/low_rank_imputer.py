@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, MissingValues, StrOptions
 
+from ..arrays import counted, namespace, positions
 from ..core.absurd import seen_in
-from ..core.linalg import Array
+from ..core.place import Tall
 from ..cores import limited
 from ..tall.rows import with_data
 from . import _bayesian_run
@@ -153,22 +154,23 @@ class LowRankImputer(Reported, ImputerAnswers):
             if self.robust:
                 mean, scale = robust_moments(values, mean, scale)
             empty = n_observed == 0
-            statistics = np.where(empty, 0.0 if self.keep_empty_features else np.nan, mean)
-            if empty.all() and not self.keep_empty_features:
+            xp = namespace(values)
+            statistics = xp.where(empty, 0.0 if self.keep_empty_features else np.nan, mean)
+            if bool(xp.all(empty)) and not self.keep_empty_features:
                 raise ValueError("X has no observed entry: every value is missing; pass data with some numbers in it.")
-            indicated = np.flatnonzero(np.isnan(values).any(axis=0)) if self.add_indicator else None
+            indicated = positions(xp.any(xp.isnan(values), axis=0)) if self.add_indicator else None
             state = ImputerState(
                 current_parameters(self), n_observed, statistics, scale, seen_in(values), None, indicated
             )
-            if state.varies.any():
+            if counted(state.varies):
                 state = state._replace(factorization=self._factorize(state.standardised(values)))
             self.state_ = state
-            if empty.any() and not self.keep_empty_features:
+            if counted(empty) and not self.keep_empty_features:
                 which = marked(empty, getattr(self, "feature_names_in_", None))
                 warn_caller(f"Dropping features without any observed value: {which}.")
         return self
 
-    def _factorize(self, Z: Array) -> BayesianRun:
+    def _factorize(self, Z: Tall) -> BayesianRun:
         """What ``BayesianFactorization.fit`` does, without a second look at the data."""
         model = BayesianFactorization(
             self.n_components,
@@ -193,5 +195,6 @@ class LowRankImputer(Reported, ImputerAnswers):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = means_nan(self.missing_values)
+        tags.array_api_support = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

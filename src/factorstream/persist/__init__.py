@@ -19,9 +19,10 @@ from ..core.place import HERE
 from ..files import write_atomic
 from ..tall.places import place_of
 from .content import ModelFileError, from_file, to_parts
+from .moving import here, moved
 from .tree import Decoder, Encoded, Encoder
 
-__all__ = ["ModelFileError", "Saved", "load"]
+__all__ = ["ModelFileError", "Saved", "here", "load", "moved"]
 
 FORMAT = 5
 """Increase it when files of the previous format can no longer be read."""
@@ -40,11 +41,12 @@ class Saved:
         """Write the estimator, fitted or in the middle of a stream, to a file that :func:`factorstream.load` reads.
 
         The file is written beside its place and then moved there, so that ``path`` is never half a file. A function
-        among the parameters is left out: ``load(path, name=function)`` takes it again.
+        among the parameters is left out: ``load(path, name=function)`` takes it again. A model on a device is
+        saved as one of the host: :func:`factorstream.moved` brings what ``load`` returns to a device again.
         """
         if _public_class(type(self).__name__) is not type(self):
             raise TypeError(f"{type(self).__name__} is not a class of factorstream; pickle it, or save its base class.")
-        found = _described(self)
+        found = _described(here(self))
         for name in found.tree["attributes"]["items"]:
             if name not in ATTRIBUTES:
                 raise TypeError(f"The attribute {name} cannot be saved; delete it, or pickle the model.")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import to_host
 from ..estimators._columns import means_nan
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..rotation import PrincipalAxes, principal_axes
@@ -44,7 +45,7 @@ def bounds_by(model: Any, X: Any, level: float) -> tuple[Array, Array]:
 def _kept(model: LowRankImputer) -> Array:
     if not means_nan(model.state_.parameters["missing_values"]):
         raise ValueError("Pictures take NaN as missing; fit an imputer whose missing_values is NaN.")
-    return ~np.isnan(model.statistics_)
+    return np.asarray(~np.isnan(to_host(model.statistics_)))
 
 
 def in_all_columns(values: Array, kept: Array) -> Array:
@@ -78,7 +79,7 @@ def feature_names(model: Any) -> tuple[str, ...] | None:
     if names is None:
         return None
     if isinstance(model, LowRankImputer):  # features that do not vary have no loadings
-        names = names[model.scale_ > 0]
+        names = names[to_host(model.scale_) > 0]
     return tuple(map(str, names))
 
 

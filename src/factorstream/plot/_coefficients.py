@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import to_host
 from ..estimators.low_rank_imputer import LowRankImputer
+from ..persist import here
 from ..rotation import PrincipalAxes, standardised
 from ._answers import axes_of
 from ._canvas import BLUE, CLASSES, one_axes, tidy
@@ -60,6 +62,7 @@ def coefficients(
     ['high', 'low']
     """
     axes = axes_of(model, principal, least=2)
+    model, X = here(model), to_host(X)
     fitted, rows = model, X
     if isinstance(model, LowRankImputer):
         fitted, rows = model.factorization_, standardised(model, X)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import to_host
 from ..core.dynamics.alarm import CUT
 from ..estimators.sequence import SequenceFilter
 from ._canvas import (
@@ -67,7 +68,7 @@ def innovations(model: Any, X: Any, *, n_marked: int = 5, ax: Any = None) -> Axe
     if not hasattr(model, "score_samples"):
         raise TypeError(f"{type(model).__name__} does not score rows; take an estimator that has score_samples.")
     panel = read_table(X)
-    density = np.asarray(model.score_samples(X), dtype=np.float64)
+    density = np.asarray(to_host(model.score_samples(X)), dtype=np.float64)
     alarms = model.alarms(X) if isinstance(model, SequenceFilter) else None
     axes = many_axes(ax, 1 if alarms is None else 2, (9.0, 2.2))
     _densities(axes[0], panel, density, n_marked)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from ..arrays import to_host
 from ..core.linalg import is_sparse
 from ..estimators._refused_columns import refuse_no_numbers
 from ..estimators._times import Table, datetimes, split_table
@@ -46,6 +47,7 @@ class Panel(NamedTuple):
 
 def read_table(X: Any) -> Panel:
     """X, an array, sparse rows or a table of pandas or polars, as a panel."""
+    X = to_host(X)
     if is_sparse(X):
         rows = X.tocsr().astype(np.float64)
         return Panel(dense(rows), tuple(range(rows.shape[1])), np.arange(rows.shape[0], dtype=np.float64))

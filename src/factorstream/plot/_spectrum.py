@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..arrays import to_host
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..rotation import PrincipalAxes
 from ._answers import axes_of
@@ -59,7 +60,7 @@ def spectrum(model: Any, *, principal: PrincipalAxes | None = None, ax: Axes | N
         )
     axes = axes_of(model, principal)
     m = axes.components.shape[1]
-    noise = float(np.sum(fitted.noise_variance_ / axes.unit**2))
+    noise = float(np.sum(to_host(fitted.noise_variance_) / axes.unit**2))
     explained = axes.explained_variance
     total = float(explained.sum()) + noise
     n, unused = len(explained), min(_unused(fitted, m), MOST_UNUSED)

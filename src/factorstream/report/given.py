@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.absurd import NO_ENTRIES, Entries, extremes, without
+from ..core.absurd import extremes
 from ..core.absurd_rows import absurd_beside
+from ..core.entries import NO_ENTRIES, Entries, without
 from ..core.linalg import is_sparse
 from ..core.variational.conformal import CalibrationError
 from ..estimators._absurd import known_to

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import to_host
 from ..core.variational.conformal import check_level
 from ..estimators._validation import check_count
 from ..extras import require
 from ..files import check_writable
 from ..masks import Seed
+from ..persist import here
 from ..progress import Step, say_nothing
 from . import charts, words
 from .document import PACKAGES, versions
@@ -101,6 +103,7 @@ def write_report(
     require("jinja2", "matplotlib")
     check_writable(Path(path))
     step(0, "asking the model")
+    model, X = here(model), to_host(X)
     found = given(model, X, told.columns)
     said = answers(found, level)
     step(1, "measuring on hidden values")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import device_of, dtype_of, is_here, namespace, to_host
+from ..arrays import device_of, dtype_of, is_here, namespace, to_device, to_host
 from ..core.linalg import is_sparse
 from ..core.place import Tall
 from ..cores import undivided
@@ -72,7 +72,7 @@ class ArrayPlace:
         if isinstance(value, tuple):
             return _rebuilt(value, [self._moved(part) for part in value])
         if isinstance(value, np.ndarray):
-            return self.xp.asarray(value, device=self.device)
+            return to_device(value, self.xp, self.device)
         return value.item() if isinstance(value, np.generic) else value
 
 

@@ -47,8 +47,8 @@ def residual_sums(state: FilterState, model: FilterModel, rows: Array, unit: Arr
     zeros = place.put(np.zeros(rows.shape[1]), 0)
     sums = ResidualSums(zeros, zeros, zeros)
     step = max(AT_ONCE // max(rows.shape[1], 1), 1)
-    for start in range(0, len(rows), step):
-        some = divided(rows[start : start + step], unit)
+    for start in range(0, rows.shape[0], step):
+        some = divided(rows[start : min(start + step, rows.shape[0]), :], unit)
         Y, missing = place.each(block_without_gaps, place.put(some, 1), state.origin)
         E = place.each(products.residuals, C, Y, missing, mean[None])
         b = place.total(products.right_sides, C, W, E, r)

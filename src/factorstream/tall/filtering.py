@@ -104,7 +104,7 @@ def _row_with_first_values(place: Place, state: FilterState, X: Rows, start: int
     if state.unseen is None:
         return n
     for first in range(start, n, block_size):
-        Y = place.put(X[first : first + block_size, :], 1)
+        Y = place.put(X[first : min(first + block_size, n), :], 1)
         found = np.flatnonzero(place.total(first_values, Y, state.unseen))
         if len(found):
             return first + int(found[0])

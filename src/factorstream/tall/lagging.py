@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, device_of, dtype_of, gathered, namespace
+from ..arrays import Array, beside, device_of, dtype_of, namespace, picked
 from ..core.filter.counted import condition, learned, step_of, weighted_root
 from ..core.filter.groups import Counts, Stacked
 from ..core.filter.masked import CANCELLATION
@@ -86,7 +86,7 @@ class Lagging:
             return None
         xp, gaps, missing = namespace(self.C), self.rows[j].missing_idx, 2 * self.rows[j].n > self.m
         idx = gaps.idx if missing else xp.nonzero(~gaps.mask)[0]
-        rows = gathered(self.C, idx, axis=0)
+        rows = picked(self.C, idx, axis=0)
         return Fewer(idx, rows, product(rows), missing)
 
     def _equations(self, G: Array, row: ObservedRow) -> tuple[Array, Array]:
@@ -97,7 +97,7 @@ class Lagging:
         if fewer is not None:
             parts += (fewer.squares,)
             if j:
-                of_fewer = gathered(E, fewer.idx, axis=1)
+                of_fewer = picked(E, fewer.idx, axis=1)
                 parts += (of_fewer @ fewer.rows, of_fewer @ of_fewer.T)
         here = list(brought(parts))
         self.ahead = self._fewer(j + 1)  # after what this row has waited for, before the small recursion
@@ -117,7 +117,7 @@ class Lagging:
 
     def _there(self, values: Array) -> Array:
         """Small numbers on the device, in C's type."""
-        return namespace(self.C).asarray(values.astype(dtype_of(self.C)), device=device_of(self.C))
+        return beside(values.astype(dtype_of(self.C)), self.C)
 
     def _add_residuals(self, row: ObservedRow, x: Array) -> None:
         j, xp = self.at, namespace(self.C)

@@ -2,8 +2,8 @@
 
 Another place for the data (a GPU, a cluster) is one file: it implements ``core.place.Place``, has a type of its own for
 what it keeps, and registers that type here; arrays of other libraries than NumPy say themselves where they are. A new
-filter starts at the place that :func:`using` names, and stays there: its place is that of its dictionary. Rows are
-arrays of this process; ``put`` brings each block of them.
+filter starts where its rows are, or at the place that :func:`using` names, and stays there: its place is that of its
+dictionary. Rows of this process are brought there by ``put``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import numpy as np
 
@@ -35,12 +36,12 @@ def place_of(values: Tall) -> Place:
     return place or place_beside(values) or HERE
 
 
-def place_to_start() -> Place:
-    """The place where new filters and factorisations start: that of :func:`using`.
+def place_to_start(rows: Any = None) -> Place:
+    """The place where new filters and factorisations of these rows start.
 
-    Rows that are elsewhere already would decide here; today all are arrays of this process.
+    That is where the rows are, if they are arrays of another library than NumPy, and otherwise that of :func:`using`.
     """
-    return _for_new_filters.get()
+    return place_beside(rows) or _for_new_filters.get()
 
 
 @contextmanager

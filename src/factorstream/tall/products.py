@@ -8,13 +8,14 @@ rows are in ``sparse_products``, those for projecting in ``projecting_products``
 
 from __future__ import annotations
 
+import math
 from math import isnan
 from typing import Any
 
 import numpy as np
 from scipy.linalg import blas
 
-from ..arrays import dtype_of, namespace
+from ..arrays import dtype_of, is_here, namespace
 from ..core.linalg import Array, piece
 from ..core.place import Place, Tall
 from ..cores import MULTIPLICATION, PASS, each_of, each_piece, pieces, sum_of, sum_of_pieces
@@ -62,6 +63,9 @@ def row_products(C: Array, y: Array) -> tuple[Array, float]:
 
 def square_sum(Y: Array) -> float:
     """The sum of all squares, the quickest pass over the numbers: NaN if one of them is, and infinite likewise."""
+    if not is_here(Y):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(namespace(Y).linalg.vector_norm(Y)) ** 2 if math.prod(Y.shape) else 0.0
     if not (Y.flags.c_contiguous or Y.flags.f_contiguous):
         return sum(square_sum(np.ascontiguousarray(row)) for row in Y)
     values = Y.ravel(order="K")

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..arrays import device_of, is_here, namespace, to_host
+from ..arrays import as_type, device_of, is_here, namespace, to_host
 from ..core.filter.coefficients import covariance_root
 from ..core.filter.column_noise import ColumnNoise
 from ..core.filter.groups import covariances
@@ -120,7 +120,7 @@ def predict(
     that of the columns by which x was found. Both are in the data's ``units``, where these are given. Cost O(r²) per
     entry; no array larger than Y is made.
     """
-    xp, scale = namespace(Y), None if units is None else np.square(units.of_columns, dtype=np.float64)
+    xp, scale = namespace(Y), None if units is None else as_type(units.of_columns, np.float64) ** 2
     variance = xp.zeros(Y.shape, dtype=Y.dtype if scale is None else xp.float64, device=device_of(Y))
     narrow = Y.shape[1] * model.r**2 <= NARROW
     way = (
@@ -138,7 +138,8 @@ def _filled(state: FilterState, model: FilterModel, Y: Array, block_size: int, X
     X = X - belief(state.small, model).mean
     mu, set_gaps = _mean(place, state, model), gap_products(place, Y.shape[0], Y.shape[1], model.q).set_gaps
     for start in range(0, Y.shape[0], block_size):
-        target, x = filled[start : start + block_size, :], X[start : start + block_size]
+        stop = min(start + block_size, Y.shape[0])
+        target, x = filled[start:stop, :], X[start:stop]
         write(place, target, place.each(set_gaps, place.put(target, 1), state.C, mu, x, tall_unit))
     return filled
 

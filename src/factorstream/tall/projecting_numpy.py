@@ -215,7 +215,7 @@ def _blocks(state: FilterState, X: Rows, block_size: int) -> Iterator[_Block]:
     gaps = gap_products(place, n, m, len(G))
     size = max(1, min(block_size, max(AT_ONCE // max(m, 1), FEWEST), AT_ONCE // (MOST * G.size)))
     for start in range(0, n, size):
-        Y = place.put(X[start : start + size, :], 1)
+        Y = place.put(X[start : min(start + size, n), :], 1)
         values, missing = place.each(gaps.block_without_gaps, Y, state.origin)
         K, yy = place.total(cross, C, values), place.total(products.row_squares, values)
         n_missing = place.total(count_missing, missing)

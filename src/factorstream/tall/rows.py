@@ -1,4 +1,4 @@
-"""Rows of data of this process, dense (NaN = missing) or sparse (stored = observed), behind the same few functions."""
+"""Rows of data, dense (NaN = missing; of any library) or sparse (stored = observed), behind the same few functions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from math import isnan
 import numpy as np
 from scipy import sparse
 
+from ..arrays import as_type, beside, counted, dtype_of, is_here, namespace, positions, taken, to_host
 from ..core.linalg import Array, Rows, is_sparse, over_rows
 from ..cores import PASS, Tile, each_tile, limited
 from .products import square_sum
@@ -24,10 +25,13 @@ def rows_with_data(X: Rows) -> Array:
     """The numbers of the rows in which something is observed, found without a copy of X."""
     if is_sparse(X):
         return np.flatnonzero(np.diff(X.indptr))
-    everything = np.arange(len(X))
-    with limited(X.size):
+    everything = np.arange(X.shape[0])
+    with limited(X.shape[0] * X.shape[1]):
         if not isnan(square_sum(X)):
             return everything
+    if not is_here(X):
+        xp = namespace(X)
+        return positions(xp.any(~xp.isnan(X), axis=1))
     empty = everything
     for j in range(min(X.shape[1], FEW_FEATURES)):  # they tell almost all rows apart, without a mask of all of X
         empty = empty[np.isnan(X[empty, j])]
@@ -39,14 +43,14 @@ def rows_with_data(X: Rows) -> Array:
 def with_data(X: Rows) -> Rows:
     """The rows in which something is observed; X itself where that is all of them."""
     rows = rows_with_data(X)
-    return X if len(rows) == X.shape[0] else X[rows]
+    return X if len(rows) == X.shape[0] else taken(X, rows)
 
 
 def stack(upper: Rows, lower: Rows) -> Rows:
     """Both sets of rows, one below the other; if only one of them is sparse, the upper one decides what both become."""
     if is_sparse(upper):
         return sparse.vstack([upper, lower if is_sparse(lower) else _stored(lower, type(upper))], format="csr")
-    return np.concatenate([upper, dense(lower)])
+    return namespace(upper).concat([upper, beside(dense(lower), upper)])
 
 
 def _stored(X: Array, kind: type) -> Rows:
@@ -64,9 +68,10 @@ def without_columns(X: Rows, columns: Array) -> Rows:
             return X
         ends = np.concatenate([[0], np.cumsum(stays)])[X.indptr]
         return type(X)((X.data[stays], X.indices[stays], ends), shape=X.shape)
-    if np.isnan(X[:, columns]).all():
+    xp, which = namespace(X), positions(columns)
+    if not counted(~xp.isnan(taken(X, which, axis=1))):
         return X
-    return np.where(columns, np.nan, X).astype(X.dtype, copy=False)
+    return as_type(xp.where(beside(columns, X), np.nan, X), dtype_of(X))
 
 
 def divided(X: Rows, unit: Array | None) -> Rows:
@@ -76,6 +81,8 @@ def divided(X: Rows, unit: Array | None) -> Rows:
     """
     if unit is None:
         return X
+    if not is_here(X):
+        return as_type(X, dtype_of(unit)) / beside(unit, X)
     if is_sparse(X):
         out = X.astype(unit.dtype)
         out.data /= unit[out.indices]
@@ -105,11 +112,13 @@ def dense(X: Rows) -> Array:
 
 def ever_observed(X: Rows) -> Array:
     """Which features have a value (boolean), found without a mask of all of X."""
-    return observed_by_feature(X) > 0 if is_sparse(X) else over_rows(np.fmin, X, np.inf) < np.inf
+    if is_sparse(X) or not is_here(X):
+        return observed_by_feature(X) > 0
+    return over_rows(np.fmin, X, np.inf) < np.inf
 
 
 def observed_by_feature(X: Rows) -> Array:
     """How many entries of each feature are observed."""
     if is_sparse(X):
         return np.bincount(X.indices, minlength=X.shape[1])
-    return np.asarray(len(X) - np.isnan(X).sum(axis=0))
+    return np.asarray(to_host(counted(~namespace(X).isnan(X), axis=0)))

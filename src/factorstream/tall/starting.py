@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import dtype_of
 from ..core.filter.groups import one_group
 from ..core.filter.state import Count, FilterState, SmallState
 from ..core.filter.units import units
@@ -101,13 +102,13 @@ def measure(rows: Rows, fit_mean: bool, place: Place | None = None) -> Scale:
     Two passes in blocks of rows, so that no temporary is as large as the data. A filter that has begun already names
     its place; a new one starts where ``places.using`` says.
     """
-    place, m = place_to_start() if place is None else place, rows.shape[1]
+    place, m = place_to_start(rows) if place is None else place, rows.shape[1]
     zeros = place.put(np.zeros(m), 0)
     sums, squares = Sums(zeros, zeros, zeros), zeros
     for values, missing in _blocks(place, rows, zeros):
         sums = place.each(added, sums, values, missing)
         squares = place.each(added_squares, squares, values)
-    check_range(float(place.get(sums.largest, 0).max(initial=0.0)), rows.dtype)
+    check_range(float(place.get(sums.largest, 0).max(initial=0.0)), dtype_of(rows))
     count = sums.count
     n = float(place.total(np.sum, count))
     if n == 0:
@@ -123,7 +124,7 @@ def measure(rows: Rows, fit_mean: bool, place: Place | None = None) -> Scale:
         squares = place.each(added_squares, squares, values)
     within = float(place.total(np.sum, squares))
     around = within + float(place.total(squares_between, count, origin, overall))
-    rounding = _rounding(rows.dtype, float(place.get(count, 0).max())) ** 2 * square
+    rounding = _rounding(dtype_of(rows), float(place.get(count, 0).max())) ** 2 * square
     choices = (within / free if free > 0 else 0.0, around / n, square)  # one row, or constant features
     variance = next((v for v in choices if v > rounding), 1.0)
     freedom = place.each(without_one, count)
@@ -153,7 +154,7 @@ def _blocks(place: Place, rows: Rows, origin: Tall) -> Iterator[tuple[Tall, Tall
     """Values less the origin (zero where missing) and mask of the missing entries, a few rows at a time."""
     step = max(1, BLOCK * place.room // (HERE.room * rows.shape[1]))
     for first in range(0, rows.shape[0], step):
-        yield place.each(values_and_gaps, place.put(rows[first : first + step, :], 1), origin)
+        yield place.each(values_and_gaps, place.put(rows[first : min(first + step, rows.shape[0]), :], 1), origin)
 
 
 def check_range(largest: float, dtype: np.dtype[Any], smallest: float | None = None) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import as_dtype, namespace
+from ..arrays import as_type, copied, namespace
 from ..core.linalg import Array, over_rows
 from ..core.place import Tall
 from .products import clear_gaps
@@ -66,5 +66,5 @@ def is_positive(count: Array) -> Array:
 
 def converted(values: Array, dtype: np.dtype[Any]) -> Array:
     """A copy in another dtype."""
-    out: Array = as_dtype(values, dtype)
+    out: Array = copied(as_type(values, dtype))
     return out

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from factorstream.core.variational import fit as fit_module
 from factorstream.core.variational.auto import fit_auto
 from factorstream.core.variational.fit import FitOptions, fit
 from factorstream.core.variational.noise.student import StudentNoise
@@ -81,3 +82,12 @@ def test_intervals_cover_on_model_data():
     coef = solve(model, np.where(W > 0, Y, 0), W)
     z = np.abs(Y - predict(coef, model.post)) / np.sqrt(predict_variance(coef, model.post, 4) + model.s2)
     assert 0.935 < (z[W == 0] < 1.96).mean() < 0.965
+
+
+def test_a_bound_that_is_not_finite_ends_the_fit(monkeypatch):
+    """Devices that do not say so leave log-determinants of indefinite matrices that are not numbers."""
+    _, Y, W = problem(0)
+    real = fit_module.sweep
+    monkeypatch.setattr(fit_module, "sweep", lambda *given: real(*given)._replace(bound=float("nan")))
+    with pytest.raises(np.linalg.LinAlgError, match="out of all proportion"):
+        fit(observations(Y, W), FitOptions(r=3))

@@ -1,4 +1,4 @@
-"""The whole variational fit, its streams and its answers, with the features kept in two arrays."""
+"""The whole variational fit, its streams and its answers, with the features in two arrays and on another device."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
+from factorstream.arrays import is_here
 from factorstream.core.place import HERE
 from factorstream.estimators import _bayesian_run
 from factorstream.estimators._variational import absorb_rows, fit_options
@@ -14,6 +15,9 @@ from factorstream.estimators._variational import fit_rows as fit_at_the_place_of
 from factorstream.estimators._variational_answers import VariationalDictionary
 from factorstream.tall.places import using
 from split_place import SPLIT, Split
+from strict_place import STRICT
+
+elsewhere = pytest.mark.parametrize("elsewhere", [SPLIT, STRICT], ids=["split", "strict"])
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 SETTINGS = {
@@ -40,6 +44,7 @@ def fit_rows(X, options, calibrate, rng, place):
     with using(place):
         state, sweeps = fit_at_the_place_of_rows(X, options, calibrate, rng)
     assert isinstance(state.factors.post.C, Split) == (place is SPLIT)
+    assert is_here(state.factors.post.C) == (place is not STRICT)
     return state, sweeps
 
 
@@ -67,11 +72,12 @@ def assert_same_answers(one, two, X):
 @pytest.mark.parametrize("shape", [(90, 20), (40, 70)])
 @pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize("calibrate", [False, True])
-def test_fit(shape, name, calibrate):
+@elsewhere
+def test_fit(shape, name, calibrate, elsewhere):
     X = rows(shape, outliers="robust" in name)
     options = fit_options(**{"n_components": 3, **SETTINGS[name]})
     (one, sweeps), (two, twin) = (
-        fit_rows(X, options, calibrate, np.random.default_rng(1), place) for place in (HERE, SPLIT)
+        fit_rows(X, options, calibrate, np.random.default_rng(1), place) for place in (HERE, elsewhere)
     )
     assert_allclose([s.bound for s in twin], [s.bound for s in sweeps], rtol=1e-9)
     assert_same_answers(one, two, X)
@@ -82,11 +88,12 @@ def test_fit(shape, name, calibrate):
 
 
 @pytest.mark.parametrize("shape", [(90, 60), (60, 90)])
-def test_fit_from_a_subspace(shape, monkeypatch):
+@elsewhere
+def test_fit_from_a_subspace(shape, monkeypatch, elsewhere):
     monkeypatch.setattr("factorstream.core.variational.spectrum.EXACT", 10)
     monkeypatch.setattr("factorstream.core.variational.start.WIDTH", 12)
     X, options = rows(shape), fit_options(3)
-    one, two = (fit_rows(X, options, False, np.random.default_rng(1), place)[0] for place in (HERE, SPLIT))
+    one, two = (fit_rows(X, options, False, np.random.default_rng(1), place)[0] for place in (HERE, elsewhere))
     assert_same_answers(one, two, X)
 
 
@@ -106,22 +113,24 @@ def assert_same_but_for_signs(one, two, X, stored):
 
 
 @pytest.mark.parametrize("shape", [(90, 20), (40, 70)])
-def test_sparse_rows(shape):
+@elsewhere
+def test_sparse_rows(shape, elsewhere):
     X = rows(shape)
     stored, options = as_sparse(X), fit_options(3)
-    one, two = (fit_rows(stored, options, False, np.random.default_rng(1), place)[0] for place in (HERE, SPLIT))
+    one, two = (fit_rows(stored, options, False, np.random.default_rng(1), place)[0] for place in (HERE, elsewhere))
     assert_same_but_for_signs(one, two, X, stored)
     one, two = absorb_rows(one, stored[:30]), absorb_rows(two, stored[:30])
     assert_same_but_for_signs(one, two, X, stored)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_stream(name):
+@elsewhere
+def test_stream(name, elsewhere):
     X = rows((120, 20), outliers="robust" in name)
     X[:70, 7] = np.nan  # a feature that comes late
     options = fit_options(**{"n_components": 3, **SETTINGS[name]})
     states = []
-    for place in (HERE, SPLIT):
+    for place in (HERE, elsewhere):
         with using(place):
             run = _bayesian_run.begin({}, options, X[:2], 5, print)
             for part in np.split(X[2:], [3, 30, 31, 70]):

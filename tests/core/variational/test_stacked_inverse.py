@@ -7,9 +7,18 @@ import pytest
 from numpy.testing import assert_allclose
 
 from factorstream.arrays import device_of, to_host
+from factorstream.core.variational import stacked_inverse
 from factorstream.core.variational.stacked_inverse import inverse_and_logdet
 from strict_place import STRICT
 from variational_problems import spd
+
+
+@pytest.fixture(params=["whole", "cut"], autouse=True)
+def size(request, monkeypatch):
+    """Of stacks that are cut in two: those that are large enough, or all."""
+    if request.param == "cut":
+        monkeypatch.setattr(stacked_inverse, "LARGE", 0)
+        monkeypatch.setattr(stacked_inverse, "HALF", 11)
 
 
 @pytest.mark.parametrize("q", [1, 2, 10, 11, 12, 23, 41])

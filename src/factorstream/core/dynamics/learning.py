@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..absurd import without
 from ..absurd_rows import absurd_entries
+from ..entries import without
 from ..linalg import Array
 from .choose import HIDDEN_PERIOD, choose
 from .em import maximise

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import namespace
 from ..place import HERE, Place
 from ..telling import Tell, silent
 from .conformal import Calibration, borrowed_gaps, calibrate
@@ -81,7 +82,7 @@ def fit_auto(
     hidden = borrowed_gaps(seen, hide_share(float(np.count_nonzero(seen))), rng)
     data = data._replace(Y=place.each(_blank, data.Y, data.W))
     kept = data._replace(W=place.each(_without, data.W, place.put(hidden, 1)))
-    N, counts = place.total(total_count, kept.W), place.each(column_count, kept.W)
+    N, counts = float(place.total(total_count, kept.W)), place.each(column_count, kept.W)
     best: _Trial | None = None
     for choice in candidates(options) if options.r is None else (options,):
         trial = fit(kept, choice, place=place, tell=tell)
@@ -100,8 +101,8 @@ def fit_auto(
 
 def _blank(Y: Array, W: Array) -> Array:
     """Values, zero where nothing is observed."""
-    return np.where(W > 0, Y, 0.0)
+    return namespace(Y).where(W > 0, Y, 0.0)
 
 
 def _without(W: Array, hidden: Mask) -> Array:
-    return np.where(hidden, 0.0, W)
+    return namespace(W).where(hidden, 0.0, W)

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import at_least, namespace, to_host, total
 from ..place import HERE, Place, Tall
 from .factors import Factors, normal_variance
 from .freedom import student_half_width
-from .observed import Observations, take_rows
+from .observed import Observations, take_rows, together
 from .packed import Array, Mask
 from .posterior import CoefficientPosterior, Posterior, coefficients, second_moment
 from .predictive import predict, predict_variance
@@ -110,7 +111,7 @@ def tempered(
     Neighbouring residuals of a misfit move together, so 3000 pixels do not say 3000 independent things about
     x_k: a power below 1 discounts them, widens Σ_k and shrinks x_k. C, learned across samples, is untouched.
     """
-    discounted = data._replace(W=place.each(_scaled, data.W, temper))
+    discounted = data._replace(W=place.each(_scaled, data.W, temper), plain=False)
     return coefficients(discounted, factors.post, factors.s2, factors.prior, M, place)
 
 
@@ -144,38 +145,43 @@ def calibrate(
     best, temper = np.inf, 1.0
     for power in sorted(tempers, reverse=True):
         coef = tempered(data, factors, power, M, place)
-        square, _, count = place.total(_errors, data.Y, hidden_there, coef, post)
+        square, _, count = _numbers(place.total(_errors, data.Y, hidden_there, coef, post))
         error = square / max(count, 1.0)
         if error > best:
             break  # the error is taken to have one minimum along the powers
         if error < best * (MIN_TEMPER_GAIN if temper == 1.0 and power != 1.0 else 1.0):
             best, temper = error, power
     coef = tempered(data, factors, temper, M, place)
-    _, away, count = place.total(_errors, data.Y, hidden_there, coef, post)
+    _, away, count = _numbers(place.total(_errors, data.Y, hidden_there, coef, post))
     scores = place.each(_scores, data.Y, coef, post, r, variance)
-    where = np.nonzero(place.get(hidden_there, 1))
-    found = place.get(scores, 1)[where]  # quantiles need all of them in order
+    found = to_host(together(scores, 1, place)[together(hidden_there, 1, place)])  # quantiles need all of them
+    columns = np.nonzero(place.get(hidden_there, 1))[1]
     order = np.argsort(found, kind="stable")
-    scores_in_order = Scores(found[order], place.get(freedom, 0)[where[1]][order])
-    return Calibration(temper, scores_in_order, float(away) / count if count else 0.0)
+    scores_in_order = Scores(found[order], place.get(freedom, 0)[columns][order])
+    return Calibration(temper, scores_in_order, away / count if count else 0.0)
 
 
 def _scores(Y: Array, coef: CoefficientPosterior, post: Posterior, r: int, variance: Array) -> Array:
     """|y - mean| / std of every entry; rounding may leave a variance of the mean below zero."""
-    std = np.sqrt(np.maximum(predict_variance(coef, post, r), 0.0) + variance)
-    return np.asarray(np.abs(Y - predict(coef, post)) / std)
+    xp = namespace(Y)
+    std = xp.sqrt(at_least(predict_variance(coef, post, r), 0.0) + variance)
+    return xp.abs(Y - predict(coef, post)) / std
 
 
 def _plausible(
     hidden: Mask, Y: Array, coef: CoefficientPosterior, post: Posterior, r: int, variance: Array, limit: float
 ) -> Mask:
-    return np.asarray(hidden & (_scores(Y, coef, post, r, variance) <= limit))
+    return hidden & (_scores(Y, coef, post, r, variance) <= limit)
 
 
-def _errors(Y: Array, hidden: Mask, coef: CoefficientPosterior, post: Posterior) -> tuple[float, float, float]:
+def _errors(Y: Array, hidden: Mask, coef: CoefficientPosterior, post: Posterior) -> tuple[Array, Array, float]:
     """Sums over the hidden entries: of squared errors, of absolute errors, of ones."""
     D = (Y - predict(coef, post))[hidden]
-    return float(D @ D), float(np.abs(D).sum()), float(D.size)
+    return D @ D, total(namespace(D).abs(D)), float(D.shape[0])
+
+
+def _numbers(sums: tuple[Array, Array, float]) -> tuple[float, float, float]:
+    return float(sums[0]), float(sums[1]), float(sums[2])
 
 
 def check_level(level: float) -> None:

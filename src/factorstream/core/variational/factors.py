@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,14 @@ def normal_variance(factors: Factors, place: Place = HERE) -> Tall:
     return place.each(factors.noise.normal_variance, factors.s2)
 
 
+def check_definite(log_determinants: float) -> None:
+    """Refuse a sum of log-determinants that is not finite: not every device says when a matrix is not definite."""
+    if not math.isfinite(log_determinants):
+        raise np.linalg.LinAlgError(
+            "A covariance is zero or not finite; look for values that are out of all proportion."
+        )
+
+
 def rescale(factors: Factors, offset: Tall, scale: float, place: Place = HERE) -> Factors:
     """The factors of offset + scale * y: the offset goes into the mean column."""
     post, prior, s2, noise = factors
@@ -49,7 +58,7 @@ def _rescaled(post: Posterior, c0: Array, s2: Array, offset: Array, scale: float
     C, c0 = post.C * scale, c0 * scale
     C[:, -1] += offset
     c0[:, -1] += offset
-    logdet = post.logdet + 2.0 * C.shape[1] * np.log(scale)
+    logdet = post.logdet + 2.0 * C.shape[1] * math.log(scale)
     return Posterior(C, post.V * scale**2, logdet), c0, s2 * scale**2
 
 

@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import full_like, namespace, zeros_beside
 from ..place import HERE, Place, Tall
 from ..telling import Sweep, Tell, silent
-from .factors import Factors, by_relevance, new_weights, prune, rescale, standardise
+from .factors import Factors, by_relevance, check_definite, new_weights, prune, rescale, standardise
 from .freedom import spent_parameters
 from .noise.gaussian import GaussianNoise
 from .noise.law import NoiseLaw, Prepared
 from .noise.variance import LEAST, PooledVariance, VarianceRule
-from .observed import Observations, total_count
+from .observed import Observations, are_plain, plain_sums, total_count
 from .packed import Array, pack, size
 from .posterior import (
     CoefficientPosterior,
@@ -29,6 +30,7 @@ from .posterior import (
     moments,
     no_statistics,
     posterior,
+    room,
 )
 from .relevance import LearnedPrior, PriorRule
 from .sparse_start import sparse_start
@@ -105,14 +107,16 @@ def fit(
     options = FitOptions() if options is None else options
     noise = options.noise if warm is None else warm.noise
     ready = noise.prepare(data, place)
-    N = place.total(total_count, data.W)
-    scaled = data._replace(Y=ready.F)
+    N = float(place.total(total_count, data.W))
+    scaled = data._replace(Y=ready.F, plain=noise.keeps_weights and are_plain(data.W, place))
+    known = place.each(plain_sums, scaled.Y, scaled.W) if scaled.plain else None
     begin = _cold_start(scaled, ready, options, N, place) if warm is None else _warm_start(scaled, ready, warm, place)
     factors, weights, _ = begin
     rules = SweepRules(options.prior.relevance(factors.r), options.variance, options.variance.floor(ready.own, place))
     history: list[SweepInfo] = []
     for k in range(options.max_sweeps):
-        swept = sweep(scaled, weights, factors, rules, place)
+        swept = sweep(scaled, weights, factors, rules, place, known)
+        check_definite(swept.bound)  # which has them in it
         factors, weights = swept.factors, swept.weights
         history.append(SweepInfo(swept.bound - N * float(np.log(ready.scale)), factors.r))
         gain = history[-1].bound - history[-2].bound if k else None
@@ -139,7 +143,7 @@ def _cold_start(data: Observations, ready: Prepared, options: FitOptions, N: flo
     weights = noise.first_weights(data.W, start.believed, place)
     s2 = options.variance.first(guess, ready.scale)
     post, prior = first_posterior(start, data._replace(W=weights), s2, options.prior.variance(r, ready.scale), place)
-    return _Start(Factors(post, prior, place.each(np.full_like, ready.own, s2), noise), weights, start.n_passes)
+    return _Start(Factors(post, prior, place.each(full_like, ready.own, s2), noise), weights, start.n_passes)
 
 
 def _warm_start(data: Observations, ready: Prepared, warm: Factors, place: Place) -> _Start:
@@ -156,25 +160,31 @@ def first_posterior(
     """
     n, m, r = data.n, data.m, start.X.shape[1]
     P0 = np.diag(np.concatenate([np.full(r, 1.0 / a0), [1.0]]))
-    share = place.total(total_count, data.W) / max(n * m, 1)
+    share = float(place.total(total_count, data.W)) / max(n * m, 1)
     Sigma = np.linalg.inv(np.eye(r) + share * place.total(_loading_gram, start.B, s2))
     common = pack(0.5 * (Sigma + Sigma.T))
-    X = np.ones((n, r + 1))
+    X = place.empty(n, r + 1)
     X[:, :r] = start.X
+    X[:, r] = 1.0
     stats, c0, s2s = place.each(_before_data, start.b, r + 1, s2)
-    for b in blocks(n, 3 * size(r + 1) + m):
-        rows = X[b]
-        coef = CoefficientPosterior(rows, np.broadcast_to(common, (len(rows), size(r))), np.zeros(len(rows)))
-        stats = place.each(add_block, stats, data.Y, data.W, b, coef, moments(coef, r))
+    for b in blocks(n, 3 * size(r + 1) + m, room(place)):
+        coef = place.rows(_alike, X[b, :], common)
+        stats = place.each(add_block, stats, data.Y, data.W, b, coef, place.rows(moments, coef, r))
     prior = FactorPrior(c0, P0, np.zeros(r), np.eye(r))
     return place.each(posterior, stats, prior, s2s), prior
 
 
+def _alike(X: Array, common: Array) -> CoefficientPosterior:
+    """Coefficients with the same covariance (packed) in every row."""
+    n, p = X.shape[0], common.shape[0]
+    return CoefficientPosterior(X, namespace(X).broadcast_to(common, (n, p)), zeros_beside(X, n))
+
+
 def _loading_gram(B: Array, s2: float) -> Array:
-    return np.asarray((B / s2) @ B.T)
+    return (B / s2) @ B.T
 
 
 def _before_data(b: Array, q: int, s2: float) -> tuple[Statistics, Array, Array]:
     """Sums, prior means and noise variances of the features before any data; b (m,) says how many there are."""
-    m = len(b)
-    return no_statistics(m, q), np.zeros((m, q)), np.full(m, s2)
+    m = b.shape[0]
+    return no_statistics(m, q, b), zeros_beside(b, m, q), full_like(b, s2)

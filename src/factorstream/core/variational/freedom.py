@@ -16,18 +16,20 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from ...arrays import at_least, column_products, is_here, zeros_beside
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
 from .factors import Factors
 from .observed import Observations, take_rows
-from .packed import Array, add_product, layout, outer, size
-from .packed_moments import CACHE
+from .packed import ROOM, Array, add_product, size
+from .packed_moments import CACHE, moment_traces
 from .posterior import (
     CoefficientPosterior,
     Posterior,
     blocks,
     coefficients,
     moments,
+    room,
     second_moment,
 )
 
@@ -38,16 +40,17 @@ def spent_parameters(data: Observations, weights: Tall, factors: Factors, place:
     q = len(prior.P0)
     M = place.each(second_moment, post, s2)
     S, fitted = place.each(_nothing, post.C)
-    for b in blocks(data.n, 2 * size(q) + 2 * data.m):
+    for b in blocks(data.n, 2 * size(q) + 2 * data.m, room(place)):
         rows = take_rows(data._replace(W=weights), b, place)
         coef = coefficients(rows, post, s2, prior, M, place)
-        S, fitted = place.each(_add_rows, S, fitted, rows.W, coef, moments(coef, factors.r), post.C)
+        Z = place.rows(moments, coef, factors.r)
+        S, fitted = place.each(_add_rows, S, fitted, rows.W, coef, Z, post.C)
     return place.each(spent_by_sums, S, fitted, post, s2)
 
 
 def _nothing(C: Array) -> tuple[Array, Array]:
     m, q = C.shape
-    return np.zeros((m, size(q))), np.zeros(m)
+    return zeros_beside(C, m, size(q)), zeros_beside(C, m)
 
 
 def _add_rows(S: Array, fitted: Array, W: Any, coef: CoefficientPosterior, Z: Array, C: Array) -> tuple[Array, Array]:
@@ -60,7 +63,7 @@ def fitted_square(W: Any, coef: CoefficientPosterior, C: Array) -> Array:
     if not is_sparse(W):
         fit = coef.X @ C.T
         fit *= fit
-        return np.asarray(np.einsum("km,km->m", W, fit))
+        return column_products(W, fit)
     row = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     fit = np.einsum("eq,eq->e", coef.X[row], C[W.indices])
     return np.asarray(np.bincount(W.indices, weights=W.data * fit * fit, minlength=W.shape[1]), dtype=np.float64)
@@ -68,14 +71,13 @@ def fitted_square(W: Any, coef: CoefficientPosterior, C: Array) -> Array:
 
 def spent_by_sums(S: Array, fitted: Array, post: Posterior, s2: Array, before: Array | None = None) -> Array:
     """p_i from the packed sums S_i = Σ_k w_ki E[x_k x_kᵀ] (m, p), less those ``before``, and ``fitted_square`` (m,)."""
-    total = np.empty_like(fitted)
-    weight = layout(post.C.shape[1]).weight
-    for b in blocks(fitted.size, S.shape[1], CACHE):
-        M = outer(post.C[b])
-        M += post.V[b]
-        M *= S[b] if before is None else S[b] - before[b]
-        total[b] = M @ weight
-    return np.asarray(np.maximum(total - fitted, 0.0) / s2)
+    if before is None:
+        total = moment_traces(post.C, post.V, S)
+    else:
+        total = zeros_beside(S, S.shape[0])
+        for b in blocks(S.shape[0], S.shape[1], CACHE if is_here(S) else ROOM):
+            total[b] = moment_traces(post.C[b, :], post.V[b, :], S[b, :] - before[b, :])
+    return at_least(total - fitted, 0.0) / s2
 
 
 def student_half_width(freedom: Array, level: float) -> Array:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...arrays import column_products, is_here, namespace
 from ...cores import compiling
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
@@ -20,6 +21,7 @@ class Observations(NamedTuple):
     n: int
     m: int
     sparse: bool = False  # Y and W are sparse rows, all of whose stored entries are observed
+    plain: bool = False  # all weights are 0 or 1, and values are 0 where a weight is: w y is y
 
 
 def observations(Y: Any, W: Any, place: Place = HERE) -> Observations:
@@ -27,19 +29,33 @@ def observations(Y: Any, W: Any, place: Place = HERE) -> Observations:
     n, m = Y.shape
     if not is_sparse(W):
         W = np.ascontiguousarray(W, dtype=np.float64)
-    return Observations(place.put(Y, 1), place.put(W, 1), n, m, is_sparse(Y))
+    Y_there = place.put(Y, 1)
+    return Observations(Y_there, place.put(W, 1), n, m, stays_sparse(Y, Y_there))
+
+
+def stays_sparse(X: Any, there: Tall) -> bool:
+    """Whether rows X are sparse, and still are at the place that has them as ``there``."""
+    return is_sparse(X) and is_here(there)
+
+
+def together(values: Tall, axis: int, place: Place) -> Array:
+    """All features in one array: there, if the place keeps them so on a device; otherwise in this process."""
+    return place.get(values, axis) if is_here(values) else values
 
 
 def total_count(W: Any) -> float:
     """Number of nonzero weights; W dense or sparse rows. Adds up over features."""
-    return float(np.count_nonzero(W.data if is_sparse(W) else W))
+    if is_sparse(W):
+        W = W.data
+    return float(namespace(W).count_nonzero(W))
 
 
 def column_count(W: Any) -> Array:
     """Number of nonzero weights of each feature; W dense or sparse rows."""
     if is_sparse(W):
         return np.bincount(W.indices, minlength=W.shape[1]).astype(np.float64)
-    return np.asarray(np.count_nonzero(W, axis=0), dtype=np.float64)
+    xp = namespace(W)
+    return xp.astype(xp.count_nonzero(W, axis=0), xp.float64)
 
 
 def weighted_columns(W: Array, Y: Array, features: slice, loops: bool) -> tuple[Array, Array, Array]:
@@ -56,7 +72,24 @@ def weighted_columns(W: Array, Y: Array, features: slice, loops: bool) -> tuple[
             return wy, square, count
     w, y = W[:, features], Y[:, features]
     wy = w * y
-    return wy, np.asarray((wy * y).sum(axis=0)), column_count(w)
+    return wy, (wy * y).sum(axis=0), column_count(w)
+
+
+def are_plain(W: Tall, place: Place) -> bool:
+    """Whether all weights are 0 or 1."""
+    return float(place.total(_count_others, W)) == 0.0
+
+
+def _count_others(W: Any) -> float:
+    if is_sparse(W):
+        W = W.data
+    return float(namespace(W).count_nonzero((W != 0) & (W != 1)))
+
+
+def plain_sums(Y: Any, W: Any) -> tuple[Array, Array]:
+    """Σ_k w_ki y_ki² and the number of nonzero weights of every feature (m), of plain rows."""
+    squares = (Y * Y).sum(axis=0) if is_sparse(Y) else column_products(Y, Y)
+    return squares, column_count(W)
 
 
 def take_rows(data: Observations, rows: Any, place: Place) -> Observations:
@@ -67,7 +100,10 @@ def take_rows(data: Observations, rows: Any, place: Place) -> Observations:
 
 
 def _both(Y: Any, W: Any, rows: Any) -> tuple[Any, Any]:
-    return Y[rows], W[rows]
+    if isinstance(rows, slice) or is_here(Y):
+        return Y[rows, :], W[rows, :]
+    xp = namespace(Y)
+    return xp.take(Y, rows, axis=0), xp.take(W, rows, axis=0)
 
 
 def is_seen(W: Any) -> Any:

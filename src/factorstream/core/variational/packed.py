@@ -7,6 +7,7 @@ unpacking, half the flops and half the memory of q x q storage. Nothing outside 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -14,12 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs, dtrttf
 
+from ...arrays import beside, device_of, is_here, namespace, picked, zeros_beside
 from ...cores import accumulate, compiling, each_piece
 from ..linalg import is_sparse
+from .stacked_inverse import inverse_and_logdet
 
-Array = NDArray[np.float64]
+Array = Any
+"""An array of any library (``factorstream.arrays``), of double precision."""
+
+Mask = Any
+"""One of booleans."""
+
 Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 STACKED = 10
 """Up to this q a stack of NumPy inverses (measured: 1 µs each at q=6) beats a LAPACK call per matrix (4 µs)."""
@@ -38,6 +45,10 @@ unit of ``cores.pieces``. On one thread the loops take a tenth of the time other
 rounding only."""
 
 
+ROOM = 2**26
+"""Numbers of a stack of q x q matrices that are unpacked at once on a device: half a GiB. Memory and speed only."""
+
+
 class Layout(NamedTuple):
     """Where the entries of a symmetric q x q matrix sit in a packed row of length p = q(q+1)/2."""
 
@@ -45,6 +56,7 @@ class Layout(NamedTuple):
     j: Index  # (p,) column of each packed entry
     position: Index  # (q, q) packed position of entry (i, j), symmetric
     diagonal: Index  # (q,) packed positions of the diagonal
+    flat: Index  # (p,) position of each packed entry in the q x q matrix, row by row
     weight: Array  # (p,) 1 on the diagonal, 2 off it: tr(A B) = sum(weight * a * b)
 
 
@@ -53,12 +65,33 @@ def layout(q: int) -> Layout:
     """Packed order of size q. The arrays are shared: do not write into them."""
     if q == 0:
         none = np.zeros(0, dtype=np.intp)
-        return Layout(none, none, none.reshape(0, 0), none, np.zeros(0))
+        return Layout(none, none, none.reshape(0, 0), none, none, np.zeros(0))
     flat, _ = dtrttf(np.arange(q * q, dtype=np.float64).reshape(q, q))
     i, j = np.divmod(np.rint(flat).astype(np.intp), q)
     position = np.empty((q, q), dtype=np.intp)
     position[i, j] = position[j, i] = np.arange(i.size)
-    return Layout(i, j, position, np.diagonal(position).copy(), np.where(i == j, 1.0, 2.0))
+    return Layout(i, j, position, np.diagonal(position).copy(), i * q + j, np.where(i == j, 1.0, 2.0))
+
+
+_moved: dict[tuple[Any, ...], Any] = {}
+
+
+def beside_once(A: Array, make: Callable[..., Any], *sizes: int) -> Any:
+    """The index arrays ``make(*sizes)``, a tuple, beside A; they go once to each device. Do not write into them."""
+    if is_here(A):
+        return make(*sizes)
+    key = (make, sizes, namespace(A), str(device_of(A)))
+    if key not in _moved:
+        found = make(*sizes)
+        parts = [beside(part, A) for part in found]
+        _moved[key] = type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
+    return _moved[key]
+
+
+def layout_beside(A: Array, q: int) -> Layout:
+    """``layout(q)`` beside an array."""
+    found: Layout = beside_once(A, layout, q)
+    return found
 
 
 def size(q: int) -> int:
@@ -68,19 +101,22 @@ def size(q: int) -> int:
 
 def pack(A: Array) -> Array:
     """(..., q, q) -> (..., p)."""
-    o = layout(A.shape[-1])
-    return np.ascontiguousarray(A[..., o.i, o.j])
+    xp, q = namespace(A), A.shape[-1]
+    o = layout_beside(A, q)
+    return picked(xp.reshape(A, (*A.shape[:-2], q * q)), o.flat, -1)
 
 
 def unpack(a: Array, q: int) -> Array:
     """(..., p) -> (..., q, q)."""
-    return np.take(a, layout(q).position, axis=-1)
+    xp = namespace(a)
+    where = xp.reshape(layout_beside(a, q).position, (q * q,))
+    return xp.reshape(picked(a, where, -1), (*a.shape[:-1], q, q))
 
 
 def outer(X: Array) -> Array:
     """Packed x xᵀ of every row: (B, q) -> (B, p)."""
-    o = layout(X.shape[1])
-    return X[:, o.i] * X[:, o.j]
+    o = layout_beside(X, X.shape[1])
+    return picked(X, o.i, 1) * picked(X, o.j, 1)
 
 
 def invert(a: Array, B: Array) -> tuple[Array, Array, Array]:
@@ -91,7 +127,9 @@ def invert(a: Array, B: Array) -> tuple[Array, Array, Array]:
     """
     N, q = B.shape
     if q == 0:
-        return a, np.empty_like(B), np.zeros(N)
+        return a, B, zeros_beside(B, N)
+    if not is_here(a):
+        return _invert_elsewhere(a, B)
     if q <= LARGE and compiling.applies(N * q**3 >= MANY, LOOPS) and (found := _invert_compiled(a, B)) is not None:
         return found
     if q <= STACKED:
@@ -132,20 +170,39 @@ def _invert_small(a: Array, B: Array) -> tuple[Array, Array, Array]:
     """The same through NumPy's stacks, which win while a call costs more than its flops."""
     A = unpack(a, B.shape[1])
     factor = np.linalg.cholesky(A)  # also the check that the matrices are positive definite
-    inverse: Array = np.asarray(np.linalg.inv(A), dtype=np.float64)
+    inverse = np.linalg.inv(A)
     a[...] = pack(inverse)
     logdet = -2.0 * np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
     return a, np.einsum("bij,bj->bi", inverse, B), logdet
 
 
+def _invert_elsewhere(a: Array, B: Array) -> tuple[Array, Array, Array]:
+    """The same by stacks of another library; its log-determinants may not be finite where NumPy raises an error."""
+    N, q = B.shape
+    step = max(1, ROOM // (q * q))
+    if step >= N:
+        return _stack_inverted(a, B)
+    solution, logdet = zeros_beside(B, N, q), zeros_beside(B, N)
+    for s in range(0, N, step):
+        b = slice(s, min(s + step, N))
+        a[b, :], solution[b, :], logdet[b] = _stack_inverted(a[b, :], B[b, :])
+    return a, solution, logdet
+
+
+def _stack_inverted(a: Array, B: Array) -> tuple[Array, Array, Array]:
+    inverse, logdet = inverse_and_logdet(unpack(a, B.shape[1]))
+    return pack(inverse), (inverse @ B[:, :, None])[:, :, 0], logdet
+
+
 def congruence(a: Array, T: Array, chunk: int = 256) -> Array:
     """Packed Tᵀ A_b T for every row: (N, p) and (q, k) -> (N, k(k+1)/2). Cost 2 q² k + 2 q k² per row."""
-    q, k = T.shape
-    o = layout(k)
-    out = np.empty((a.shape[0], size(k)))
-    for s in range(0, a.shape[0], chunk):
-        A = unpack(a[s : s + chunk], q)
-        out[s : s + chunk] = (T.T @ (A @ T))[:, o.i, o.j]
+    N, (q, k) = a.shape[0], T.shape
+    if not is_here(a):
+        chunk = max(1, ROOM // (q * q))
+    out = zeros_beside(a, N, size(k))
+    for s in range(0, N, chunk):
+        b = slice(s, min(s + chunk, N))
+        out[b, :] = pack(T.T @ (unpack(a[b, :], q) @ T))
     return out
 
 

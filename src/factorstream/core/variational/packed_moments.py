@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import is_here, namespace, picked, zeros_beside
 from ...cores import PASS, compiling, each_piece
-from .packed import DONE, MANY, Array, Index, layout, outer, size
+from .packed import DONE, MANY, Array, Index, beside_once, layout, layout_beside, outer, size
 
 LOOPS = "factorstream.core.variational.compiled_moments"
 """Where the compiled loops are."""
@@ -23,6 +24,8 @@ Python's lock. Speed only."""
 
 def second_moments(X: Array, V: Array, scale: Array) -> Array:
     """scale_b (x_b x_bᵀ + V_b): (N, q), (N, p), (N,) -> (N, p)."""
+    if not is_here(X):
+        return (outer(X) + V) * scale[:, None]
     out, o = np.empty(V.shape), layout(X.shape[1])
 
     def fill(rows: slice) -> None:
@@ -35,8 +38,26 @@ def second_moments(X: Array, V: Array, scale: Array) -> Array:
     return out
 
 
-def leading_moments(X: Array, Sigma: Array, inside: Index) -> Array:
-    """x_b x_bᵀ with Σ_b added at the packed positions ``inside``: (N, q), (N, p'), (p',) -> (N, p)."""
+def interior(r: int, q: int) -> tuple[Index, Index]:
+    """Packed positions, inside size q, of the leading r x r block (in size-r order) and of column q-1."""
+    small, big = layout(r), layout(q)
+    return big.position[small.i, small.j], big.position[:r, q - 1]
+
+
+def _exterior(r: int, q: int) -> tuple[Index]:
+    """Of each packed position inside size q: its position in the leading r x r block, or the one after its last."""
+    inside, found = interior(r, q)[0], np.full(size(q), size(r))
+    found[inside] = np.arange(size(r))
+    return (found,)
+
+
+def leading_moments(X: Array, Sigma: Array, r: int) -> Array:
+    """x_b x_bᵀ with Σ_b added to its leading r x r block: (N, q), (N, p') -> (N, p)."""
+    if not is_here(X):
+        (positions,) = beside_once(X, _exterior, r, X.shape[1])
+        some = namespace(X).concat([Sigma, zeros_beside(X, X.shape[0], 1)], axis=1)
+        return outer(X) + picked(some, positions, 1)
+    inside = interior(r, X.shape[1])[0]
     out, o = np.empty((len(X), size(X.shape[1]))), layout(X.shape[1])
 
     def fill(rows: slice) -> None:
@@ -51,6 +72,8 @@ def leading_moments(X: Array, Sigma: Array, inside: Index) -> Array:
 
 def moment_traces(X: Array, V: Array, S: Array) -> Array:
     """tr((x_b x_bᵀ + V_b) S_b): (N, q), (N, p), (N, p) -> (N,)."""
+    if not is_here(X):
+        return ((outer(X) + V) * S) @ layout_beside(X, X.shape[1]).weight
     out, o = np.empty(len(X)), layout(X.shape[1])
 
     def fill(rows: slice) -> None:
@@ -67,6 +90,8 @@ def moment_traces(X: Array, V: Array, S: Array) -> Array:
 
 def traces(A: Array, B: Array, q: int) -> Array:
     """tr(A_b B_b) of symmetric q x q matrices: (N, p), (N, p) -> (N,)."""
+    if not is_here(A):
+        return (A * B) @ layout_beside(A, q).weight
     out, weight = np.empty(len(A)), layout(q).weight
 
     def fill(rows: slice) -> None:
@@ -78,8 +103,11 @@ def traces(A: Array, B: Array, q: int) -> Array:
     return out
 
 
-def leading(A: Array, inside: Index, K: Array, r: int) -> Array:
-    """The entries of A_b at the packed positions ``inside``, of an r x r block, and K added: (N, p) -> (N, p')."""
+def leading(A: Array, K: Array, r: int, q: int) -> Array:
+    """The leading r x r blocks of q x q matrices, and K added: (N, p), (p',) -> (N, p')."""
+    inside, _ = beside_once(A, interior, r, q)
+    if not is_here(A):
+        return picked(A, inside, 1) + K
     out = np.empty((len(A), inside.size))
 
     def fill(rows: slice) -> None:

@@ -22,12 +22,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...arrays import at_least, column_products, full_like, is_here, namespace, picked, zeros_beside
 from ...cores import MULTIPLICATION, PASS, each_piece, product
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
 from .observed import Observations, column_count, weighted_columns
-from .packed import Array, Index, add_product, invert, layout, pack, size, unpack
-from .packed_moments import has_loops, leading, leading_moments, moment_traces, second_moments, traces
+from .packed import Array, add_product, beside_once, invert, layout_beside, pack, size, unpack
+from .packed_moments import has_loops, interior, leading, leading_moments, moment_traces, second_moments, traces
 
 BUDGET = 2**23
 """Floats in one temporary block: 64 MiB. Memory and speed only; no result depends on it."""
@@ -47,7 +48,7 @@ two temporaries. Measured by a test."""
 class FactorPrior(NamedTuple):
     """c_i ~ N(c0_i, P0⁻¹) and x_k ~ N(mu, K⁻¹). r = len(mu); a mean column makes q = r + 1."""
 
-    c0: Array  # (m, q)
+    c0: Tall  # (m, q)
     P0: Array  # (q, q) precision
     mu: Array  # (r,)
     K: Array  # (r, r) precision
@@ -56,18 +57,18 @@ class FactorPrior(NamedTuple):
 class Statistics(NamedTuple):
     """Sums over samples: everything the data say about C. Additive."""
 
-    S: Array  # (m, p) packed Σ_k w_ki (x_k x_kᵀ + Σ_k)
-    H: Array  # (m, q) Σ_k w_ki y_ki x_k
-    yy: Array  # (m,)  Σ_k w_ki y_ki²
-    N: Array  # (m,)  number of observed entries
+    S: Tall  # (m, p) packed Σ_k w_ki (x_k x_kᵀ + Σ_k)
+    H: Tall  # (m, q) Σ_k w_ki y_ki x_k
+    yy: Tall  # (m,)  Σ_k w_ki y_ki²
+    N: Tall  # (m,)  number of observed entries
 
 
 class Posterior(NamedTuple):
     """q(c_i) = N(C_i, V_i)."""
 
-    C: Array  # (m, q)
-    V: Array  # (m, p) packed
-    logdet: Array  # (m,) log det V_i
+    C: Tall  # (m, q)
+    V: Tall  # (m, p) packed
+    logdet: Tall  # (m,) log det V_i
 
 
 class CoefficientPosterior(NamedTuple):
@@ -86,13 +87,20 @@ def blocks(stop: int, width: int, budget: int = BUDGET, start: int = 0) -> Itera
     return (slice(s, min(stop, s + step)) for s in range(start, stop, step))
 
 
+def room(place: Place) -> int:
+    """Floats in one temporary block at a place."""
+    return max(BUDGET, place.room)
+
+
 def required_bytes(m: int, r: int, arrays: int) -> int:
     """Peak memory beyond the data: so many arrays (m, p), and the temporaries over samples."""
     return 8 * arrays * m * size(r + 1) + 8 * 3 * BUDGET
 
 
-def no_statistics(m: int, q: int) -> Statistics:
-    """Statistics before any sample."""
+def no_statistics(m: int, q: int, like: Array | None = None) -> Statistics:
+    """Statistics before any sample, beside an array or in this process."""
+    if not is_here(like):
+        return Statistics(*(zeros_beside(like, *shape) for shape in ((m, size(q)), (m, q), (m,), (m,))))
     S = np.empty((m, size(q)))
     each_piece(lambda some: S[some].fill(0.0), m, PASS * S.size)
     return Statistics(S, np.zeros((m, q)), np.zeros(m), np.zeros(m))
@@ -103,15 +111,9 @@ def merge(a: Statistics, b: Statistics) -> Statistics:
     return Statistics(a.S + b.S, a.H + b.H, a.yy + b.yy, a.N + b.N)
 
 
-def interior(r: int, q: int) -> tuple[Index, Index]:
-    """Packed positions, inside size q, of the leading r x r block (in size-r order) and of column q-1."""
-    small, big = layout(r), layout(q)
-    return big.position[small.i, small.j], big.position[:r, q - 1]
-
-
 def second_moment(post: Posterior, s2: Array | float = 1.0) -> Array:
     """Packed E[c_i c_iᵀ] / s2_i = (C_i C_iᵀ + V_i) / s2_i, (m, p)."""
-    return second_moments(post.C, post.V, np.broadcast_to(1.0 / s2, post.logdet.shape))
+    return second_moments(post.C, post.V, full_like(post.logdet, 1.0) / s2)
 
 
 def coefficients(
@@ -127,29 +129,43 @@ def coefficients(
     n, q, r = data.n, len(prior.P0), prior.mu.size
     if M is None:
         M = place.each(second_moment, post, s2)
-    inside, edge = interior(r, q)
-    X = np.ones((n, q))
-    Sigma, logdet = np.empty((n, size(r))), np.empty(n)
+    X = place.empty(n, q)
+    X[:, r:] = 1.0
+    Sigma: Array = None  # made where there is more than one block
+    logdet: Array = None
     Cs = place.each(_over_noise, post.C, s2, r)
     K, Kmu = pack(prior.K), prior.K @ prior.mu
-    for b in blocks(n, 2 * size(q)):
-        A, h = place.total(_normal_equations, data.Y, data.W, b, M, Cs)
-        h = h + Kmu
-        if q > r:
-            h -= A[:, edge]
-        Sigma[b], X[b, :r], logdet[b] = invert(leading(A, inside, K, r), h)
+    for b in blocks(n, 2 * size(q), room(place)):
+        A, h = place.by_row(_normal_equations, data.Y, data.W, b, M, Cs, data.plain)
+        some, X[b, :r], dets = place.rows(_solved, A, h, K, Kmu, q)
+        if some.shape[0] == n:
+            return CoefficientPosterior(X, some, dets)
+        if Sigma is None:
+            Sigma, logdet = place.empty(n, size(r)), place.empty(n)
+        Sigma[b, :], logdet[b] = some, dets
     return CoefficientPosterior(X, Sigma, logdet)
+
+
+def _solved(A: Array, h: Array, K: Array, Kmu: Array, q: int) -> tuple[Array, Array, Array]:
+    """Covariances (packed), means and log-determinants of the coefficients from their normal equations."""
+    r = h.shape[1]
+    h = h + Kmu
+    if q > r:
+        h -= picked(A, beside_once(A, interior, r, q)[1], 1)
+    return invert(leading(A, K, r, q), h)
 
 
 def _over_noise(C: Array, s2: Array, r: int) -> Array:
     """c_i / s2_i without the mean column, (m, r)."""
-    return np.asarray(C[:, :r] / s2[:, None])
+    return C[:, :r] / s2[:, None]
 
 
-def _normal_equations(Y: Any, W: Any, b: slice, M: Array, Cs: Array) -> tuple[Array, Array]:
+def _normal_equations(Y: Any, W: Any, b: slice, M: Array, Cs: Array, plain: bool) -> tuple[Array, Array]:
     """Packed Σ_i (w_ki/s2_i) E[c_i c_iᵀ] and Σ_i (w_ki/s2_i) y_ki c_i of the rows b."""
-    W, Y = W[b], Y[b]
-    if is_sparse(W):
+    W, Y = W[b, :], Y[b, :]
+    if plain:
+        return (W @ M, Y @ Cs) if is_sparse(W) else (product(W, M), product(Y, Cs))
+    if is_sparse(W) or not is_here(W):
         return W @ M, (W * Y) @ Cs
     h = np.empty((len(W), Cs.shape[1]))
 
@@ -162,7 +178,7 @@ def _normal_equations(Y: Any, W: Any, b: slice, M: Array, Cs: Array) -> tuple[Ar
 
 def moments(coef: CoefficientPosterior, r: int) -> Array:
     """Packed E[x_k x_kᵀ] = x_k x_kᵀ + Σ_k, (n, p)."""
-    return leading_moments(coef.X, coef.Sigma, interior(r, coef.X.shape[1])[0])
+    return leading_moments(coef.X, coef.Sigma, r)
 
 
 def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior, Z: Array) -> Statistics:
@@ -174,7 +190,12 @@ def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior
         np.add(total.yy, (WY * Y).sum(axis=0), out=total.yy)
         np.add(total.N, column_count(W), out=total.N)
         return total
-
+    if not is_here(W):
+        WY, (_, H, yy, N) = W * Y, total
+        H += WY.T @ coef.X
+        yy += column_products(WY, Y)
+        N += column_count(W)
+        return total
     loops = has_loops(*total.H.shape)
     weighted_columns(W, Y, slice(0, 0), loops)  # compiled before any thread has begun
 
@@ -188,20 +209,31 @@ def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior
     return total
 
 
-def add_block(total: Statistics, Y: Any, W: Any, b: slice, coef: CoefficientPosterior, Z: Array) -> Statistics:
-    """``add_statistics`` of the rows b, whose coefficients are given."""
-    return add_statistics(total, Y[b], W[b], coef, Z)
+def add_block(
+    total: Statistics, Y: Any, W: Any, b: slice, coef: CoefficientPosterior, Z: Array, plain: bool = False
+) -> Statistics:
+    """``add_statistics`` of the rows b, whose coefficients are given. Of plain rows ``total`` has yy and N already."""
+    if not plain:
+        return add_statistics(total, Y[b, :], W[b, :], coef, Z)
+    add_product(total.S, W[b, :], Z)
+    add_product(total.H, Y[b, :], coef.X)
+    return total
 
 
 def statistics(Y: Any, W: Any, coef: CoefficientPosterior, r: int) -> Statistics:
     """What these samples say about C, as a value of its own."""
-    total = no_statistics(Y.shape[1], coef.X.shape[1])
+    total = no_statistics(Y.shape[1], coef.X.shape[1], coef.X)
     return add_statistics(total, Y, W, coef, moments(coef, r))
 
 
 def posterior(stats: Statistics, prior: FactorPrior, s2: Array) -> Posterior:
     """q(c_i) for every feature from the sums. Cost m q³ flops, no temporary beyond the result."""
-    P0, h, V = pack(prior.P0), prior.c0 @ prior.P0, np.empty_like(stats.S)
+    P0, h = pack(prior.P0), prior.c0 @ prior.P0
+    if not is_here(h):
+        S, H, yy, _ = stats
+        V, C, logdet = invert(S / s2[:, None] + P0, h + _beyond_rounding(S, H, yy) / s2[:, None])
+        return Posterior(C, V, logdet)
+    V = np.empty_like(stats.S)
 
     def fill(f: slice) -> None:
         S, H, yy, _ = (part[f] for part in stats)
@@ -216,8 +248,9 @@ def posterior(stats: Statistics, prior: FactorPrior, s2: Array) -> Posterior:
 
 def _beyond_rounding(S: Array, H: Array, yy: Array) -> Array:
     """H with zeros where a feature and a component have no correlation but that of rounding."""
-    squares = yy[:, None] * S[:, layout(H.shape[1]).diagonal]
-    return np.where(np.abs(H) < ROUNDING * np.sqrt(np.maximum(squares, 0.0)), 0.0, H)
+    xp = namespace(H)
+    squares = yy[:, None] * picked(S, layout_beside(S, H.shape[1]).diagonal, 1)
+    return xp.where(xp.abs(H) < ROUNDING * xp.sqrt(at_least(squares, 0.0)), 0.0, H)
 
 
 def absorb(
@@ -248,7 +281,7 @@ def square_by_moments(stats: Statistics, post: Posterior, M: Array, s2: Array) -
 
 def _square(stats: Statistics, post: Posterior, fit: Array) -> Array:
     """Expected squares, where ``fit`` is Σ_k w_ki E[(c_iᵀ x_k)²]."""
-    return np.asarray(stats.yy - 2.0 * np.sum(post.C * stats.H, axis=1) + fit)
+    return stats.yy - 2.0 * namespace(fit).sum(post.C * stats.H, axis=1) + fit
 
 
 def information(post: Posterior, prior: FactorPrior, s2: Array, N: Array) -> Statistics:
@@ -256,13 +289,13 @@ def information(post: Posterior, prior: FactorPrior, s2: Array, N: Array) -> Sta
 
     Inverts ``posterior``: S = s2 (V⁻¹ - P0), H = s2 (V⁻¹ c - P0 c0), and yy such that the residuals say s2.
     """
-    S, _, _ = invert(post.V.copy(), post.C)
-    q = post.C.shape[1]
-    H = np.empty_like(post.C)
-    for b in blocks(len(S), 2 * q * q):
-        H[b] = np.einsum("mij,mj->mi", unpack(S[b], q), post.C[b])
+    xp, (m, q) = namespace(post.C), post.C.shape
+    S, _, _ = invert(xp.asarray(post.V, copy=True), post.C)
+    H = xp.empty_like(post.C)
+    for b in blocks(m, 2 * q * q):
+        H[b, :] = (unpack(S[b, :], q) @ post.C[b, :, None])[:, :, 0]
     S -= pack(prior.P0)
     S *= s2[:, None]
     H = (H - prior.c0 @ prior.P0) * s2[:, None]
-    stats = Statistics(S, H, np.zeros_like(s2), N)
+    stats = Statistics(S, H, full_like(s2, 0.0), N)
     return stats._replace(yy=s2 * N - expected_square(stats, post))

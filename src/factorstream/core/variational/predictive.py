@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import at_least, empty_beside, is_here, namespace, to_host
 from ...cores import MULTIPLICATION, PASS, Tile, each_of, each_tile, product, tiles
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
 from .observed import Observations
-from .packed import Array, Index, invert, layout, outer, pack, size, unpack
-from .posterior import CoefficientPosterior, FactorPrior, Posterior, blocks, moments
+from .packed import Array, Index, invert, layout, layout_beside, outer, pack, size, unpack
+from .posterior import CoefficientPosterior, FactorPrior, Posterior, blocks, moments, room
 
 
 def predict(coef: CoefficientPosterior, post: Posterior) -> Array:
@@ -31,6 +32,8 @@ def predict_variance(coef: CoefficientPosterior, post: Posterior, r: int) -> Arr
     Two products over packed rows, in tiles of features and samples. Cost 4 n m p.
     """
     n, (m, q) = coef.X.shape[0], post.C.shape
+    if not is_here(post.C):
+        return _variance_elsewhere(coef, post, r)
     out = np.empty((n, m))
     for b in blocks(n, size(q)):
         Z = moments(CoefficientPosterior(coef.X[b], coef.Sigma[b], coef.logdet[b]), r)
@@ -42,6 +45,20 @@ def predict_variance(coef: CoefficientPosterior, post: Posterior, r: int) -> Arr
             to[rows, features] += Sigma[rows] @ _products(post.C[features, :r]).T
 
         each_of(fill, tiles(m, len(Z), 2 * MULTIPLICATION * size(q)))
+    return out
+
+
+def _variance_elsewhere(coef: CoefficientPosterior, post: Posterior, r: int) -> Array:
+    """The same with arrays of another library, whose device divides the products itself."""
+    n, (m, q) = coef.X.shape[0], post.C.shape
+    weight, small = layout_beside(post.C, q).weight, layout_beside(post.C, r).weight
+    out = empty_beside(post.C, n, m)
+    for b in blocks(n, size(q)):
+        Sigma = coef.Sigma[b, :]
+        Z = moments(CoefficientPosterior(coef.X[b, :], Sigma, coef.logdet[b]), r)
+        for f in blocks(m, 2 * size(q)):
+            out[b, f] = Z @ (post.V[f, :] * weight).T
+            out[b, f] += Sigma @ (outer(post.C[f, :r]) * small).T
     return out
 
 
@@ -62,15 +79,15 @@ def _products(C: Array) -> Array:
 
 def expected_squares(Y: Array, coef: CoefficientPosterior, M: Array, C: Array, Z: Array) -> Array:
     """E[(y_ki - c_iᵀ x_k)²] for every entry, (n, m). M (m, p), Z (n, p): second moments. Cost 2 n m p."""
-    weight = layout(C.shape[1]).weight
+    weight = layout_beside(C, C.shape[1]).weight
     mean = coef.X @ C.T
     out = (Z * weight) @ M.T
     out -= mean * mean
-    np.maximum(out, 0.0, out=out)
+    out = np.maximum(out, 0.0, out=out) if is_here(out) else at_least(out, 0.0)
     mean -= Y
     mean *= mean
     out += mean
-    return np.asarray(out)
+    return out
 
 
 def log_density(data: Observations, post: Posterior, s2: Tall, prior: FactorPrior, place: Place = HERE) -> Array:
@@ -85,22 +102,25 @@ def log_density(data: Observations, post: Posterior, s2: Tall, prior: FactorPrio
     zz[:r, :r] = cov + np.outer(prior.mu, prior.mu)
     zz[r:, :r], zz[:r, r:], zz[r:, r:] = prior.mu, prior.mu[:, None], 1.0
     marginal = place.each(_marginal, post, s2, prior.mu, layout(q).weight * pack(zz))
-    out = np.empty(data.n)
-    for b in blocks(data.n, size(q) + 2 * data.m):
-        A, h, squares, log_det = place.total(_density_sums, data.Y, data.W, b, *marginal)
-        _, x, logdet = invert(A + pack(prior.K), h)
-        squares = squares - np.einsum("nr,nr->n", h, x)
-        log_det = log_det - logdet - np.linalg.slogdet(prior.K)[1]
-        out[b] = -0.5 * (squares + log_det)
+    out, K, log_det = place.empty(data.n), pack(prior.K), float(np.linalg.slogdet(prior.K)[1])
+    for b in blocks(data.n, size(q) + 2 * data.m, room(place)):
+        out[b] = place.rows(_densities, *place.by_row(_density_sums, data.Y, data.W, b, *marginal), K, log_det)
     return out
+
+
+def _densities(A: Array, h: Array, squares: Array, log_det: Array, K: Array, log_det_K: float) -> Array:
+    """Log-densities of rows from their sums; K is the packed prior precision of the coefficients."""
+    _, x, logdet = invert(A + K, h)
+    squares = squares - namespace(h).sum(h * x, axis=1)
+    return -0.5 * (squares + (log_det - logdet - log_det_K))
 
 
 def _marginal(post: Posterior, s2: Array, mu: Array, zz: Array) -> tuple[Array, Array, Array, Array]:
     """Of every feature: d_i (m,), mean (m,), c_i / d_i (m, r), packed c_i c_iᵀ / d_i."""
-    r = mu.size
+    r = mu.shape[0]
     d = s2 + post.V @ zz
     C = post.C[:, :r]
-    mean = C @ mu + post.C[:, r:].sum(axis=1)
+    mean = C @ mu + namespace(C).sum(post.C[:, r:], axis=1)
     return d, mean, C / d[:, None], outer(C) / d[:, None]
 
 
@@ -108,9 +128,14 @@ def _density_sums(
     Y: Any, W: Any, b: slice, d: Array, mean: Array, scaled: Array, M: Array
 ) -> tuple[Array, Array, Array, Array]:
     """Of the rows b: CᵀD⁻¹C (packed), CᵀD⁻¹e, eᵀD⁻¹e and log det 2πD over the observed entries; e = y - mean."""
-    seen = (W[b] > 0).astype(np.float64)
-    e = seen * Y[b] - seen * mean if not is_sparse(seen) else _centred(Y[b], mean)
-    return seen @ M, e @ scaled, (e * e) @ (1.0 / d), seen @ np.log(2.0 * np.pi * d)
+    xp = namespace(d)
+    if is_sparse(W):
+        seen = (W[b] > 0).astype(np.float64)
+        e = _centred(Y[b], mean)
+    else:
+        seen = xp.astype(W[b, :] > 0, xp.float64)
+        e = seen * Y[b, :] - seen * mean
+    return seen @ M, e @ scaled, (e * e) @ (1.0 / d), seen @ xp.log((2.0 * math.pi) * d)
 
 
 def _centred(Y: Any, mean: Array) -> Any:
@@ -148,6 +173,7 @@ def draw_entries(
     """
     # One stream of random numbers runs through the features in their order: they are drawn in this process.
     post = Posterior(*(place.get(part, 0) for part in post))
+    coef = CoefficientPosterior(*(to_host(part) for part in coef))
     s2 = place.get(s2, 0)
     n, q = coef.X.shape
     r = _free(coef)

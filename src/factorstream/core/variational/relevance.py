@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import namespace, total, zeros_beside
 from ...cores import PASS, sum_of_pieces
 from ..place import HERE, Place, Tall
 from .packed import Array, Index, congruence, invert, unpack
@@ -86,11 +87,12 @@ def dictionary_moment(post: Posterior, prior: FactorPrior) -> Array:
     """Σ_i E[(c_i - c0_i)(c_i - c0_i)ᵀ], (q, q). Adds up over features. Cost m p."""
 
     def some(f: slice) -> tuple[Array, Array]:
-        D = post.C[f] - prior.c0[f]
-        return post.V[f].sum(axis=0), D.T @ D
+        D = post.C[f, :] - prior.c0[f, :]
+        return xp.sum(post.V[f, :], axis=0), D.T @ D
 
-    V, DD = sum_of_pieces(some, len(post.C), PASS * post.V.size)
-    return np.asarray(unpack(V, len(DD)) + DD)
+    xp, (m, p) = namespace(post.V), post.V.shape
+    V, DD = sum_of_pieces(some, m, PASS * m * p)
+    return unpack(V, DD.shape[0]) + DD
 
 
 def dictionary_prior(prior: FactorPrior, moment: Array, m: int, how: Relevance | None) -> FactorPrior:
@@ -128,7 +130,7 @@ def bound(
     Coordinate ascent: no step of a sweep can lower it. Cost m, from sums the sweep already has.
     """
     r, q = prior.mu.size, len(prior.P0)
-    misfit, logdet = place.total(_bound_sums, stats.N, s2, square, post.logdet)
+    misfit, logdet = (float(part) for part in place.total(_bound_sums, stats.N, s2, square, post.logdet))
     shift = np.outer(sums.x, prior.mu)
     centred = sums.xx - shift - shift.T + sums.n * np.outer(prior.mu, prior.mu)
     kl_x = 0.5 * (float((prior.K * centred).sum()) - sums.n * (_logdet(prior.K) + r) - sums.logdet)
@@ -139,9 +141,9 @@ def bound(
     return float(-0.5 * misfit - kl_x - kl_c + hyper)
 
 
-def _bound_sums(N: Array, s2: Array, square: Array, logdet: Array) -> tuple[float, float]:
+def _bound_sums(N: Array, s2: Array, square: Array, logdet: Array) -> tuple[Array, Array]:
     """-2 E log p(Y|C,X), and the sum of log det V_i."""
-    return float((N * (LOG2PI + np.log(s2)) + square / s2).sum()), float(logdet.sum())
+    return total(N * (LOG2PI + namespace(s2).log(s2)) + square / s2), total(logdet)
 
 
 def relevance(post: Posterior, prior: FactorPrior, moment: Array, place: Place = HERE) -> tuple[Array, Array, Array]:
@@ -160,7 +162,7 @@ def relevance(post: Posterior, prior: FactorPrior, moment: Array, place: Place =
 def _mean_moment(C: Array, c0: Array, r: int) -> Array:
     """Σ_i (c_i - c0_i)(c_i - c0_i)ᵀ of the means alone, (r, r)."""
     D = (C - c0)[:, :r]
-    return np.asarray(D.T @ D)
+    return D.T @ D
 
 
 def canonical(
@@ -184,5 +186,7 @@ def canonical(
 
 def _rotated(post: Posterior, c0: Array, T: Array, all_kept: bool) -> tuple[Posterior, Array]:
     V = congruence(post.V, T)
-    logdet = post.logdet if all_kept else -invert(V.copy(), np.zeros((V.shape[0], T.shape[1])))[2]
+    if all_kept:
+        return Posterior(post.C @ T, V, post.logdet), c0 @ T
+    logdet = -invert(namespace(V).asarray(V, copy=True), zeros_beside(V, V.shape[0], T.shape[1]))[2]
     return Posterior(post.C @ T, V, logdet), c0 @ T

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import sqrt
 
-import numpy as np
-
+from ...arrays import at_least, full_like, namespace, to_host, zeros_beside
 from ...cores import product
 from ..place import Place, Tall
+from .observed import together
 from .packed import Array
 
 EXACT = 1500
@@ -36,7 +37,7 @@ def decomposition(n: int, m: int) -> tuple[Decompose, Factorise]:
 
     decompose(Z, guess, width, place): squared singular values, descending, and the singular vectors U of the smaller
     side. factors(Z, U, g2, g, place): X (n, r) with XᵀX = n I and B (r, m) tall, so that X B is the reconstruction of Z
-    from its leading r singular values √g2, shrunk by the factors g.
+    from its leading r singular values √g2, shrunk by the factors g; the largest entry of every column of X is positive.
     """
     if n <= m:
         return partial(_decompose_wide, n), _wide_factors
@@ -45,27 +46,47 @@ def decomposition(n: int, m: int) -> tuple[Decompose, Factorise]:
 
 def _eigen(G: Array) -> tuple[Array, Array]:
     """Eigenvalues of a Gram matrix, descending, without negative rounding; and its vectors."""
-    g2, U = np.linalg.eigh(G)
-    return np.maximum(g2[::-1], 0.0), U[:, ::-1]
+    xp = namespace(G)
+    g2, U = xp.linalg.eigh(G)
+    return at_least(xp.flip(g2), 0.0), xp.flip(U, axis=1)
 
 
-# ------------------------------------------------------------------ n ≤ m: vectors over the samples, in this process
+def _signs(X: Array) -> Array:
+    """1 or -1 of every column: that of its largest entry. Libraries choose signs of singular vectors as they like."""
+    xp = namespace(X)
+    if X.shape[1] == 0:
+        return zeros_beside(X, 0)
+    largest = xp.take_along_axis(X, xp.argmax(xp.abs(X), axis=0)[None, :], axis=0)[0, :]
+    return xp.where(largest < 0, full_like(largest, -1.0), 1.0)
+
+
+def _with_signs(U: Array) -> Array:
+    """U with columns whose largest entries are positive."""
+    return U * _signs(U)
+
+
+def _orthonormal(A: Array) -> Array:
+    """An orthonormal basis of A's columns."""
+    return namespace(A).linalg.qr(A)[0]
+
+
+# ------------------------------------------------------------------ n ≤ m: vectors over the samples
 
 
 def _decompose_wide(n: int, Z: Tall, guess: Array | None, width: int, place: Place) -> tuple[Array, Array]:
     if n <= EXACT:
-        return _eigen(place.total(_gram, Z))
-    Q = place.total(_gram_with, Z, -(-n // width)) if guess is None else guess
+        g2, U = place.rows(_eigen, place.by_row(_gram, Z))
+        return to_host(g2), U
+    Q = place.by_row(_gram_with, Z, -(-n // width)) if guess is None else guess
     for _ in range(FIRST_STEPS if guess is None else 1):
-        Q, _ = np.linalg.qr(place.total(_gram_times, Z, Q))
-    g2, U = _eigen(place.total(_projected_gram, Z, Q))
-    return g2, np.asarray(Q @ U)
+        Q = place.rows(_orthonormal, place.by_row(_gram_times, Z, Q))
+    g2, U = place.rows(_eigen, place.by_row(_projected_gram, Z, Q))
+    return to_host(g2), Q @ U
 
 
 def _wide_factors(Z: Tall, U: Array, g2: Array, g: Array, place: Place) -> tuple[Array, Tall]:
-    n = len(U)
-    U = U[:, : g.size]
-    return U * np.sqrt(n), place.each(_wide_loadings, Z, U, g)
+    U = place.rows(_with_signs, U[:, : g.size])
+    return U * sqrt(U.shape[0]), place.each(_wide_loadings, Z, U, g)
 
 
 def _gram(Z: Array) -> Array:
@@ -74,7 +95,7 @@ def _gram(Z: Array) -> Array:
 
 def _gram_with(Z: Array, step: int) -> Array:
     """The Gram matrix's columns of every ``step``-th sample."""
-    return product(Z, Z[::step].T)
+    return product(Z, Z[::step, :].T)
 
 
 def _gram_times(Z: Array, Q: Array) -> Array:
@@ -87,7 +108,7 @@ def _projected_gram(Z: Array, Q: Array) -> Array:
 
 
 def _wide_loadings(Z: Array, U: Array, g: Array) -> Array:
-    return np.asarray((g[:, None] / np.sqrt(len(Z))) * product(U.T, Z))
+    return (g[:, None] / sqrt(Z.shape[0])) * product(U.T, Z)
 
 
 # ------------------------------------------------------------------ n > m: vectors over the features, tall
@@ -95,26 +116,33 @@ def _wide_loadings(Z: Array, U: Array, g: Array) -> Array:
 
 def _decompose_long(m: int, Z: Tall, guess: Tall | None, width: int, place: Place) -> tuple[Array, Tall]:
     if m <= EXACT:
-        A = place.get(Z, 1).T  # the m x m Gram matrix needs all features together
-        g2, U = _eigen(product(A, A.T))
-        return g2, place.put(U, 0)
+        g2, U = place.rows(_eigen_of_features, together(Z, 1, place))
+        return to_host(g2), place.put(U, 0)
     Q = guess
     if Q is None:
-        some = place.get(Z, 1)[:, :: -(-m // width)]  # features at equal distances
+        some = together(Z, 1, place)[:, :: -(-m // width)]  # features at equal distances
         Q = place.each(_transposed_times, Z, some)
     for _ in range(FIRST_STEPS if guess is None else 1):
-        Q = place.each(_transposed_times, Z, place.total(_times, Z, Q))
-        Q = place.put(np.linalg.qr(place.get(Q, 0))[0], 0)  # orthogonal over all features together
-    B = place.total(_times, Z, Q).T
-    g2, U = _eigen(product(B, B.T))
-    return g2, place.each(np.matmul, Q, U)
+        Q = place.each(_transposed_times, Z, place.by_row(_times, Z, Q))
+        Q = place.put(place.rows(_orthonormal, together(Q, 0, place)), 0)  # over all features together
+    g2, U = place.rows(_eigen_of_features, place.by_row(_times, Z, Q))
+    return to_host(g2), place.each(product, Q, U)
 
 
 def _long_factors(Z: Tall, U: Tall, g2: Array, g: Array, place: Place) -> tuple[Array, Tall]:
     U = place.each(_leading, U, g.size)
-    X = place.total(_times, Z, U)
-    n = len(X)
-    return X * np.sqrt(n / g2), place.each(_long_loadings, U, g * np.sqrt(g2 / n))
+    X = place.by_row(_times, Z, U)
+    n, sign = X.shape[0], to_host(place.rows(_signs, X))
+    return place.rows(_scaled, X, sign * (n / g2) ** 0.5), place.each(_long_loadings, U, sign * g * (g2 / n) ** 0.5)
+
+
+def _eigen_of_features(Z: Array) -> tuple[Array, Array]:
+    """``_eigen`` of ZᵀZ, all features together."""
+    return _eigen(product(Z.T, Z))
+
+
+def _scaled(X: Array, by: Array) -> Array:
+    return X * by
 
 
 def _times(Z: Array, Q: Array) -> Array:
@@ -130,4 +158,4 @@ def _leading(U: Array, r: int) -> Array:
 
 
 def _long_loadings(U: Array, scale: Array) -> Array:
-    return np.asarray(scale[:, None] * U.T)
+    return scale[:, None] * U.T

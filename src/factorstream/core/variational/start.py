@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import full_like, is_here, namespace, zeros_beside
 from ...cores import PASS, each_piece, product, sum_of_pieces
 from ..place import HERE, Place, Tall
 from .noise.law import NoiseLaw
@@ -159,10 +160,10 @@ def spectral_start(
     n, m = data.n, data.m
     observed = place.each(is_seen, data.W)
     seen = noise.believed(F, observed, place)
-    total, N = place.total(_square_and_count, F, seen)
+    total, N = _numbers(place.total(_square_and_count, F, seen))
     s2 = FIRST_NOISE * total / max(N, 1.0)
     fit, b, B = place.each(_nothing, F)
-    X, U, k = np.zeros((n, 0)), None, 0
+    X, U, k = place.empty(n, 0), None, 0
     decompose, factors = decomposition(n, m)
     r, plan = _first_plan(n, m, N, r, max_passes, spare)
     while plan.left > 0:
@@ -173,31 +174,39 @@ def spectral_start(
         X, B = factors(Z, U, g2[: g.size], g, place)
         fit, R = place.each(_reconstructed, F, X, B, b)
         seen = noise.believed(R, observed, place)
-        square, N = place.total(_square_and_count, R, seen)
+        square, N = _numbers(place.total(_square_and_count, R, seen))
         last, s2 = s2, noise_after(square, total, N, g.size, n, m)
         if abs(s2 - last) <= tol * last:
             plan = plan._replace(left=0)
         if plan.left == 0 and r is None and spare:
             r = long_rank(n, m, N, g.size)
             plan = _Plan(r, r, EXTRA if r > g.size else 0)
-    return Spectrum(without_rounding(X), place.each(_rows_without_rounding, B), b, s2, seen, k)
+    return Spectrum(place.rows(without_rounding, X), place.each(without_rounding, B, 1), b, s2, seen, k)
 
 
-def without_rounding(X: Array) -> Array:
-    """X with zeros where nothing but rounding is left of an entry, next to the largest one of its column.
+def without_rounding(X: Array, axis: int = 0) -> Array:
+    """X with zeros where nothing but rounding is left of an entry, next to the largest one along the axis.
 
     Rows and features that the others have nothing in common with have coefficients of exactly zero. The sweeps stay
     there; from the rounding of a zero, they would grow a loading whose sign the rounding has chosen.
     """
-    return np.where(np.abs(X) < ROUNDING * np.abs(X).max(axis=0, initial=0.0), 0.0, X)
+    xp = namespace(X)
+    if X.shape[axis] == 0:
+        return X
+    size = xp.abs(X)
+    return xp.where(size < ROUNDING * xp.max(size, axis=axis, keepdims=True), 0.0, X)
 
 
-def _rows_without_rounding(B: Array) -> Array:
-    return without_rounding(B.T).T.copy()
+def _numbers(pair: tuple[Array, Array]) -> tuple[float, float]:
+    return float(pair[0]), float(pair[1])
 
 
-def _square_and_count(R: Array, seen: Mask) -> tuple[float, float]:
+def _square_and_count(R: Array, seen: Mask) -> tuple[Array, Array]:
     """Sum of squares and number of the entries that are seen."""
+    if not is_here(R):
+        xp = namespace(R)
+        values = xp.where(seen, R, 0.0)
+        return xp.sum(values * values), xp.count_nonzero(seen)
 
     def some(rows: slice) -> tuple[float, float]:
         values = np.where(seen[rows], R[rows], 0.0).ravel()
@@ -209,11 +218,18 @@ def _square_and_count(R: Array, seen: Mask) -> tuple[float, float]:
 
 def _nothing(F: Array) -> tuple[Array, Array, Array]:
     """A fit, a mean and loadings before the first pass."""
-    return np.zeros_like(F), np.zeros(F.shape[1]), np.zeros((0, F.shape[1]))
+    m = F.shape[1]
+    return full_like(F, 0.0), zeros_beside(F, m), zeros_beside(F, 0, m)
 
 
 def _filled(F: Array, seen: Mask, fit: Array) -> tuple[Array, Array]:
     """F with the last fit in its gaps, less its mean; and the mean."""
+    if not is_here(F):
+        xp = namespace(F)
+        Z = xp.where(seen, F, fit)
+        b = xp.mean(Z, axis=0)
+        Z -= b
+        return Z, b
     Z, b = np.empty_like(F), np.empty(F.shape[1])
 
     def fill(features: slice) -> None:
@@ -227,7 +243,11 @@ def _filled(F: Array, seen: Mask, fit: Array) -> tuple[Array, Array]:
 
 def _reconstructed(F: Array, X: Array, B: Array, b: Array) -> tuple[Array, Array]:
     """The fit X B + b, and what it leaves of F."""
-    fit, rest = product(X, B), np.empty_like(F)
+    fit = product(X, B)
+    if not is_here(F):
+        fit += b
+        return fit, F - fit
+    rest = np.empty_like(F)
 
     def fill(rows: slice) -> None:
         fit[rows] += b

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import namespace, to_host
 from ...cores import PASS, sum_of_pieces
 from ..place import HERE, Place, Tall
 from .factors import Factors
 from .noise.variance import VarianceRule
-from .observed import Observations, take_rows
+from .observed import Observations, plain_sums, take_rows
 from .packed import Array, size, unpack
 from .posterior import (
     CoefficientPosterior,
@@ -26,6 +27,7 @@ from .posterior import (
     moments,
     no_statistics,
     posterior,
+    room,
     second_moment,
     square_by_moments,
 )
@@ -50,48 +52,62 @@ class Swept(NamedTuple):
 
 
 def _collect(
-    data: Observations, weights: Tall, factors: Factors, place: Place
+    data: Observations, weights: Tall, factors: Factors, place: Place, known: tuple[Tall, Tall] | None
 ) -> tuple[Statistics, Tall, CoefficientSums, Array, Tall]:
     """x-step and weight step over all samples in blocks, and the sums they leave; expected squares come second."""
     post, prior, s2, noise = factors
     r, q = prior.mu.size, len(prior.P0)
     M = place.each(second_moment, post, s2)
     stats = place.each(_empty, s2, q)
+    if data.plain:
+        yy, N = place.each(plain_sums, data.Y, data.W) if known is None else known
+        stats = stats._replace(yy=yy, N=N)
     sums, tails = CoefficientSums(0.0, np.zeros(r), np.zeros((r, r)), 0.0), noise.no_sums()
-    for b in blocks(data.n, 3 * size(q) + noise.width * data.m):
+    for b in blocks(data.n, 3 * size(q) + noise.width * data.m, room(place)):
         rows = take_rows(data._replace(W=weights), b, place)
         coef = coefficients(rows, post, s2, prior, M, place)
-        Z = moments(coef, r)
+        Z = place.rows(moments, coef, r)
         weights, more = noise.reweigh(weights, data, b, coef, Z, M, post, s2, place)
         tails = tails + more
-        stats = place.each(add_block, stats, data.Y, weights, b, coef, Z)
-        sums = _add_coefficients(sums, coef, unpack(_sum_of_rows(Z), q)[:r, :r])
+        stats = place.each(add_block, stats, data.Y, weights, b, coef, Z, data.plain)
+        sums = _add_coefficients(sums, to_host(place.rows(_sums_of_rows, coef, Z)), coef.X.shape)
     square = place.each(square_by_moments, stats, post, M, s2)
     return stats, square, sums, tails, weights
 
 
-def _sum_of_rows(Z: Array) -> Array:
-    return np.asarray(sum_of_pieces(lambda some: Z[some].sum(axis=0), len(Z), PASS * Z.size))
+def _sums_of_rows(coef: CoefficientPosterior, Z: Array) -> Array:
+    """Of some rows, one after the other: the sums of Z, of the coefficients and of the log-determinants."""
+    xp, (n, p) = namespace(Z), Z.shape
+    ZZ = sum_of_pieces(lambda some: xp.sum(Z[some, :], axis=0), n, PASS * n * p)
+    return xp.concat([ZZ, xp.sum(coef.X, axis=0), xp.sum(coef.logdet[:, None], axis=0)])
 
 
 def _empty(s2: Array, q: int) -> Statistics:
-    return no_statistics(len(s2), q)
+    return no_statistics(s2.shape[0], q, s2)
 
 
-def _add_coefficients(sums: CoefficientSums, coef: CoefficientPosterior, xx: Array) -> CoefficientSums:
-    n, r = len(coef.X), len(xx)
-    return CoefficientSums(
-        sums.n + n, sums.x + coef.X[:, :r].sum(axis=0), sums.xx + xx, sums.logdet + float(coef.logdet.sum())
-    )
+def _add_coefficients(sums: CoefficientSums, more: Array, shape: tuple[int, int]) -> CoefficientSums:
+    """With ``_sums_of_rows`` of (n, q) coefficients."""
+    (n, q), r = shape, len(sums.x)
+    xx, x = unpack(more[: size(q)], q)[:r, :r], more[size(q) :][:r]
+    return CoefficientSums(sums.n + n, sums.x + x, sums.xx + xx, sums.logdet + float(more[-1]))
 
 
-def sweep(data: Observations, weights: Tall, factors: Factors, rules: SweepRules, place: Place = HERE) -> Swept:
+def sweep(
+    data: Observations,
+    weights: Tall,
+    factors: Factors,
+    rules: SweepRules,
+    place: Place = HERE,
+    known: tuple[Tall, Tall] | None = None,
+) -> Swept:
     """One sweep of coordinate ascent: X, the weights and the noise's law, P0, s2, C.
 
     ``weights`` (n, m) are those of the last sweep: ``data.W`` under Gaussian noise. Noise that has weights of its own
-    writes the new ones over them. Cost 4 n m p + (n + m) q³ flops, with Student-t noise 6 n m p.
+    writes the new ones over them. ``known`` is ``plain_sums`` of plain rows, for a caller that has them.
+    Cost 4 n m p + (n + m) q³ flops, with Student-t noise 6 n m p.
     """
-    stats, square, sums, tails, weights = _collect(data, weights, factors, place)
+    stats, square, sums, tails, weights = _collect(data, weights, factors, place, known)
     noise, tail_bound = factors.noise.learn(tails)
     moment = place.total(dictionary_moment, factors.post, factors.prior)
     prior = dictionary_prior(factors.prior, moment, data.m, rules.relevance)

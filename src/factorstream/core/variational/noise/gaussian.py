@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....arrays import at_least, column_products, namespace, total
 from ...linalg import is_sparse
 from ...place import Place, Tall
 from ..observed import Observations, column_count, total_count
@@ -27,11 +29,16 @@ class GaussianNoise(NamedTuple):
         """Every weight is one."""
         return True
 
+    @property
+    def keeps_weights(self) -> bool:
+        """They are one where observed."""
+        return True
+
     def prepare(self, data: Observations, place: Place) -> Prepared:
         """Observed means, and the root mean square of what is left."""
         F, offset, own = place.each(_centred, data.Y, data.W)
-        total, count = place.total(_square_and_count, own, data.W)
-        scale = float(np.sqrt(total / max(count, 1.0))) or 1.0
+        square, count = place.total(_square_and_count, own, data.W)
+        scale = math.sqrt(float(square) / max(float(count), 1.0)) or 1.0
         scale = safe_scale(scale, np.abs(place.get(offset, 0)))  # a maximum over features is no sum
         F, own = place.each(_scaled, F, own, data.W, scale)
         return Prepared(F, offset, scale, own)
@@ -84,19 +91,20 @@ class GaussianNoise(NamedTuple):
 
 def _centred(Y: Any, W: Any) -> tuple[Any, Array, Array]:
     """Values less the observed means, the means, and the sums of squares of what is left."""
-    count = np.maximum(column_count(W), 1.0)
+    count = at_least(column_count(W), 1.0)
     if is_sparse(W):
         offset = np.asarray(Y.sum(axis=0)) / count
         F = Y.astype(np.float64)
         F.data = F.data - offset[F.indices]
         return F, offset, np.asarray((F * F).sum(axis=0))
-    offset = np.where(W > 0, Y, 0.0).sum(axis=0) / count
-    F = np.where(W > 0, Y - offset, 0.0)
-    return F, offset, np.einsum("km,km->m", F, F)
+    xp = namespace(Y)
+    offset = xp.sum(xp.where(W > 0, Y, 0.0), axis=0) / count
+    F = xp.where(W > 0, Y - offset, 0.0)
+    return F, offset, column_products(F, F)
 
 
-def _square_and_count(own: Array, W: Any) -> tuple[float, float]:
-    return float(own.sum()), total_count(W)
+def _square_and_count(own: Array, W: Any) -> tuple[Array, float]:
+    return total(own), total_count(W)
 
 
 def _scaled(F: Any, own: Array, W: Any, scale: float) -> tuple[Any, Array]:
@@ -105,4 +113,4 @@ def _scaled(F: Any, own: Array, W: Any, scale: float) -> tuple[Any, Array]:
         F.data /= scale
     else:
         F /= scale
-    return F, own / np.maximum(column_count(W), 1.0) / scale**2
+    return F, own / at_least(column_count(W), 1.0) / scale**2

@@ -48,6 +48,10 @@ class NoiseLaw(Protocol):
     def takes_sparse(self) -> bool:
         """Whether rows may be sparse: entries keep the weight one, so that no weights need be found for them."""
 
+    @property
+    def keeps_weights(self) -> bool:
+        """Whether the weights of a fit are those that it is given, in all of its sweeps."""
+
     def prepare(self, data: Observations, place: Place) -> Prepared:
         """Centre every feature and divide all by the overall spread."""
 

@@ -9,15 +9,17 @@ The weights take the place of the mask in every sum.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import digamma, gammaln, ndtri, stdtrit
 
+from ....arrays import at_least, column_products, is_here, namespace, total, zeros_beside
 from ...place import Place, Tall
-from ...robust_scale import mad_scale, median_and_scale
-from ..observed import Observations, is_seen
+from ...robust_scale import MAD_TO_STD, mad_scale, median_and_scale
+from ..observed import Observations, column_count, is_seen
 from ..packed import Array, Mask
 from ..posterior import CoefficientPosterior, FactorPrior, Posterior, coefficients, moments, second_moment
 from ..predictive import expected_squares
@@ -71,6 +73,11 @@ class StudentNoise(NamedTuple):
         """Weights are found in dense rows."""
         return False
 
+    @property
+    def keeps_weights(self) -> bool:
+        """Every sweep finds them anew."""
+        return False
+
     def prepare(self, data: Observations, place: Place) -> Prepared:
         """Medians and median absolute deviations, which outliers of any size leave alone."""
         offset, own = place.each(_medians, data.Y, data.W)
@@ -79,19 +86,22 @@ class StudentNoise(NamedTuple):
         known = place.get(own, 0)  # a median over features needs all of them
         known = known[known > 0]
         own = place.each(_or_else, own, float(np.median(known)) if known.size else 1.0)
-        scale = float(np.sqrt(place.total(np.sum, own) / data.m))
+        scale = math.sqrt(float(place.total(total, own)) / data.m)
         scale = safe_scale(scale, place.get(place.each(_sizes, data.Y), 0))  # a maximum over features is no sum
         F, own = place.each(_centred, data.Y, data.W, offset, own, scale)
         return Prepared(F, offset, scale, own)
 
     def believed(self, R: Tall, seen: Tall, place: Place) -> Tall:
         """Those whose residual is within START_CUTOFF robust standard deviations of zero."""
-        observed = place.get(R, 1)[place.get(seen, 1)]  # a median over entries needs all of them
-        return place.each(_within, R, seen, START_CUTOFF * mad_scale(observed) + float(np.finfo(float).tiny))
+        if is_here(R):  # a median over entries needs all of them
+            scale = mad_scale(place.get(R, 1)[place.get(seen, 1)])
+        else:
+            scale = float(place.total(_mad_scale, R, seen))
+        return place.each(_within, R, seen, START_CUTOFF * scale + float(np.finfo(float).tiny))
 
     def first_weights(self, W: Tall, believed: Tall, place: Place) -> Tall:
         """Zero where the spectral start did not believe the entry."""
-        return place.each(np.multiply, W, believed)
+        return place.each(_where_believed, W, believed)
 
     def no_sums(self) -> Array:
         """Entries, logarithms of rates, weights."""
@@ -127,7 +137,7 @@ class StudentNoise(NamedTuple):
         w = place.each(_ones, data.W)
         for _ in range(n_iter):
             coef = coefficients(data._replace(W=w), post, s2, prior, M, place)
-            Z = moments(coef, prior.mu.size)
+            Z = place.rows(moments, coef, prior.mu.size)
             w = place.each(tail_weights, data.Y, data.W, coef, M, post.C, Z, s2, self.nu)
         return w
 
@@ -147,9 +157,10 @@ def tail_weights(
     Y: Array, W: Array, coef: CoefficientPosterior, M: Array, C: Array, Z: Array, s2: Array, nu: float
 ) -> Array:
     """w (n, m), zero where not observed. M = second moments of c over s2 (m, p), Z of x (n, p). Cost 2 n m p."""
-    root = np.sqrt(s2)
+    xp = namespace(Y)
+    root = xp.sqrt(s2)
     d = expected_squares(Y / root, coef, M, C / root[:, None], Z)
-    return np.asarray(np.where(W > 0, (nu + 1.0) / (nu + d), 0.0))
+    return xp.where(W > 0, (nu + 1.0) / (nu + d), 0.0)
 
 
 def _write_weights(
@@ -164,21 +175,26 @@ def _write_weights(
     s2: Array,
     nu: float,
 ) -> Array:
-    weights[b] = tail_weights(Y[b], W[b], coef, M, C, Z, s2, nu)
+    weights[b, :] = tail_weights(Y[b, :], W[b, :], coef, M, C, Z, s2, nu)
     return weights
 
 
 def tail_sums(weights: Array, b: slice, nu: float) -> Array:
     """Over the observed entries of the rows b: their number, sum of log((nu + d)/2), sum of w."""
-    w = weights[b]
+    xp, w = namespace(weights), weights[b, :]
     seen = w > 0
-    N = float(np.count_nonzero(seen))
-    log_w = float(np.log(w, where=seen, out=np.zeros_like(w)).sum())
-    return np.array([N, N * np.log(0.5 * (nu + 1.0)) - log_w, float(w.sum())])
+    N = xp.astype(xp.count_nonzero(seen), xp.float64)
+    log_w = total(xp.log(xp.where(seen, w, 1.0)))
+    return xp.stack([N, N * math.log(0.5 * (nu + 1.0)) - log_w, total(w)])
 
 
 def _ones(W: Array) -> Array:
-    return np.asarray(W > 0, dtype=np.float64)
+    xp = namespace(W)
+    return xp.astype(W > 0, xp.float64)
+
+
+def _where_believed(W: Array, believed: Mask) -> Array:
+    return namespace(W).where(believed, W, 0.0)
 
 
 def learn_nu(tails: TailSums, nu: float, low: float = LOWEST, high: float = HIGHEST) -> float:
@@ -212,6 +228,8 @@ def tail_bound(tails: TailSums, nu: float) -> float:
 
 def _medians(Y: Array, W: Array) -> tuple[Array, Array]:
     """Median and squared robust scale of every feature; zeros for one without values."""
+    if not is_here(Y):
+        return _sorted_medians(Y, W)
     offset, own = np.zeros(Y.shape[1]), np.zeros(Y.shape[1])
     for i in range(Y.shape[1]):
         offset[i], scale = median_and_scale(Y[W[:, i] > 0, i])
@@ -219,28 +237,56 @@ def _medians(Y: Array, W: Array) -> tuple[Array, Array]:
     return offset, own
 
 
+def _sorted_medians(Y: Array, W: Array) -> tuple[Array, Array]:
+    """The same of all features at once, where there are no loops over them."""
+    count = column_count(W)
+    offset = _middle(Y, W, count)
+    scale = MAD_TO_STD * _middle(namespace(Y).abs(Y - offset), W, count)
+    return offset, scale**2
+
+
+def _middle(values: Array, W: Array, count: Array) -> Array:
+    """The median of the observed values of each column (m), zero without any."""
+    xp = namespace(values)
+    ordered = xp.sort(xp.where(W > 0, values, float("inf")), axis=0)
+    count = xp.astype(at_least(count, 1.0), xp.int64)
+    low, high = (xp.take_along_axis(ordered, which[None, :], axis=0)[0, :] for which in ((count - 1) // 2, count // 2))
+    middle = 0.5 * (low + high)
+    return xp.where(xp.isfinite(middle), middle, 0.0)
+
+
+def _mad_scale(R: Array, seen: Mask) -> Array:
+    """``mad_scale`` of the entries that are seen, all of which are in one array."""
+    xp = namespace(R)
+    sizes = xp.sort(xp.abs(R[seen]))
+    N = sizes.shape[0]
+    return (0.5 * MAD_TO_STD) * (sizes[(N - 1) // 2] + sizes[N // 2]) if N else xp.sum(sizes)
+
+
 def _sizes(Y: Array) -> Array:
     """The largest size of a value of each feature (m)."""
-    return np.asarray(np.maximum(Y.max(axis=0, initial=0.0), -Y.min(axis=0, initial=0.0)))
+    xp = namespace(Y)
+    return xp.max(xp.abs(Y), axis=0) if Y.shape[0] else zeros_beside(Y, Y.shape[1])
 
 
 def _count_positive(own: Array) -> float:
-    return float(np.count_nonzero(own > 0))
+    return float(namespace(own).count_nonzero(own > 0))
 
 
 def _variances(Y: Array, W: Array, offset: Array) -> Array:
-    seen = is_seen(W)
-    return np.asarray(np.sum(np.where(seen, Y - offset, 0.0) ** 2, axis=0) / np.maximum(seen.sum(axis=0), 1.0))
+    xp = namespace(Y)
+    away = xp.where(is_seen(W), Y - offset, 0.0)
+    return column_products(away, away) / at_least(column_count(W), 1.0)
 
 
 def _or_else(own: Array, typical: float) -> Array:
     """A feature whose values are mostly equal gets the typical variance."""
-    return np.where(own > 0, own, typical)
+    return namespace(own).where(own > 0, own, typical)
 
 
 def _centred(Y: Array, W: Array, offset: Array, own: Array, scale: float) -> tuple[Array, Array]:
-    return np.where(W > 0, Y - offset, 0.0) / scale, own / scale**2
+    return namespace(Y).where(W > 0, Y - offset, 0.0) / scale, own / scale**2
 
 
 def _within(R: Array, seen: Mask, limit: float) -> Mask:
-    return np.asarray(seen & (np.abs(R) <= limit))
+    return seen & (namespace(R).abs(R) <= limit)

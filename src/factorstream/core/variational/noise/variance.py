@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
+from ....arrays import at_least, full_like, namespace, total
 from ...place import Place, Tall
 from ..packed import Array
 
@@ -74,12 +73,12 @@ class PooledVariance(NamedTuple):
 
     def learn(self, s2: Tall, square: Tall, count: Tall, floor: Tall | float, place: Place) -> Tall:
         """Σ_i square_i / Σ_i count_i."""
-        return place.each(np.full_like, s2, max(_pooled(square, count, place), floor))
+        return place.each(full_like, s2, max(_pooled(square, count, place), floor))
 
     def freedom(self, count: Tall, spent: Tall, place: Place) -> Tall:
         """All entries less all parameters that were spent on them."""
         left = place.total(_left, count, spent)
-        return place.each(np.full_like, spent, max(float(left), LEAST_FREEDOM))
+        return place.each(full_like, spent, max(float(left), LEAST_FREEDOM))
 
     @property
     def least_known(self) -> int:
@@ -151,7 +150,7 @@ class GivenVariance(NamedTuple):
 
     def freedom(self, count: Tall, spent: Tall, place: Place) -> Tall:
         """∞: it is known."""
-        return place.each(np.full_like, spent, np.inf)
+        return place.each(full_like, spent, float("inf"))
 
     @property
     def least_known(self) -> int:
@@ -169,26 +168,27 @@ class GivenVariance(NamedTuple):
 
 
 def _pooled(square: Tall, count: Tall, place: Place) -> float:
-    total, n = place.total(_sums, square, count)
-    return float(total) / max(float(n), 1.0)
+    squares, n = place.total(_sums, square, count)
+    return float(squares) / max(float(n), 1.0)
 
 
-def _sums(square: Array, count: Array) -> tuple[float, float]:
-    return float(np.maximum(square, 0.0).sum()), float(count.sum())
+def _sums(square: Array, count: Array) -> tuple[Array, Array]:
+    return total(at_least(square, 0.0)), total(count)
 
 
-def _left(count: Array, spent: Array) -> float:
-    return float(count.sum() - spent.sum())
+def _left(count: Array, spent: Array) -> Array:
+    return total(count) - total(spent)
 
 
 def _own_freedom(count: Array, spent: Array) -> Array:
-    return np.asarray(np.maximum(count - spent, LEAST_FREEDOM))
+    return at_least(count - spent, LEAST_FREEDOM)
 
 
 def _floor(own: Array, share: float) -> Array:
-    return np.asarray(share * own + LEAST)
+    return share * own + LEAST
 
 
 def _each_its_own(square: Array, count: Array, floor: Array | float, pooled: float) -> Array:
-    own = np.divide(np.maximum(square, 0.0), count, out=np.full(square.shape, pooled), where=count > 0)
-    return np.asarray(np.maximum(own, floor))
+    xp = namespace(square)
+    own = at_least(square, 0.0) / xp.where(count > 0, count, 1.0)
+    return at_least(xp.where(count > 0, own, pooled), floor)

@@ -1,0 +1,64 @@
+"""Estimators between the memory of the host and that of a device.
+
+What lies beside the rows says its type: fields of a state that are ``Tall`` or ``Rows``. Everything else is small, and
+is an array of NumPy wherever the model works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any, TypeVar
+
+from ..arrays import stays, to_host
+from ..tall.array_place import ArrayPlace, place_beside
+
+Estimator = TypeVar("Estimator")
+
+BESIDE_THE_ROWS = ("Tall", "Rows")
+"""Types, by name, of what is moved."""
+
+
+def moved(model: Estimator, like: Any = None) -> Estimator:
+    """A copy of an estimator that works where an array is: on its device, or without one in the memory of the host.
+
+    It answers and goes on as the model itself does, up to rounding, which every device does in its own way. ``like`` is
+    any array of the library and on the device that is wanted; only where it is counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from factorstream import DictionaryFilter, moved
+    >>> X = np.random.default_rng(0).normal(size=(50, 8))
+    >>> model = DictionaryFilter(2, random_state=0).fit(X)
+    >>> bool((moved(model).impute(X) == model.impute(X)).all())
+    True
+
+    With PyTorch, ``moved(model, torch.empty(0, device="cuda"))`` works on the GPU.
+    """
+    there = place_beside(like) if stays(like) else None
+    if there is not None and not getattr(model, "_takes_devices", False):
+        raise TypeError(f"{type(model).__name__} computes in the memory of the host only; use it with NumPy rows.")
+    state = vars(model).get("state_")
+    copy = type(model).__new__(type(model))
+    vars(copy).update(deepcopy({name: value for name, value in vars(model).items() if name != "state_"}))
+    if state is not None:
+        vars(copy)["state_"] = _moved(state, to_host if there is None else lambda part: there.put(to_host(part), 0))
+    return copy
+
+
+def here(model: Estimator) -> Estimator:
+    """The model itself if it works in the memory of the host, and otherwise a copy that does."""
+    home = getattr(getattr(model, "state_", None), "home", None)
+    return moved(model) if isinstance(home, ArrayPlace) else model
+
+
+def _moved(value: Any, bring: Callable[[Any], Any], beside_rows: bool = False) -> Any:
+    """A state, or a part of one, with what lies beside the rows brought elsewhere."""
+    if hasattr(value, "_fields"):
+        types = type(value).__annotations__
+        marked = {name: any(one in str(types[name]) for one in BESIDE_THE_ROWS) for name in value._fields}
+        parts = [_moved(part, bring, marked[name]) for name, part in zip(value._fields, value, strict=True)]
+        same = all(part is before for part, before in zip(parts, value, strict=True))
+        return value if same else type(value)(*parts)
+    return bring(value) if beside_rows and hasattr(value, "shape") else value
