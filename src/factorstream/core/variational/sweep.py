@@ -16,14 +16,15 @@ from ..place import HERE, Place, Tall
 from .factors import Factors
 from .noise.variance import VarianceRule
 from .observed import Observations, plain_sums, take_rows
-from .packed import Array, size, unpack
+from .packed import Array, layout_beside, pack, size, unpack
 from .posterior import (
     CoefficientPosterior,
+    FactorPrior,
+    Posterior,
     Statistics,
     add_block,
     blocks,
     coefficients,
-    expected_square,
     moments,
     no_statistics,
     posterior,
@@ -93,6 +94,18 @@ def _add_coefficients(sums: CoefficientSums, more: Array, shape: tuple[int, int]
     return CoefficientSums(sums.n + n, sums.x + x, sums.xx + xx, sums.logdet + float(more[-1]))
 
 
+def square_by_inverse(stats: Statistics, post: Posterior, prior: FactorPrior, s2: Array) -> Array:
+    """``expected_square`` (m,) for a caller whose ``post`` is ``posterior(stats, prior, s2)``, in one pass over V.
+
+    S = s2 (V⁻¹ - P0) and V⁻¹ c = P0 c0 + H/s2, so that tr((c cᵀ + V) S) = cᵀH + s2 (q - tr(V P0) - cᵀP0 (c - c0)).
+    """
+    xp, C = namespace(post.C), post.C
+    q = C.shape[1]
+    trace = post.V @ (layout_beside(C, q).weight * pack(prior.P0))
+    rest = q - trace - xp.sum(C * ((C - prior.c0) @ prior.P0), axis=1)
+    return stats.yy - xp.sum(C * stats.H, axis=1) + s2 * rest
+
+
 def sweep(
     data: Observations,
     weights: Tall,
@@ -116,6 +129,6 @@ def sweep(
         posterior, stats, prior, s2
     )  # last, so that it is the posterior under the prior and noise returned
     moment = place.total(dictionary_moment, post, prior)
-    square = place.each(expected_square, stats, post)
+    square = place.each(square_by_inverse, stats, post, prior, s2)
     value = bound(stats, square, sums, moment, post, prior, s2, rules.relevance, data.m, place)
     return Swept(Factors(post, prior, s2, noise), weights, value + tail_bound, moment)
