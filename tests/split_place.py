@@ -25,7 +25,7 @@ class SplitPlace:
     """The first half of the features in one array, the rest in another. A single feature is not divided."""
 
     room = HERE.room
-    keeps_sparse = True
+    keeps_sparse, lag = True, 1
 
     def put(self, values, axis):
         if values is None or isinstance(values, Split):

@@ -8,20 +8,37 @@ import pytest
 from scipy import sparse
 
 from factorstream.arrays import (
+    add_outer,
+    add_product,
+    as_type,
     at_least,
     beside,
     column_products,
     copied,
+    count_by_number,
+    counted,
     device_of,
+    divided_less,
+    dtype_of,
     empty_beside,
     factored,
     full_like,
+    gathered,
     is_here,
+    is_torch_on_host,
     namespace,
     picked,
+    positions,
     raising_as_numpy,
+    read_only,
+    set_entries,
+    set_rows,
+    stays,
+    taken,
     to_host,
     total,
+    within,
+    words_for,
     zeros_beside,
 )
 from strict_place import DEVICE
@@ -87,3 +104,69 @@ def test_what_the_standard_has_no_name_for(put):
         np.testing.assert_array_equal(to_host(one), two, err_msg=name)
     copied(values)[0, 0] = 7.0
     np.testing.assert_array_equal(to_host(values), VALUES)
+
+
+def test_types_of_numbers_have_the_names_of_numpy():
+    single = there(VALUES.astype(np.float32))
+    assert dtype_of(single) == dtype_of(to_host(single)) == np.float32
+    assert dtype_of(there(VALUES > 2.0)).name == "bool"
+    assert dtype_of(as_type(there(), np.dtype(np.float32))) == dtype_of(as_type(VALUES, np.float32)) == np.float32
+
+
+@pytest.mark.parametrize("put", [there, np.asarray])
+def test_numbers_are_counted(put):
+    """By the library's own function, and by the standard's where it has none."""
+    numbers, weights = np.array([3, 0, 3, 1, 3]), np.array([0.5, 1.0, 2.0, 4.0, 8.0])
+    assert to_host(count_by_number(put(numbers), 5)).tolist() == [1.0, 1.0, 0.0, 3.0, 0.0]
+    assert to_host(count_by_number(put(numbers), 5, put(weights))).tolist() == [1.0, 4.0, 0.0, 10.5, 0.0]
+    assert to_host(count_by_number(put(numbers[:0]), 2)).tolist() == [0.0, 0.0]
+
+
+def test_what_the_standard_lacks():
+    idx, mask = np.array([1]), np.array([False, True])
+    np.testing.assert_array_equal(to_host(gathered(there(), there(idx), axis=1)), VALUES[:, [1]])
+    g, unit = np.array([1.0, 2.0, 4.0]), np.array([2.0, 4.0, 8.0])
+    np.testing.assert_array_equal(
+        to_host(add_outer(there(VALUES.copy()), there(g[:2]), there(g))), VALUES + np.outer(g[:2], g)
+    )
+    square = VALUES @ VALUES.T
+    summed = add_product(there(square.copy()), there(), there(VALUES.T))
+    np.testing.assert_array_equal(to_host(summed), 2.0 * square)
+    np.testing.assert_array_equal(to_host(divided_less(there(), there(unit), there(g))), VALUES / unit - g)
+    changed = set_rows(there(VALUES.copy()), there(mask), there(idx), there(g[None]))
+    np.testing.assert_array_equal(to_host(changed), [VALUES[0], g])
+
+
+@pytest.mark.parametrize("put", [lambda values: values, there], ids=["numpy", "strict"])
+def test_entries_by_number_and_by_mask(put):
+    values = put(VALUES)
+    np.testing.assert_array_equal(to_host(taken(values, np.array([1, 0, 1]))), VALUES[[1, 0, 1]])
+    np.testing.assert_array_equal(to_host(taken(values, np.array([2]), axis=1)), VALUES[:, [2]])
+    mask = put(np.array([False, True, False, True]))
+    assert positions(mask).tolist() == [1, 3]
+    assert counted(mask) == 2
+    assert to_host(counted(values > 1.0, axis=0)).tolist() == [1, 1, 2]
+    changed = copied(values)
+    set_entries(changed, np.array([0, 1]), np.array([2, 0]), np.nan)
+    np.testing.assert_array_equal(to_host(changed), [[0.0, 1.0, np.nan], [np.nan, 4.0, 5.0]])
+    assert as_type(values, np.float64) is values
+    told = read_only(values)
+    if is_here(told):
+        assert not told.flags.writeable
+    else:
+        told[0, 0] = 7.0
+    np.testing.assert_array_equal(to_host(values), VALUES)
+
+
+def test_which_arrays_stay_where_they_are():
+    assert stays(there())
+    assert not any(map(stays, (VALUES, sparse.csr_array(VALUES), None, [1.0])))
+    assert not is_torch_on_host(there())
+    assert words_for(VALUES) == "NumPy arrays"
+    assert words_for(there()) == f"arrays of array_api_strict on {DEVICE}"
+
+
+def test_numbers_are_pythons_beside_an_array_elsewhere():
+    for number in (2.5, np.float64(2.5), np.array(2.5)):
+        assert type(beside(number, there())) is float
+    assert to_host(within(there(), 3.0)).max() == within(VALUES, 3.0).max() == 3.0

@@ -141,9 +141,14 @@ def to_device(values: NDArray[Any], xp: Any, device: Any) -> Array:
 
 
 def beside(values: Array, other: Array) -> Array:
-    """An array of NumPy as one of the library and on the device of another; itself where it is there already."""
+    """An array of NumPy as one of the library and on the device of another; itself where it is there already.
+
+    Numbers are Python's there, so that they have the type of what they meet.
+    """
     if is_here(other) or not is_here(values):
         return values
+    if not np.ndim(values):
+        return values.item() if isinstance(values, np.ndarray | np.generic) else values
     return to_device(values, namespace(other), device_of(other))
 
 
@@ -168,6 +173,11 @@ def factored(A: Array) -> Array:
         return xp.linalg.cholesky_ex(A)[0]
     with raising_as_numpy():
         return xp.linalg.cholesky(A)
+
+
+def within(values: Array, most: float) -> Array:
+    """Numbers with those beyond ± ``most`` brought to it."""
+    return np.clip(values, -most, most) if is_here(values) else namespace(values).clip(values, -most, most)
 
 
 def read_only(values: Array) -> Array:
@@ -196,12 +206,36 @@ def count_by_number(numbers: Array, n: int, weights: Array | None = None) -> Arr
     return xp.concat([below[:1], below[1:] - below[:-1]])
 
 
+def gathered(values: Array, idx: Array, axis: int = 0) -> Array:
+    """The values at some indices, none of which is negative: the standard's function looks for such first."""
+    if compat.is_torch_array(values):
+        return values.index_select(axis, idx)
+    return namespace(values).take(values, idx, axis=axis)
+
+
 def add_outer(C: Array, e: Array, g: Array) -> Array:
     """C + e gᵀ, in the memory of C where the library lets it be so without a temporary as large as C."""
     if compat.is_torch_array(C):
         return C.addr_(e, g)
     C += e[:, None] * g[None, :]
     return C
+
+
+def add_product(C: Array, A: Array, B: Array) -> Array:
+    """C + AB, likewise."""
+    if compat.is_torch_array(C):
+        return C.addmm_(A, B)
+    C += A @ B
+    return C
+
+
+def divided_less(Y: Array, unit: Array, origin: Array) -> Array:
+    """Y / unit − origin, in one pass where the library has one."""
+    if compat.is_torch_array(Y):
+        return namespace(Y).addcdiv(-origin, Y, unit)
+    Y = Y / unit
+    Y -= origin
+    return Y
 
 
 def set_rows(C: Array, mask: Array, idx: Array, rows: Array) -> Array:

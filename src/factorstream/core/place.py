@@ -41,6 +41,9 @@ class Place(Protocol):
     keeps_sparse: bool
     """Whether sparse rows stay sparse; otherwise ``put`` makes dense ones with gaps of them."""
 
+    lag: int
+    """How many rows with gaps are taken in before the filter's dictionary itself changes; speed and rounding only."""
+
     def put(self, values: Any, axis: int) -> Tall:
         """Bring an array, or sparse rows, of this process to the place; ``axis`` is the one of the features.
 
@@ -83,7 +86,7 @@ class Here:
     room = 2**22
     """32 MiB."""
 
-    keeps_sparse = True
+    keeps_sparse, lag = True, 1
 
     def put(self, values: Any, axis: int) -> Tall:
         """The array itself."""

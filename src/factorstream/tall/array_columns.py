@@ -16,8 +16,8 @@ from .array_products import clear_gaps, double, instead_of
 from .starting_products import Sums
 
 PIECE = 2**26
-"""Numbers of a temporary array beyond which features are handled in pieces: half a gigabyte. Not tuned; speed and memory
-only."""
+"""Numbers of a temporary array beyond which features are handled in pieces: half a gigabyte. Not tuned; speed and
+memory only."""
 
 # ------------------------------------------------------------------ measuring the scale
 

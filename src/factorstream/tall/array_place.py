@@ -26,7 +26,7 @@ class ArrayPlace:
     room = 2**28
     """2 GiB: kernels of a GPU should have much to do."""
 
-    keeps_sparse = False
+    keeps_sparse, lag = False, 16
 
     def __init__(self, xp: Any, device: Any) -> None:
         self.xp, self.device = xp, device
@@ -53,7 +53,7 @@ class ArrayPlace:
 
     def total(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """One call, whose result comes back."""
-        return _brought(self.each(function, *arguments))
+        return brought(self.each(function, *arguments))
 
     def by_row(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """One call, on the device."""
@@ -76,13 +76,13 @@ class ArrayPlace:
         return value.item() if isinstance(value, np.generic) else value
 
 
-def _brought(result: Any) -> Any:
+def brought(result: Any) -> Any:
     """In this process. Several arrays of one type come in one piece: every transfer has to be waited for."""
     if not isinstance(result, tuple):
         return to_host(result)
     arrays = [part for part in result if not is_here(part)]
     if len(arrays) < 2 or len(arrays) < len(result) or any(part.dtype != arrays[0].dtype for part in arrays):
-        return _rebuilt(result, [_brought(part) for part in result])
+        return _rebuilt(result, [brought(part) for part in result])
     xp = namespace(arrays[0])
     joined = to_host(xp.concat([xp.reshape(part, (-1,)) for part in arrays]))
     ends = np.cumsum([int(np.prod(part.shape, dtype=int)) for part in arrays])[:-1]

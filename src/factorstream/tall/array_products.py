@@ -1,8 +1,8 @@
 """The functions of ``products`` for arrays of other libraries than NumPy, which an ``ArrayPlace`` puts in their stead.
 
 Those of ``products`` are made of BLAS calls, of writes by index and of pieces for threads. These use what the array API
-has. Gaps of a row, and other sets of features, are a :class:`Some` here: the array API gathers by indices, but writes by
-masks.
+has. Gaps of a row, and other sets of features, are a :class:`Some` here: the array API gathers by indices, but writes
+by masks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, add_outer, device_of, dtype_of, namespace
+from ..arrays import Array, add_outer, add_product, device_of, divided_less, dtype_of, gathered, namespace
 from ..core import linalg
 from ..core.filter import masked
 from . import products
@@ -121,7 +121,7 @@ def gram(C: Array) -> Array:
 @instead_of(masked.gram_of)
 def gram_of(C: Array, gaps: Some) -> Array:
     """The Gram matrix of the rows of C at the gaps."""
-    return gram(namespace(C).take(C, gaps.idx, axis=0))
+    return gram(gathered(C, gaps.idx, axis=0))
 
 
 @instead_of(masked.gram_without)
@@ -137,7 +137,7 @@ def row_products(C: Array, y: Array) -> tuple[Array, Array]:
 
 
 @instead_of(products.square_sum)
-def any_nan(Y: Array) -> Array:
+def square_sum(Y: Array) -> Array:
     """The sum of all values, which is NaN if one of them is: all that is asked of the sum of their squares."""
     return namespace(Y).sum(Y)
 
@@ -180,11 +180,7 @@ def room(C: Array, n: int) -> Array:
 def centred(Y: Array, origin: Array, room: Array, unit: Array | None = None) -> Array:
     """Y − origin, or Y / unit − origin, in the dtype of the room."""
     Y = there(Y, room)
-    if unit is None:
-        return Y - origin
-    Y = Y / there(unit, room)
-    Y -= origin
-    return Y
+    return Y - origin if unit is None else divided_less(Y, there(unit, room), origin)
 
 
 @instead_of(products.is_missing)
@@ -195,7 +191,7 @@ def is_missing(Y: Array) -> Array:
 
 @instead_of(products.all_gaps)
 def all_gaps(missing: Array) -> Some:
-    """The mask, and the places of all gaps in it, row after row: found at once, because a device has to be waited for."""
+    """The mask, and where all gaps are in it, row after row: found at once, because a device has to be waited for."""
     xp = namespace(missing)
     return Some(missing, xp.nonzero(xp.reshape(missing, (-1,)))[0])
 
@@ -225,9 +221,7 @@ def clear_gaps(Y: Array) -> Array:
 @instead_of(products.combine)
 def combine(C: Array, A: Array, Y: Array, D: Array) -> Array:
     """C₀A + YᵀD (m × q) as a new array."""
-    out = C @ there(A, C)
-    out += Y.T @ there(D, C)
-    return out
+    return add_product(C @ there(A, C), Y.T, there(D, C))
 
 
 @instead_of(products.residual)

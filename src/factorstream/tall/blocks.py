@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import to_host
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import run_block
-from ..core.filter.state import FilterState
+from ..core.filter.state import FilterRecord, FilterState
 from ..core.filter.whitened import Loop
 from ..core.linalg import Array
 from ..core.place import Place, Tall
@@ -35,42 +36,61 @@ class Blocks(NamedTuple):
 
     def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
-        records = []
-        for rows in blocks:
-            N = self._if_complete(state, rows)
+        records: list[FilterRecord] = []
+        asked = None
+        for rows, coming in with_next(blocks) if self.place.lag > 1 else ((rows, None) for rows in blocks):
+            N, asked = self._if_complete(state, rows, asked), None
             for part, complete in runs(self.place, rows) if N is None else [(rows, True)]:
-                if complete and in_blocks(self.place, state, self.model):
-                    state, new = self._complete(state, part.Y, N)
+                if complete and (N is not None or in_blocks(self.place, state, self.model)):
+                    state, new, asked = self._complete(state, part.Y, N, coming)
                 else:
                     state, new = self.singles().run(state, [part])
                 records += new
         return Filtered(state, records)
 
-    def _if_complete(self, state: FilterState, rows: RowBlock) -> Array | None:
+    def _if_complete(self, state: FilterState, rows: RowBlock, asked: Array | None) -> Array | None:
         """YYᵀ of a block in which nothing is missing; None for any other block.
 
         A missing value is NaN and makes YYᵀ NaN, so that the product itself tells whether the block is complete. The
-        first row is looked at before: if it has a gap, the product is not computed.
+        first row is looked at before: if it has a gap, the product is not computed. It may have been ``asked`` for
+        already.
         """
         place = self.place
         if rows.n < SHORTEST or not in_blocks(place, state, self.model):
             return None
-        if has_gaps(place, place.each(some_rows, rows.Y, 0, 1)):
+        if asked is None and has_gaps(place, place.each(some_rows, rows.Y, 0, 1)):
             return None
-        N: Array = place.total(self_products, rows.Y)
+        N: Array = place.total(self_products, rows.Y) if asked is None else to_host(asked)
         return None if isnan(N.trace()) else N
 
-    def _complete(self, state: FilterState, Y: Tall, N: Array | None) -> Filtered:
-        """Three tall products in, the second of which may be known already, and one out."""
+    def _complete(
+        self, state: FilterState, Y: Tall, N: Array | None, coming: RowBlock | None
+    ) -> tuple[FilterState, list[FilterRecord], Array | None]:
+        """Three tall products in, the second of which may be known already, and one out.
+
+        Also the second product of the block that is ``coming``, which a device works on during the small recursion.
+        """
         place, C = self.place, state.C
         K, N = place.total(cross, C, Y), place.total(self_products, Y) if N is None else N
-        small, block = run_block(refreshed(place, state.small, C), self.model, K, N, place.total(len, C), self.loop())
+        small = refreshed(place, state.small, C)
+        asked = None if coming is None else place.by_row(self_products, coming.Y)
+        small, block = run_block(small, self.model, K, N, place.total(len, C), self.loop())
         C = place.each(combine, C, block.A, Y, block.D)
         groups = state.groups
         if groups is not None:
             seen = place.each(counted, groups.seen, NONE_MISSING, 1.0, block.weight)
             groups = groups._replace(n=groups.n + block.weight, seen=seen)
-        return Filtered(state._replace(C=C, small=small, groups=groups), [block.record])
+        return state._replace(C=C, small=small, groups=groups), [block.record], asked
+
+
+def with_next(blocks: Iterable[RowBlock]) -> Iterator[tuple[RowBlock, RowBlock | None]]:
+    """Every block and the one after it, which the last does not have."""
+    blocks = iter(blocks)
+    rows = next(blocks, None)
+    while rows is not None:
+        coming = next(blocks, None)
+        yield rows, coming
+        rows = coming
 
 
 def in_blocks(place: Place, state: FilterState, model: FilterModel) -> bool:

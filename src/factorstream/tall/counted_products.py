@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import namespace
-from ..core.filter.groups import IN_ALL, is_young
+from ..core.filter.groups import IN_ALL, chosen_levels, is_young
 from ..core.linalg import Array, SparseRows
 from ..cores import MULTIPLICATION, PASS, each_piece, sum_of_pieces
 
@@ -65,6 +65,11 @@ def unheard(C: Array, y: Array, group: Array, missing_idx: Array, weights: Array
 def n_beside(seen: Array, n: float) -> int:
     """How many features belong to another level than that of the features seen in all of n samples."""
     return int(namespace(seen).count_nonzero(seen < IN_ALL * n))
+
+
+def n_misplaced(seen: Array, n: float, group: Array, number: Array) -> int:
+    """How many features are in another group than that of the level that they belong to after n samples."""
+    return int(np.count_nonzero(number[chosen_levels(seen, n)] != group))
 
 
 # ------------------------------------------------------------------ feature by feature

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +18,11 @@ from ..core.filter.state import FilterRecord, FilterState, SmallState
 from ..core.linalg import Array, matrix_root
 from ..core.place import Place, Tall
 from . import counted_products as products
+from . import lagging
 from .engine import Filtered, RowBlock, record_of, refreshed, writable
+from .lagging import in_lots, settled
 from .products import add_rank_one, copied, residual, row_products
-from .rows_numpy import ObservedRow, filter_row, observed_rows
+from .rows_numpy import ObservedRow, filter_row
 
 Equations = tuple[Array, Array, float]
 """The normal equations of a sample: C_ΩᵀC_Ω, C_Ωᵀy_Ω and ‖y_Ω‖²."""
@@ -41,18 +43,22 @@ class CountedRows(NamedTuple):
         state = state._replace(groups=state.groups._replace(seen=self.place.each(copied, state.groups.seen)))
         m, of_groups, records = self.place.total(len, state.C), None, []
         for rows in blocks:
-            for row in observed_rows(self.place, rows, m):
-                state, of_groups, record = self.row(state, of_groups, row, m)
-                records.append(record)
+            for some in in_lots(self.place, rows, m):
+                for j in range(len(some)):
+                    state, of_groups, record = self.row(state, of_groups, some, j, m)
+                    records.append(record)
+                state = state._replace(C=settled(state.C))
         return Filtered(state, records)
 
     def row(
-        self, state: FilterState, known: tuple[Stacked, Members] | None, row: ObservedRow, m: int
+        self, state: FilterState, known: tuple[Stacked, Members] | None, rows: Sequence[ObservedRow], j: int, m: int
     ) -> tuple[FilterState, tuple[Stacked, Members], FilterRecord]:
-        """One sample of m features; C, ``groups.seen`` and the matrices of the state are changed in place.
+        """Sample j of a lot, of m features; C, ``groups.seen`` and the matrices of the state are changed in place.
 
-        ``known`` is what the row before knew of the groups. It is made again only where they have changed.
+        ``known`` is what the row before knew of the groups. It is made again only where they have changed. C may lag
+        behind the rows of the lot.
         """
+        row = rows[j]
         place, model, (C, origin, unseen, small, groups) = self.place, self.model, state
         assert groups is not None  # for the type checker
         missing_idx, n = row.missing_idx, row.n
@@ -62,8 +68,13 @@ class CountedRows(NamedTuple):
         if known is None or known[1].group is not groups.group:
             small, groups, of_groups = with_stack(small, groups)
             known = of_groups, members_of(place, groups.group, of_groups.n_groups)
-        small, share = refreshed(place, small, C), 1.0
-        if known[0].n_groups == 1 and model.drift is None:
+        only, share = None if model.drift is not None else known[1].counts.only, 1.0
+        if j == 0 or only is None:
+            C = settled(C)
+            small = refreshed(place, small, C)
+        if only is not None and place.lag > 1:
+            small, C, record, weight = lagging.filter_row(small, model, C, rows, j, m, known[0], only)
+        elif only is not None and known[0].n_groups == 1:
             small, C, record, weight = filter_row(place, small, model, C, row, m)
         else:
             small, C, record, weight, share = self._grouped(small, C, *known, row, m)
@@ -212,13 +223,12 @@ def with_room(place: Place, groups: Groups, missing: Tall, unseen: Tall | None, 
     wanting = place.each(products.wanting_own, groups.seen, groups.group, missing, groups.n_levels, model.r)
     if unseen is not None:
         wanting = place.each(products.not_unseen, wanting, unseen)
-    wanted = place.total(np.count_nonzero, wanting)
-    if wanted == 0:
+    wanted, m = int(place.total(np.count_nonzero, wanting)), place.total(len, groups.seen)
+    most, taken = grouping.room(m, model.q), len(groups.shares) - groups.n_levels
+    if wanted == 0 or (wanted > most and taken == 0):
         return groups
     features = np.flatnonzero(place.get(wanting, 0))
     seen, group = place.get(groups.seen, 0), place.get(groups.group, 0)
-    most = grouping.room(len(seen), model.q)
-    taken = len(groups.shares) - groups.n_levels
     if taken and wanted > most - taken:
         group, groups = grouping.releveled(seen, groups._replace(group=group), S, model.r, mature_too=True)
         groups = groups._replace(group=place.put(group, 0))
@@ -254,6 +264,10 @@ def regrouped(place: Place, groups: Groups, small: SmallState, r: int) -> Groups
         return groups
     if groups.alike and place.total(products.n_beside, groups.seen, groups.n) == 0:
         return groups  # as they most often are
+    if len(groups.shares) == groups.n_levels:
+        number = grouping.numbers(groups.shares)
+        if place.total(products.n_misplaced, groups.seen, groups.n, groups.group, number) == 0:
+            return groups
     group = place.get(groups.group, 0)
     group, groups = grouping.releveled(place.get(groups.seen, 0), groups._replace(group=group), small.S, r)
     return groups._replace(group=place.put(group, 0))

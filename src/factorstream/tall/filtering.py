@@ -22,6 +22,7 @@ from .counted_products import first_in_row
 from .counted_rows import CountedRows, with_newcomers
 from .counted_sparse import CountedSparseRows
 from .engine import REFRESH, Engine, Filtered, RowBlock
+from .lagging import LaggingRows
 from .places import place_of
 from .products import centred, first_values, in_units, n_to_centre, room, settle, still_unseen
 from .rows import Rows, divided
@@ -160,7 +161,8 @@ def _engine(place: Place, C: Tall, model: FilterModel, X: Rows, part_of: int, bl
         if doubts:
             return CompiledCountedSparseRows(model) if by_loops else CountedSparseRows(place, model), n
         return CompiledSparseRows(model) if by_loops else NumpySparseRows(place, model), n
-    by_numpy: Engine = CountedRows(place, model, C) if doubts else NumpyRows(place, model, C)
+    one_by_one: Engine = NumpyRows(place, model, C) if place.lag == 1 else LaggingRows(place, model)
+    by_numpy: Engine = CountedRows(place, model, C) if doubts else one_by_one
     compiled: Engine = CompiledCountedRows(model, C) if doubts else CompiledRows(model, C)
     narrow = m * model.q <= ONE_BY_ONE and model.q <= FEW
     if place is HERE and narrow and kernel.applies(model, part_of, m):

@@ -136,7 +136,7 @@ def _filled(state: FilterState, model: FilterModel, Y: Array, block_size: int, X
     filled = products.copied_rows(given) if is_here(given) else namespace(given).asarray(given, copy=True)
     tall_unit = None if unit is None else place.put(unit, 0)
     X = X - belief(state.small, model).mean
-    mu, set_gaps = _mean(place, state, model), gap_products(place, *Y.shape, model.q).set_gaps
+    mu, set_gaps = _mean(place, state, model), gap_products(place, Y.shape[0], Y.shape[1], model.q).set_gaps
     for start in range(0, Y.shape[0], block_size):
         stop = min(start + block_size, Y.shape[0])
         target, x = filled[start:stop, :], X[start:stop]

@@ -169,6 +169,14 @@ def chosen_levels(seen: Array, n: float) -> Array:
     return levels
 
 
+def numbers(shares: Array) -> Array:
+    """The number of the group of each level, given the shares of those that are there; −1 for all others."""
+    number = np.full(LOWEST + 1, -1)
+    number[0] = 0
+    number[np.rint(-STEPS_PER_HALF * np.log2(shares)).astype(np.intp)] = 1 + np.arange(len(shares))
+    return number
+
+
 def level_bounds(shares: Array) -> tuple[Array, Array]:
     """Above which share of the samples, and up to which, features belong to the levels of these shares.
 

@@ -1,0 +1,124 @@
+"""A dictionary that lags behind the rows, against one that follows every row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from counted_problems import begin_counted, counted_model
+from factorstream.core.filter.groups import Groups
+from factorstream.core.place import HERE
+from factorstream.tall import lagging
+from factorstream.tall.array_place import ArrayPlace
+from factorstream.tall.counted_rows import CountedRows
+from factorstream.tall.engine import RowBlock
+from factorstream.tall.lagging import LaggingRows
+from factorstream.tall.places import place_of, using
+from factorstream.tall.rows_numpy import NumpyRows
+from filter_problems import begin, close, paper_model, random_spd
+from split_place import fetched
+from strict_place import DEVICE, STRICT
+
+M, Q, N = 40, 4, 23
+
+
+class Lag(ArrayPlace):
+    """A device with another lag than that of a GPU."""
+
+    def __init__(self, lag):
+        super().__init__(STRICT.xp, DEVICE)
+        self.lag = lag
+
+
+def rows(rng, share, dtype=np.float64):
+    """Rows of which this share is missing, but nothing of every fifth, and all of one."""
+    Y = rng.standard_normal((N, 3)) @ rng.standard_normal((3, M)) + 0.1 * rng.standard_normal((N, M))
+    missing = rng.random(Y.shape) < share
+    missing[::5], missing[7] = False, True
+    return np.where(missing, np.nan, Y).astype(dtype)
+
+
+def filtered(place, start, engine, Y):
+    with using(place):
+        state, records = engine.run(start(), [RowBlock(place.put(part, 1), len(part)) for part in (Y[:20], Y[20:])])
+    return fetched(state), np.concatenate([np.array(record) for record in records], axis=1)
+
+
+def same(state, twin, tolerance=1e-10):
+    (a, facts), (b, facts_of_twin) = state, twin
+    for one, other in ((a.C, b.C), (a.small.G, b.small.G), (a.small.S, b.small.S), (facts, facts_of_twin)):
+        close(one, other, tolerance)
+
+
+@pytest.mark.parametrize("lag", [2, 16])
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.7])
+@pytest.mark.parametrize("step", ["least_squares", "map", "marginal"])
+def test_as_if_the_dictionary_followed_every_row(rng, lag, share, step):
+    model, Y = paper_model(Q, step=step), rows(rng, share)
+    C, V = rng.standard_normal((M, Q)), random_spd(rng, Q)
+
+    def start():
+        return begin(C.copy(), V, 0.3)
+
+    same(
+        filtered(Lag(lag), start, LaggingRows(Lag(lag), model), Y),
+        filtered(HERE, start, NumpyRows(HERE, model, None), Y),
+    )
+
+
+@pytest.mark.parametrize("lag", [3, 16])
+def test_where_every_feature_has_its_own_doubt(rng, lag):
+    """Groups change while rows are under way: the dictionary then follows at once."""
+    model, Y = counted_model(Q, Q), np.concatenate([rows(rng, 0.0)[:6], rows(rng, 0.3)])
+    C, V = rng.standard_normal((M, Q)), random_spd(rng, Q)
+
+    def start():
+        return begin_counted(C.copy(), V, 0.3, Q)
+
+    place = Lag(lag)
+    same(
+        filtered(place, start, CountedRows(place, model, None), Y),
+        filtered(HERE, start, CountedRows(HERE, model, None), Y),
+    )
+
+
+@pytest.mark.parametrize("lag", [3, 16])
+def test_where_all_features_are_in_one_of_several_groups(rng, lag):
+    """Seen in seven of ten rows so far, they have a level of their own, which nobody leaves soon."""
+    model, Y = counted_model(Q, Q), rows(rng, 0.3)
+    C, V = rng.standard_normal((M, Q)), random_spd(rng, Q)
+
+    def start():
+        state = begin_counted(C.copy(), V, 0.3, Q)
+        seen, group = (place_of(state.C).put(np.full(M, value), 0) for value in (700.0, 1))
+        level = Groups(seen, group, 0.5 * np.linalg.cholesky(V)[None], np.array([0.5**0.5]), 1000.0, state.groups.prior)
+        return state._replace(groups=level, small=state.small._replace(k=1000))
+
+    place = Lag(lag)
+    there = filtered(place, start, CountedRows(place, model, None), Y)
+    same(there, filtered(HERE, start, CountedRows(HERE, model, None), Y))
+    assert there[0].groups.group.tolist() == [1] * M
+
+
+def test_single_precision_is_summed_in_pieces(rng, monkeypatch):
+    monkeypatch.setattr(lagging, "PIECE", 4)
+    model, Y = paper_model(Q), rows(rng, 0.4, np.float32)
+    C, V = rng.standard_normal((M, Q)), random_spd(rng, Q)
+
+    def start():
+        return begin(C.astype(np.float32), V, 0.3)
+
+    here = filtered(HERE, start, NumpyRows(HERE, model, None), Y)
+    same(filtered(STRICT, start, LaggingRows(STRICT, model), Y), here, 1e-4)
+
+
+def test_digits_that_a_difference_loses_are_found_again(rng):
+    """A feature of huge scale is missing: what remains of CᵀC is taken from the observed features."""
+    model, Y = paper_model(Q), rows(rng, 0.0)
+    C, V = rng.standard_normal((M, Q)), random_spd(rng, Q)
+    C[5], Y[:, 5] = 1e7, np.nan
+
+    def start():
+        return begin(C.copy(), V, 0.3)
+
+    same(filtered(STRICT, start, LaggingRows(STRICT, model), Y), filtered(HERE, start, NumpyRows(HERE, model, None), Y))
