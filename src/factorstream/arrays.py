@@ -19,15 +19,20 @@ from numpy.typing import NDArray
 Array = Any
 """An array of any library."""
 
+_OF_NUMPY = np.ndarray, np.generic
+
+_NUMPY: Any = np if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else of_numpy
+"""NumPy itself where it follows the standard, which saves a call for each of its functions."""
+
 
 def is_here(values: Any) -> bool:
     """Whether this is no array of another library than NumPy: also for sparse rows, numbers and None."""
-    return isinstance(values, np.ndarray | np.generic) or not compat.is_array_api_obj(values)
+    return isinstance(values, _OF_NUMPY) or not compat.is_array_api_obj(values)
 
 
 def namespace(values: Array) -> Any:
     """The functions of the array API for an array, as its library has them; NumPy's for numbers."""
-    return of_numpy if is_here(values) else compat.array_namespace(values)
+    return _NUMPY if is_here(values) else compat.array_namespace(values)
 
 
 def device_of(values: Array) -> Any:

@@ -63,7 +63,9 @@ def undivided() -> Iterator[None]:
 
 def pieces(n: int, cost: float) -> list[slice]:
     """range(n) in equal parts: as many as the ``cost`` of all of it allows."""
-    parts = 1 if _whole.get() else max(1, min(int(cost / PIECE), MOST, n))
+    if cost < 2 * PIECE or _whole.get():
+        return [slice(0, n)]
+    parts = max(1, min(int(cost / PIECE), MOST, n))
     return [slice(i * n // parts, (i + 1) * n // parts) for i in range(parts)]
 
 
@@ -77,7 +79,7 @@ def each_piece(function: Callable[[slice], Any], n: int, cost: float) -> list[An
 def each_tile(function: Callable[[Tile], Any], shape: tuple[int, ...], cost: float) -> list[Any]:
     """What ``function`` returns for all parts of an n × m matrix: some of its rows or, where there are few, columns."""
     n, m = shape
-    if cost < 2 * PIECE:
+    if cost < 2 * PIECE or _whole.get():
         return [function((slice(0, n), slice(0, m)))]
     rows, columns = pieces(n, cost), pieces(m, cost)
     if len(rows) >= min(len(columns), MOST // 2):
@@ -108,6 +110,8 @@ def _added(total: Any, others: Any) -> Any:
 
 def each_of(function: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
     """What ``function`` returns for each of these parts, which may be anything."""
+    if len(parts) == 1:
+        return [function(parts[0])]
     return run(lambda i: function(parts[i]), len(parts), n_threads())
 
 
