@@ -59,13 +59,14 @@ class Blocks(NamedTuple):
 
         A missing value is NaN and makes YYᵀ NaN, so that the product itself tells whether the block is complete. The
         first row is looked at before: if it has a gap, the product is not computed. It may have been ``asked`` for
-        already.
+        already, during a complete block, after which all features still share one covariance.
         """
         place = self.place
-        if rows.n < SHORTEST or not in_blocks(place, state, self.model):
-            return None
-        if asked is None and has_gaps(place, place.each(some_rows, rows.Y, 0, 1)):
-            return None
+        if asked is None:
+            if rows.n < SHORTEST or not in_blocks(place, state, self.model):
+                return None
+            if has_gaps(place, place.each(some_rows, rows.Y, 0, 1)):
+                return None
         N: Array = place.total(self_products, rows.Y) if asked is None else to_host(asked)
         return None if isnan(N.trace()) else N
 
@@ -79,7 +80,7 @@ class Blocks(NamedTuple):
         place, C = self.place, state.C
         K, N = place.total(cross, C, Y), place.total(self_products, Y) if N is None else N
         small = refreshed(place, state.small, C)
-        asked = None if coming is None else place.by_row(self_products, coming.Y)
+        asked = None if coming is None or coming.n < SHORTEST else place.by_row(self_products, coming.Y)
         small, block = run_block(small, self.model, K, N, place.total(len, C), self.loop())
         C = place.each(combine, C, block.A, Y, block.D)
         groups = state.groups
