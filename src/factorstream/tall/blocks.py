@@ -48,7 +48,7 @@ class Blocks(NamedTuple):
             N, asked = self._if_complete(state, rows, asked), None
             for part, complete in runs(self.place, rows) if N is None else [(rows, True)]:
                 if complete and (N is not None or in_blocks(self.place, state, self.model)):
-                    state, new, asked = self._complete(state, part.Y, N, coming)
+                    state, new, asked = self._complete(state, part.Y, N, None if N is None else coming)
                 else:
                     state, new = self.singles().run(state, [part])
                 records += new
@@ -75,7 +75,8 @@ class Blocks(NamedTuple):
     ) -> tuple[FilterState, list[FilterRecord], Array | None]:
         """Three tall products in, the second of which may be known already, and one out.
 
-        Also the second product of the block that is ``coming``, which a device works on during the small recursion.
+        Also the second product of the block that is ``coming``, after one that is complete as a whole: a device works on
+        it during the small recursion.
         """
         place, C = self.place, state.C
         K, N = place.total(cross, C, Y), place.total(self_products, Y) if N is None else N
