@@ -136,6 +136,8 @@ def to_device(values: NDArray[Any], xp: Any, device: Any) -> Array:
     PyTorch would wait until the device has done all that it was told before: it may go on.
     """
     if compat.is_torch_namespace(xp):
+        if not values.flags.writeable or min(values.strides, default=0) < 0:  # PyTorch warns of one, has not the other
+            values = values.copy()
         return xp.asarray(values).to(device, non_blocking=True)
     return xp.asarray(values, device=device)
 
