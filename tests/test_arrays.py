@@ -36,6 +36,7 @@ from factorstream.arrays import (
     taken,
     to_host,
     total,
+    within,
     words_for,
     zeros_beside,
 )
@@ -162,3 +163,9 @@ def test_which_arrays_stay_where_they_are():
     assert not is_torch_on_host(there())
     assert words_for(VALUES) == "NumPy arrays"
     assert words_for(there()) == f"arrays of array_api_strict on {DEVICE}"
+
+
+def test_numbers_are_pythons_beside_an_array_elsewhere():
+    for number in (2.5, np.float64(2.5), np.array(2.5)):
+        assert type(beside(number, there())) is float
+    assert to_host(within(there(), 3.0)).max() == within(VALUES, 3.0).max() == 3.0

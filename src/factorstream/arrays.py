@@ -46,8 +46,10 @@ def stays(values: Any) -> bool:
     Not where NumPy can share its memory, and not for libraries whose arrays cannot be written into (JAX), are no
     numbers yet (Dask), or have no gaps (sparse): those become arrays of NumPy.
     """
+    if is_here(values):
+        return False
     others = compat.is_jax_array, compat.is_dask_array, compat.is_pydata_sparse_array
-    return not is_here(values) and not is_torch_on_host(values) and not any(is_one(values) for is_one in others)
+    return not is_torch_on_host(values) and not any(is_one(values) for is_one in others)
 
 
 def words_for(values: Any) -> str:
@@ -134,14 +136,21 @@ def to_device(values: NDArray[Any], xp: Any, device: Any) -> Array:
     PyTorch would wait until the device has done all that it was told before: it may go on.
     """
     if compat.is_torch_namespace(xp):
+        if not values.flags.writeable or min(values.strides, default=0) < 0:  # PyTorch warns of one, has not the other
+            values = values.copy()
         return xp.asarray(values).to(device, non_blocking=True)
     return xp.asarray(values, device=device)
 
 
 def beside(values: Array, other: Array) -> Array:
-    """An array of NumPy as one of the library and on the device of another; itself where it is there already."""
+    """An array of NumPy as one of the library and on the device of another; itself where it is there already.
+
+    Numbers are Python's there, so that they have the type of what they meet.
+    """
     if is_here(other) or not is_here(values):
         return values
+    if not np.ndim(values):
+        return values.item() if isinstance(values, np.ndarray | np.generic) else values
     return to_device(values, namespace(other), device_of(other))
 
 
@@ -166,6 +175,11 @@ def factored(A: Array) -> Array:
         return xp.linalg.cholesky_ex(A)[0]
     with raising_as_numpy():
         return xp.linalg.cholesky(A)
+
+
+def within(values: Array, most: float) -> Array:
+    """Numbers with those beyond ± ``most`` brought to it."""
+    return np.clip(values, -most, most) if is_here(values) else namespace(values).clip(values, -most, most)
 
 
 def read_only(values: Array) -> Array:

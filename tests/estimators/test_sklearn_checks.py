@@ -1,5 +1,5 @@
-"""Scikit-learn's own checks, none skipped but for array libraries that are not installed, and of every class but one none
-expected to fail. With them are those of the array API, by arrays of array-api-strict."""
+"""Scikit-learn's own checks, none skipped but for array libraries that are not installed, and of every class but one
+none expected to fail. With them are those of the array API, by arrays of array-api-strict."""
 
 from __future__ import annotations
 

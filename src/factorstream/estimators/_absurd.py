@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import as_type, dtype_of, namespace, taken
+from ..arrays import as_type, dtype_of, namespace, taken, within
 from ..core.absurd import FAR, Seen, judge, seen_in
 from ..core.absurd_rows import absurd_beside, absurd_entries
 from ..core.entries import Entries, without
@@ -125,7 +125,7 @@ def _as_type(X: Rows, dtype: np.dtype[Any]) -> Rows:
     most = float(np.finfo(dtype).max)
     if is_sparse(X):
         return type(X)((_as_type(X.data, dtype), X.indices, X.indptr), shape=X.shape)
-    return X if dtype_of(X) == dtype else as_type(namespace(X).clip(X, -most, most), dtype)
+    return X if dtype_of(X) == dtype else as_type(within(X, most), dtype)
 
 
 def warn_of(entries: Entries, n_rows: int, earlier: int = 0) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import as_type, device_of, dtype_of, namespace, positions, taken, to_host
+from ..arrays import as_type, device_of, dtype_of, namespace, positions, taken, to_host, within
 from ..core.absurd import Seen
 from ..core.linalg import Array
 from ..core.place import Place, Tall
@@ -85,7 +85,7 @@ class ImputerState(NamedTuple):
         if standardised is not None:
             with np.errstate(over="ignore"):
                 fill = fill + self._all_features(standardised * self.scale[self.varies])
-        return _columns(xp.where(xp.isnan(X), as_type(xp.clip(fill, -most, most), dtype_of(X)), X), self.kept)
+        return _columns(xp.where(xp.isnan(X), as_type(within(fill, most), dtype_of(X)), X), self.kept)
 
     def deviations(self, X: Tall, variance: Tall | None) -> Tall:
         """Standard deviations of the gaps of X from the variances of the standardised features; zero where observed."""

@@ -16,7 +16,7 @@ from variational_problems import problem, random_factors, solve
 def test_rotation_changes_nothing_but_the_basis():
     rng, Y, W = problem(9, n=60, m=20, r=4)
     model = fit(observations(Y, W), FitOptions(r=4)).factors
-    moment = dictionary_moment(model.post, model.prior)
+    moment = dictionary_moment(model.post, model.prior.c0)
     a, share, U = relevance(model.post, model.prior, moment)
     assert (np.diff(a) <= 1e-12).all()
     assert (share <= 1).all()

@@ -10,10 +10,17 @@ import reference as ref
 from factorstream.core.variational.noise.student import StudentNoise
 from factorstream.core.variational.noise.variance import PerFeatureVariance, PooledVariance
 from factorstream.core.variational.observed import observations
-from factorstream.core.variational.packed import unpack
+from factorstream.core.variational.packed import pack, unpack
+from factorstream.core.variational.posterior import (
+    CoefficientPosterior,
+    FactorPrior,
+    expected_square,
+    posterior,
+    statistics,
+)
 from factorstream.core.variational.relevance import Relevance
-from factorstream.core.variational.sweep import SweepRules, sweep
-from variational_problems import problem, random_factors
+from factorstream.core.variational.sweep import SweepRules, square_by_inverse, sweep
+from variational_problems import problem, random_factors, spd
 
 RULES = {False: PooledVariance(), True: PerFeatureVariance()}
 
@@ -66,3 +73,13 @@ def test_robust_bound_never_decreases(learn, per_feature):
         if k:  # the first weights were not a posterior
             assert value >= last - 1e-9 * abs(value)
         last = value
+
+
+def test_expected_squares_by_the_inverse(rng):
+    Z, W = rng.normal(size=(30, 4)), (rng.random((30, 7)) < 0.7) * 1.0
+    W[:, 3] = 0.0  # a feature without any value
+    stats = statistics(rng.normal(size=(30, 7)), W, CoefficientPosterior(Z, pack(spd(rng, 3, 30)), np.zeros(30)), 3)
+    prior = FactorPrior(rng.normal(size=(7, 4)), spd(rng, 4), np.zeros(3), np.eye(3))
+    s2 = rng.uniform(0.5, 2.0, 7)
+    post = posterior(stats, prior, s2)
+    assert_allclose(square_by_inverse(stats, post, prior, s2), expected_square(stats, post), rtol=1e-9, atol=1e-12)

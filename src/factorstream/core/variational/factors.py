@@ -92,7 +92,7 @@ def prune(factors: Factors, moment: Array, place: Place = HERE) -> Factors:
 def by_relevance(factors: Factors, place: Place = HERE) -> Factors:
     """The same factors in the basis where P0 is diagonal, the most relevant component first."""
     post, prior = factors.post, factors.prior
-    moment = place.total(dictionary_moment, post, prior)
+    moment = place.total(dictionary_moment, post, prior.c0)
     _, _, U = relevance(post, prior, moment, place)
     post, prior = canonical(post, prior, U, place=place)
     return factors._replace(post=post, prior=prior)

@@ -184,16 +184,10 @@ def moments(coef: CoefficientPosterior, r: int) -> Array:
 def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior, Z: Array) -> Statistics:
     """total += what these samples say about C, IN PLACE; Z = moments(coef). Cost 2 n m p."""
     add_product(total.S, W, Z)
-    if is_sparse(W):
-        WY = W * Y
-        np.add(total.H, WY.T @ coef.X, out=total.H)
-        np.add(total.yy, (WY * Y).sum(axis=0), out=total.yy)
-        np.add(total.N, column_count(W), out=total.N)
-        return total
-    if not is_here(W):
+    if is_sparse(W) or not is_here(W):
         WY, (_, H, yy, N) = W * Y, total
         H += WY.T @ coef.X
-        yy += column_products(WY, Y)
+        yy += (WY * Y).sum(axis=0) if is_sparse(W) else column_products(WY, Y)
         N += column_count(W)
         return total
     loops = has_loops(*total.H.shape)

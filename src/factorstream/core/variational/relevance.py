@@ -83,11 +83,11 @@ class GivenPrior(NamedTuple):
 PriorRule = LearnedPrior | GivenPrior
 
 
-def dictionary_moment(post: Posterior, prior: FactorPrior) -> Array:
+def dictionary_moment(post: Posterior, c0: Array) -> Array:
     """Σ_i E[(c_i - c0_i)(c_i - c0_i)ᵀ], (q, q). Adds up over features. Cost m p."""
 
     def some(f: slice) -> tuple[Array, Array]:
-        D = post.C[f, :] - prior.c0[f, :]
+        D = post.C[f, :] - c0[f, :]
         return xp.sum(post.V[f, :], axis=0), D.T @ D
 
     xp, (m, p) = namespace(post.V), post.V.shape

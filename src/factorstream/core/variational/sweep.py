@@ -8,22 +8,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from ...arrays import namespace, to_host
 from ...cores import PASS, sum_of_pieces
 from ..place import HERE, Place, Tall
 from .factors import Factors
 from .noise.variance import VarianceRule
 from .observed import Observations, plain_sums, take_rows
-from .packed import Array, size, unpack
+from .packed import Array, layout_beside, pack, size, unpack
 from .posterior import (
     CoefficientPosterior,
+    FactorPrior,
+    Posterior,
     Statistics,
     add_block,
     blocks,
     coefficients,
-    expected_square,
     moments,
     no_statistics,
     posterior,
@@ -62,7 +61,7 @@ def _collect(
     if data.plain:
         yy, N = place.each(plain_sums, data.Y, data.W) if known is None else known
         stats = stats._replace(yy=yy, N=N)
-    sums, tails = CoefficientSums(0.0, np.zeros(r), np.zeros((r, r)), 0.0), noise.no_sums()
+    sums, tails = 0.0, noise.no_sums()
     for b in blocks(data.n, 3 * size(q) + noise.width * data.m, room(place)):
         rows = take_rows(data._replace(W=weights), b, place)
         coef = coefficients(rows, post, s2, prior, M, place)
@@ -70,9 +69,9 @@ def _collect(
         weights, more = noise.reweigh(weights, data, b, coef, Z, M, post, s2, place)
         tails = tails + more
         stats = place.each(add_block, stats, data.Y, weights, b, coef, Z, data.plain)
-        sums = _add_coefficients(sums, to_host(place.rows(_sums_of_rows, coef, Z)), coef.X.shape)
+        sums = sums + place.rows(_sums_of_rows, coef, Z)
     square = place.each(square_by_moments, stats, post, M, s2)
-    return stats, square, sums, tails, weights
+    return stats, square, _coefficient_sums(to_host(sums), data.n, r, q), tails, weights
 
 
 def _sums_of_rows(coef: CoefficientPosterior, Z: Array) -> Array:
@@ -86,11 +85,27 @@ def _empty(s2: Array, q: int) -> Statistics:
     return no_statistics(s2.shape[0], q, s2)
 
 
-def _add_coefficients(sums: CoefficientSums, more: Array, shape: tuple[int, int]) -> CoefficientSums:
-    """With ``_sums_of_rows`` of (n, q) coefficients."""
-    (n, q), r = shape, len(sums.x)
-    xx, x = unpack(more[: size(q)], q)[:r, :r], more[size(q) :][:r]
-    return CoefficientSums(sums.n + n, sums.x + x, sums.xx + xx, sums.logdet + float(more[-1]))
+def _coefficient_sums(sums: Array, n: int, r: int, q: int) -> CoefficientSums:
+    """``_sums_of_rows`` of all n rows, by their names."""
+    return CoefficientSums(n, sums[size(q) :][:r], unpack(sums[: size(q)], q)[:r, :r], float(sums[-1]))
+
+
+def _with_squares(stats: Statistics, prior: FactorPrior, s2: Array) -> tuple[Posterior, Array]:
+    """The posterior of C, and its expected squares (m,)."""
+    post = posterior(stats, prior, s2)
+    return post, square_by_inverse(stats, post, prior, s2)
+
+
+def square_by_inverse(stats: Statistics, post: Posterior, prior: FactorPrior, s2: Array) -> Array:
+    """``expected_square`` (m,) for a caller whose ``post`` is ``posterior(stats, prior, s2)``, in one pass over V.
+
+    S = s2 (V⁻¹ - P0) and V⁻¹ c = P0 c0 + H/s2, so that tr((c cᵀ + V) S) = cᵀH + s2 (q - tr(V P0) - cᵀP0 (c - c0)).
+    """
+    xp, C = namespace(post.C), post.C
+    q = C.shape[1]
+    trace = post.V @ (layout_beside(C, q).weight * pack(prior.P0))
+    rest = q - trace - xp.sum(C * ((C - prior.c0) @ prior.P0), axis=1)
+    return stats.yy - xp.sum(C * stats.H, axis=1) + s2 * rest
 
 
 def sweep(
@@ -107,15 +122,13 @@ def sweep(
     writes the new ones over them. ``known`` is ``plain_sums`` of plain rows, for a caller that has them.
     Cost 4 n m p + (n + m) q³ flops, with Student-t noise 6 n m p.
     """
+    moment = place.total(dictionary_moment, factors.post, factors.prior.c0)  # first: a device is waited for
+    prior = dictionary_prior(factors.prior, moment, data.m, rules.relevance)
     stats, square, sums, tails, weights = _collect(data, weights, factors, place, known)
     noise, tail_bound = factors.noise.learn(tails)
-    moment = place.total(dictionary_moment, factors.post, factors.prior)
-    prior = dictionary_prior(factors.prior, moment, data.m, rules.relevance)
     s2 = rules.variance.learn(factors.s2, square, stats.N, rules.floor, place)
-    post = place.each(
-        posterior, stats, prior, s2
-    )  # last, so that it is the posterior under the prior and noise returned
-    moment = place.total(dictionary_moment, post, prior)
-    square = place.each(expected_square, stats, post)
+    # C last, so that it is the posterior under the prior and noise returned
+    post, square = place.each(_with_squares, stats, prior, s2)
+    moment = place.total(dictionary_moment, post, prior.c0)
     value = bound(stats, square, sums, moment, post, prior, s2, rules.relevance, data.m, place)
     return Swept(Factors(post, prior, s2, noise), weights, value + tail_bound, moment)
