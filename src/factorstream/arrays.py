@@ -51,8 +51,10 @@ def stays(values: Any) -> bool:
     Not where NumPy can share its memory, and not for libraries whose arrays cannot be written into (JAX), are no
     numbers yet (Dask), or have no gaps (sparse): those become arrays of NumPy.
     """
+    if is_here(values):
+        return False
     others = compat.is_jax_array, compat.is_dask_array, compat.is_pydata_sparse_array
-    return not is_here(values) and not is_torch_on_host(values) and not any(is_one(values) for is_one in others)
+    return not is_torch_on_host(values) and not any(is_one(values) for is_one in others)
 
 
 def words_for(values: Any) -> str:
