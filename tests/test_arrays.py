@@ -23,7 +23,6 @@ from factorstream.arrays import (
     empty_beside,
     factored,
     full_like,
-    gathered,
     is_here,
     is_torch_on_host,
     namespace,
@@ -124,7 +123,7 @@ def test_numbers_are_counted(put):
 
 def test_what_the_standard_lacks():
     idx, mask = np.array([1]), np.array([False, True])
-    np.testing.assert_array_equal(to_host(gathered(there(), there(idx), axis=1)), VALUES[:, [1]])
+    np.testing.assert_array_equal(to_host(picked(there(), there(idx), axis=1)), VALUES[:, [1]])
     g, unit = np.array([1.0, 2.0, 4.0]), np.array([2.0, 4.0, 8.0])
     np.testing.assert_array_equal(
         to_host(add_outer(there(VALUES.copy()), there(g[:2]), there(g))), VALUES + np.outer(g[:2], g)

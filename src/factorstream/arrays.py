@@ -46,8 +46,10 @@ def stays(values: Any) -> bool:
     Not where NumPy can share its memory, and not for libraries whose arrays cannot be written into (JAX), are no
     numbers yet (Dask), or have no gaps (sparse): those become arrays of NumPy.
     """
+    if is_here(values):
+        return False
     others = compat.is_jax_array, compat.is_dask_array, compat.is_pydata_sparse_array
-    return not is_here(values) and not is_torch_on_host(values) and not any(is_one(values) for is_one in others)
+    return not is_torch_on_host(values) and not any(is_one(values) for is_one in others)
 
 
 def words_for(values: Any) -> str:
@@ -152,7 +154,7 @@ def beside(values: Array, other: Array) -> Array:
     return to_device(values, namespace(other), device_of(other))
 
 
-def picked(values: Array, indices: Array, axis: int) -> Array:
+def picked(values: Array, indices: Array, axis: int = 0) -> Array:
     """Entries along an axis, by an array beside the values of their numbers, none of which is negative.
 
     The standard allows negative ones, which costs PyTorch three more kernels.
@@ -204,13 +206,6 @@ def count_by_number(numbers: Array, n: int, weights: Array | None = None) -> Arr
         ends = xp.take(sums, ends)
     below = xp.astype(ends, xp.float64)
     return xp.concat([below[:1], below[1:] - below[:-1]])
-
-
-def gathered(values: Array, idx: Array, axis: int = 0) -> Array:
-    """The values at some indices, none of which is negative: the standard's function looks for such first."""
-    if compat.is_torch_array(values):
-        return values.index_select(axis, idx)
-    return namespace(values).take(values, idx, axis=axis)
 
 
 def add_outer(C: Array, e: Array, g: Array) -> Array:

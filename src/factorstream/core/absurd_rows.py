@@ -123,11 +123,12 @@ def _doubtful(X: Rows) -> Tall:
 def _far_apart(low: Tall, high: Tall, few: Tall) -> Tall:
     """The same, given the columns' extremes and a few of their values."""
     xp = namespace(few)
+    ordered = np.sort if is_here(few) else xp.sort  # the standard's is stable, which takes twice as long
     half = counted(~xp.isnan(few), axis=0) - 1
     half = xp.where(half > 0, half, 0)[None, :] // 2
     with np.errstate(over="ignore", invalid="ignore"):
-        middle = xp.take_along_axis(xp.sort(few, axis=0), half, axis=0)  # NaN comes last
-        usual = xp.take_along_axis(xp.sort(xp.abs(few - middle), axis=0), half, axis=0)[0, :]
+        middle = xp.take_along_axis(ordered(few, axis=0), half, axis=0)  # NaN comes last
+        usual = xp.take_along_axis(ordered(xp.abs(few - middle), axis=0), half, axis=0)[0, :]
         far = (low < high) & ~(high - low <= FAR * usual)
         return far | (xp.maximum(-low, high) >= HUGE)
 

@@ -126,7 +126,7 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
         X = rows_elsewhere(estimator, on_host(X), reset=reset)
         _refuse_infinity(X, lambda at: (at[0], at[1]))
         return X
-    given, X = X, on_host(X)
+    given, X = X, X if type(X) is np.ndarray else on_host(X)
     if reset or not _as_expected(estimator, X):
         refuse_no_table(X)
         refuse_no_numbers(X)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..arrays import Array, count_by_number, gathered, namespace, set_rows
+from ..arrays import Array, count_by_number, namespace, picked, set_rows
 from ..core.filter.groups import LOWEST, STEPS_PER_HALF
 from . import counted_products as products
 from .array_products import Some, double, instead_of, there
@@ -19,7 +19,7 @@ def group_sizes(group: Array, n_groups: int) -> Array:
 @instead_of(products.sizes_among)
 def sizes_among(group: Array, some: Some, n_groups: int) -> Array:
     """How many of some features each group has."""
-    return count_by_number(gathered(group, some.idx), n_groups)
+    return count_by_number(picked(group, some.idx), n_groups)
 
 
 @instead_of(products.squares)
@@ -41,11 +41,11 @@ def sums_apart(e: Array, group: Array, rows: Array, moves: Array, n_groups: int)
 def unheard(C: Array, y: Array, group: Array, gaps: Some, weights: Array) -> tuple[Array, Array, Array]:
     """What is missing from C_ΩᵀC_Ω, C_Ωᵀy_Ω and ‖y_Ω‖² where the features of each group have weights of at most 1."""
     xp = namespace(C)
-    less = 1.0 - gathered(weights, group)
+    less = 1.0 - picked(weights, group)
     if isinstance(gaps, Some):
         less = xp.where(gaps.mask, 0.0, less)
     idx = xp.nonzero(less)[0]
-    rows, values, w = double(gathered(C, idx, axis=0)), double(gathered(y, idx)), gathered(less, idx)
+    rows, values, w = double(picked(C, idx, axis=0)), double(picked(y, idx)), picked(less, idx)
     weighted = rows.T * w[None, :]
     return weighted @ rows, (weighted @ values[:, None])[:, 0], xp.sum(w * values * values)
 
@@ -56,7 +56,7 @@ def n_misplaced(seen: Array, n: float, group: Array, number: Array) -> Array:
     xp = namespace(seen)
     share = xp.minimum(xp.maximum(seen / n, 2.0 ** (-LOWEST / STEPS_PER_HALF)), 1.0)
     level = xp.astype(xp.round(-STEPS_PER_HALF * xp.log2(share)), xp.int64)
-    return xp.count_nonzero(gathered(number, level) != group)
+    return xp.count_nonzero(picked(number, level) != group)
 
 
 # ------------------------------------------------------------------ feature by feature
@@ -73,8 +73,8 @@ def outside(group: Array, number: int) -> Some:
 def apart(C: Array, e: Array, group: Array, beside: Some, gains: Array) -> tuple[Some, Array, Array, Array, Array]:
     """The features ``beside``: which, e_i, groups, rows of C, and by what these move. Also those without a residual."""
     idx = beside.idx
-    some, mine = gathered(e, idx), gathered(group, idx)
-    rows, moves = gathered(C, idx, axis=0), some[:, None] * gathered(there(gains, C), mine, axis=0)
+    some, mine = picked(e, idx), picked(group, idx)
+    rows, moves = picked(C, idx, axis=0), some[:, None] * picked(there(gains, C), mine, axis=0)
     return beside, some, mine, rows, moves
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import device_of, is_here, namespace, to_device, to_host
+from ..arrays import device_of, dtype_of, is_here, namespace, to_device, to_host
 from ..core.linalg import is_sparse
 from ..core.place import Tall
 from ..cores import undivided
@@ -77,17 +77,23 @@ class ArrayPlace:
 
 
 def brought(result: Any) -> Any:
-    """In this process. Several arrays of one type come in one piece: every transfer has to be waited for."""
+    """In this process. Several arrays of one type, or of floating-point numbers, come in one piece of the widest type:
+    every transfer has to be waited for."""
     if not isinstance(result, tuple):
         return to_host(result)
     arrays = [part for part in result if not is_here(part)]
-    if len(arrays) < 2 or len(arrays) < len(result) or any(part.dtype != arrays[0].dtype for part in arrays):
+    if len(arrays) < 2 or len(arrays) < len(result) or not _joinable(arrays):
         return _rebuilt(result, [brought(part) for part in result])
     xp = namespace(arrays[0])
     joined = to_host(xp.concat([xp.reshape(part, (-1,)) for part in arrays]))
     ends = np.cumsum([int(np.prod(part.shape, dtype=int)) for part in arrays])[:-1]
     parts = zip(np.split(joined, ends), arrays, strict=True)
     return _rebuilt(result, [part.reshape(tuple(array.shape)) for part, array in parts])
+
+
+def _joinable(arrays: list[Any]) -> bool:
+    types = {dtype_of(part) for part in arrays}
+    return len(types) == 1 or all(np.issubdtype(dtype, np.floating) for dtype in types)
 
 
 def _rebuilt(like: Any, values: list[Any]) -> Any:

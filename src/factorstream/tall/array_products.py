@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, add_outer, add_product, device_of, divided_less, dtype_of, gathered, namespace
+from ..arrays import Array, add_outer, add_product, device_of, divided_less, dtype_of, namespace, picked
 from ..core import linalg
 from ..core.filter import masked
 from . import products
@@ -121,7 +121,7 @@ def gram(C: Array) -> Array:
 @instead_of(masked.gram_of)
 def gram_of(C: Array, gaps: Some) -> Array:
     """The Gram matrix of the rows of C at the gaps."""
-    return gram(gathered(C, gaps.idx, axis=0))
+    return gram(picked(C, gaps.idx, axis=0))
 
 
 @instead_of(masked.gram_without)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..arrays import Array, device_of, gathered, namespace
+from ..arrays import Array, device_of, namespace, picked
 from . import projecting_products as products
 from .array_products import Some, clear_gaps, double, gram, instead_of, there
 
@@ -59,7 +59,7 @@ def noise_of_all(ratio: Array, sizes: Array) -> tuple[Array, Array]:
 @instead_of(products.noise_at)
 def noise_at(ratio: Array, sizes: Array, some: Some) -> tuple[Array, Array]:
     """The same over some features."""
-    return noise_of_all(gathered(ratio, some.idx), gathered(sizes, some.idx))
+    return noise_of_all(picked(ratio, some.idx), picked(sizes, some.idx))
 
 
 @instead_of(products.set_variances)
@@ -78,7 +78,7 @@ def set_variances(
     for j in range(F.shape[0]):
         mask = missing[j, :]
         variance = xp.sum((C[mask][:, :r] @ F[j, :, :]) ** 2, axis=1)
-        shared = common[j, 0] if group is None else gathered(common[j, :], group[mask])
+        shared = common[j, 0] if group is None else picked(common[j, :], group[mask])
         variance += shared if ratio is None else ratio[mask] * shared
         if scale is not None:
             variance *= scale[mask]
@@ -111,7 +111,7 @@ def drawn_dictionaries(C: Array, normal: Array, V_roots: Array, group: Array | N
     xp, C = namespace(C), double(C)
     if group is None:
         return C + normal @ V_roots[0, :, :].T
-    moved = gathered(V_roots, group, axis=0) @ xp.permute_dims(normal, (1, 2, 0))  # m × q × d
+    moved = picked(V_roots, group, axis=0) @ xp.permute_dims(normal, (1, 2, 0))  # m × q × d
     return C + xp.permute_dims(moved, (2, 0, 1))
 
 
@@ -119,6 +119,6 @@ def drawn_dictionaries(C: Array, normal: Array, V_roots: Array, group: Array | N
 def drawn_entries(C: Array, origin: Array, some: Some, x: Array) -> Array:
     """Some entries of one row under d dictionaries C (d × m × q) with coefficients x (d × r), without noise."""
     xp, r = namespace(C), x.shape[1]
-    rows = gathered(C, some.idx, axis=1)
-    drawn = xp.sum(rows[:, :, :r] * x[:, None, :], axis=2) + gathered(origin, some.idx)
+    rows = picked(C, some.idx, axis=1)
+    drawn = xp.sum(rows[:, :, :r] * x[:, None, :], axis=2) + picked(origin, some.idx)
     return drawn + rows[:, :, r] if C.shape[2] > r else drawn

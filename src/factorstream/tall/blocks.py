@@ -1,4 +1,10 @@
-"""The engine for runs of complete rows: a few tall products per block of them, and the small recursion between."""
+"""The engine for runs of complete rows: a few tall products per block of them, and the small recursion between.
+
+Passes over the rows Y of a block: one that reads and writes them (origin and units), and three products that read them,
+YYᵀ, CᵀYᵀ and YᵀD; gaps are found in the first of these. Over C: two products that read it, the second of which writes
+the new one, and a third every 256 rows (``engine.REFRESH``). A device makes YYᵀ of the next block while the small
+recursion is under way in this process.
+"""
 
 from __future__ import annotations
 

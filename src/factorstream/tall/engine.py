@@ -5,6 +5,7 @@
 =====================  ==========================================================================
 ``blocks``             runs of complete rows at once, by BLAS; the rows between them by another engine
 ``rows_numpy``         one row after another, in NumPy
+``lagging``            one row after another on a device, where the dictionary follows some rows later
 ``rows_compiled``      one row after another, in compiled loops, for features of this process
 ``sparse_numpy``       sparse rows in NumPy
 ``sparse_compiled``    sparse rows in compiled loops, for features of this process

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, device_of, gathered, namespace
+from ..arrays import Array, beside, device_of, dtype_of, namespace, picked
 from ..core.filter.counted import condition, learned, step_of, weighted_root
 from ..core.filter.groups import Counts, Stacked
 from ..core.filter.masked import CANCELLATION
@@ -28,7 +28,7 @@ from ..core.filter.recursion import absorb, belief, move_gram, normal_equations
 from ..core.filter.state import FilterRecord, FilterState, SmallState
 from ..core.place import Place
 from .array_place import brought
-from .array_products import Some, cross, double, gram, is_float32, there
+from .array_products import Some, cross, double, gram, is_float32
 from .engine import Filtered, RowBlock, record_of, refreshed
 from .rows_numpy import ObservedRow, observed_rows
 
@@ -65,9 +65,7 @@ class Lagging:
         """C."""
         if self.at == 0:
             return self.C
-        xp = namespace(self.C)
-        gains = xp.asarray(self.gains[: self.at], device=device_of(self.C))
-        C = self.E[: self.at, :].T @ there(gains, self.C)
+        C = self.E[: self.at, :].T @ self._there(self.gains[: self.at])
         C += self.C
         return C
 
@@ -88,19 +86,19 @@ class Lagging:
             return None
         xp, gaps, missing = namespace(self.C), self.rows[j].missing_idx, 2 * self.rows[j].n > self.m
         idx = gaps.idx if missing else xp.nonzero(~gaps.mask)[0]
-        rows = gathered(self.C, idx, axis=0)
+        rows = picked(self.C, idx, axis=0)
         return Fewer(idx, rows, product(rows), missing)
 
     def _equations(self, G: Array, row: ObservedRow) -> tuple[Array, Array]:
         """The first two of them."""
         j, fewer = self.at, self.ahead
         E, gains = self.E[:j, :], self.gains[:j]
-        parts = () if j == 0 else (double((E @ row.y[:, None])[:, 0]),)
+        parts = () if j == 0 else ((E @ row.y[:, None])[:, 0],)
         if fewer is not None:
             parts += (fewer.squares,)
             if j:
-                of_fewer = gathered(E, fewer.idx, axis=1)
-                parts += (double(of_fewer @ fewer.rows), double(of_fewer @ of_fewer.T))
+                of_fewer = picked(E, fewer.idx, axis=1)
+                parts += (of_fewer @ fewer.rows, of_fewer @ of_fewer.T)
         here = list(brought(parts))
         self.ahead = self._fewer(j + 1)  # after what this row has waited for, before the small recursion
         b = self.K[j] if j == 0 else self.K[j] + here.pop(0) @ gains
@@ -117,11 +115,14 @@ class Lagging:
             observed = brought((gram(self.settled()[~row.missing_idx.mask]),))[0]
         return observed, b
 
+    def _there(self, values: Array) -> Array:
+        """Small numbers on the device, in C's type."""
+        return beside(values.astype(dtype_of(self.C)), self.C)
+
     def _add_residuals(self, row: ObservedRow, x: Array) -> None:
         j, xp = self.at, namespace(self.C)
         q = len(x)
-        both = np.concatenate([x, self.gains[:j] @ x])
-        both = there(xp.asarray(both, device=device_of(self.C)), self.C)
+        both = self._there(np.concatenate([x, self.gains[:j] @ x]))
         e = row.y - (self.C @ both[:q, None])[:, 0]
         if j:
             e -= (both[None, q:] @ self.E[:j, :])[0, :]
