@@ -12,7 +12,9 @@ from factorstream.tall.blocks import in_blocks, runs
 from factorstream.tall.engine import RowBlock
 from factorstream.tall.filtering import filter_rows
 from factorstream.tall.places import place_of, using
+from filter_problems import begin, close, paper_model
 from split_place import SPLIT, fetched
+from strict_place import STRICT
 
 
 @pytest.mark.parametrize("place", [HERE, SPLIT])
@@ -63,3 +65,18 @@ def test_complete_rows_go_in_blocks_until_a_feature_has_missed_enough(rng):
     for k, alike in enumerate([True] * 4 + [False] * 8):
         state, _ = filter_rows(state, model, Y[k : k + 1], 4)
         assert in_blocks(place_of(state.C), state, model) == alike
+
+
+@pytest.mark.parametrize("gap", [None, 7, 25, 59])
+def test_a_device_begins_with_the_next_block_early(rng, gap):
+    """Wherever a gap is, what was begun with is not used for another block."""
+    Y, C, model = rng.standard_normal((60, 20)), rng.standard_normal((20, 3)), paper_model(3)
+    if gap is not None:
+        Y[gap, 4] = np.nan
+    found = []
+    for place in (HERE, STRICT):
+        with using(place):
+            state, facts = filter_rows(begin(C.copy(), np.eye(3), 0.4), model, Y, 10)
+        found.append((fetched(state.C), state.small.G, state.small.S, np.array(facts)))
+    for here, there in zip(*found, strict=True):
+        close(there, here, 1e-10)

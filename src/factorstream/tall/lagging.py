@@ -93,7 +93,7 @@ class Lagging:
         """The first two of them."""
         j, fewer = self.at, self.ahead
         E, gains = self.E[:j, :], self.gains[:j]
-        parts = () if j == 0 else ((E @ row.y[:, None])[:, 0],)
+        parts = () if j == 0 else (namespace(E).sum(E * row.y[None, :], axis=1),)
         if fewer is not None:
             parts += (fewer.squares,)
             if j:
