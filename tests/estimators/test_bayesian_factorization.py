@@ -345,6 +345,7 @@ def test_bad_settings(rng, settings, message, method):
 
 
 @pytest.mark.here(reason="on a device, sparse rows become dense ones with gaps")
+@pytest.mark.here(reason="on a device sparse rows are dense, and any settings take them")
 @pytest.mark.parametrize("settings", [{"n_components": "auto"}, {"robust": True}, {"calibrate": True}])
 def test_sparse_rows_say_what_they_need(settings):
     X = sparse.random_array((30, 5), density=0.5, format="csr", rng=0)
