@@ -25,7 +25,7 @@ INSTEAD: dict[Callable[..., Any], Callable[..., Any]] = {}
 AT_ONCE = 2**18
 """Features over which products of float32 are summed in float32; the sums of these are float64.
 
-Not tuned: between 2¹⁶ and 2²⁰ the products of a GPU differ in speed by a few percent."""
+Not tuned; speed and rounding only."""
 
 
 class Some(NamedTuple):
