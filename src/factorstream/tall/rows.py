@@ -83,6 +83,7 @@ def divided(X: Rows, unit: Array | None) -> Rows:
         return X
     if not is_here(X):
         return as_type(X, dtype_of(unit)) / beside(unit, X)
+    unit = to_host(unit)
     if is_sparse(X):
         out = X.astype(unit.dtype)
         out.data /= unit[out.indices]
