@@ -75,8 +75,8 @@ class Blocks(NamedTuple):
     ) -> tuple[FilterState, list[FilterRecord], Array | None]:
         """Three tall products in, the second of which may be known already, and one out.
 
-        Also the second product of the block that is ``coming``, if this one is complete as a whole: a device works on it
-        during the small recursion.
+        Also the second product of the block that is ``coming``, if this one is complete as a whole. A device works on
+        it during the small recursion.
         """
         place, C = self.place, state.C
         K, N = place.total(cross, C, Y), place.total(self_products, Y) if N is None else N

@@ -13,6 +13,7 @@ from .observed import Observations
 from .packed import Array
 from .posterior import FactorPrior, Posterior
 from .relevance import KEEP, canonical, dictionary_moment, relevance
+from .spectrum import with_signs
 
 
 class Factors(NamedTuple):
@@ -90,9 +91,12 @@ def prune(factors: Factors, moment: Array, place: Place = HERE) -> Factors:
 
 
 def by_relevance(factors: Factors, place: Place = HERE) -> Factors:
-    """The same factors in the basis where P0 is diagonal, the most relevant component first."""
+    """The same factors in the basis where P0 is diagonal, the most relevant component first.
+
+    Of the two signs of a component, that of the old one which it is most like.
+    """
     post, prior = factors.post, factors.prior
     moment = place.total(dictionary_moment, post, prior.c0)
     _, _, U = relevance(post, prior, moment, place)
-    post, prior = canonical(post, prior, U, place=place)
+    post, prior = canonical(post, prior, with_signs(U), place=place)
     return factors._replace(post=post, prior=prior)

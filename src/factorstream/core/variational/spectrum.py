@@ -60,7 +60,7 @@ def _signs(X: Array) -> Array:
     return xp.where(largest < 0, full_like(largest, -1.0), 1.0)
 
 
-def _with_signs(U: Array) -> Array:
+def with_signs(U: Array) -> Array:
     """U with columns whose largest entries are positive."""
     return U * _signs(U)
 
@@ -85,7 +85,7 @@ def _decompose_wide(n: int, Z: Tall, guess: Array | None, width: int, place: Pla
 
 
 def _wide_factors(Z: Tall, U: Array, g2: Array, g: Array, place: Place) -> tuple[Array, Tall]:
-    U = place.rows(_with_signs, U[:, : g.size])
+    U = place.rows(with_signs, U[:, : g.size])
     return U * sqrt(U.shape[0]), place.each(_wide_loadings, Z, U, g)
 
 
