@@ -111,6 +111,7 @@ TESTED_BY = {
     "cores/compiling_said": "tall/test_kernel",
     "cores/loops": "tall/test_kernel",
     "tall/within_limit": "cores/test_limit",
+    "arrays/where": "arrays/test_functions",
     "core/filter/compiled_whitened": "core/filter/test_whitened",
     "core/variational/compiled_inverse": "core/variational/test_packed",
     "tall/array_columns": "tall/test_array_products",
