@@ -24,7 +24,7 @@ OF_THE_THREADS := tests/core/filter tests/core/variational tests/tall \
 # Neighbours among the tests run in the same process, which keeps what they share.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test lint types contract unit long threads compiled split browser docs site release-check bench format clean
+.PHONY: help demo test lint types contract unit long threads strict compiled split browser docs site release-check bench format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -53,17 +53,20 @@ contract: $(READY) ## the layers import one way
 
 # Numba sees changes of a function, and not those of the functions and constants that it uses.
 $(RECOMPILED): $(READY) $(wildcard src/factorstream/tall/*.py src/factorstream/core/*.py src/factorstream/core/*/*.py)
-	rm -f src/factorstream/tall/__pycache__/*.nb?
+	find src -name '*.nb?' -delete
 	touch $(RECOMPILED)
 
 unit: $(READY) $(RECOMPILED) ## tests and docstring examples
 	$(PYTEST) -m "not long"
 
-long: $(READY) $(RECOMPILED) threads ## tests marked `long`: pictures, benchmarks, every example of every page; threads
+long: $(READY) $(RECOMPILED) threads strict ## tests marked `long`: pictures, benchmarks, every example of every page
 	$(PYTEST) -m long
 
 threads: $(READY) ## the tests of filter and factorisation once more, all work in pieces for three threads
 	$(PYTEST) -m "not once and not long" $(OF_THE_THREADS) --place threads
+
+strict: $(READY) ## the same on a device of array-api-strict, which has no more than the array API promises
+	$(PYTEST) -m "not once and not long" $(OF_THE_THREADS) --place strict
 
 compiled: $(READY) $(RECOMPILED) ## the tests of the filter once more, all rows through compiled code
 	FACTORSTREAM_COMPILED=1 $(PYTEST) -m "not once and not uncompiled" $(OF_THE_FILTER) \

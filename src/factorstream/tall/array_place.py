@@ -7,6 +7,7 @@ of ``array_products`` that does. What is small and here goes to the arrays' devi
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,6 @@ from ..arrays import device_of, dtype_of, is_here, namespace, to_device, to_host
 from ..core.linalg import is_sparse
 from ..core.place import Tall
 from ..cores import undivided
-from . import array_columns, array_counted, array_projecting  # noqa: F401  (they fill the table)
-from .array_products import INSTEAD
 from .rows import dense
 
 
@@ -47,7 +46,7 @@ class ArrayPlace:
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """One call, on the device, which has threads of its own."""
-        function = INSTEAD.get(function, function)
+        function = _twins().get(function, function)
         with undivided():
             return function(*(self._moved(argument) for argument in arguments))
 
@@ -74,6 +73,15 @@ class ArrayPlace:
         if isinstance(value, np.ndarray):
             return to_device(value, self.xp, self.device)
         return value.item() if isinstance(value, np.generic) else value
+
+
+@cache
+def _twins() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """What is called in the stead of a function; loaded by the first array of another library."""
+    from . import array_columns, array_counted, array_products, array_projecting
+
+    assert array_columns and array_counted and array_projecting  # they fill the table
+    return array_products.INSTEAD
 
 
 def brought(result: Any) -> Any:
