@@ -121,8 +121,8 @@ def move_each(C, seen, y, n, z, facts, lines, group):  # type: ignore[no-untyped
 
 
 @loops
-def move(C, seen, y, n, z, h, G, group, facts, active, n_active, lines):  # type: ignore[no-untyped-def]
-    """C and G = CᵀC after the sample (``counted_rows.moved``), and Σ e_i² by group; h = Σ c_i e_i."""
+def move(C, seen, y, n, z, h, group, facts, active, n_active, lines):  # type: ignore[no-untyped-def]
+    """C after the sample; Σ e_i² and Σ c_i e_i by group, which is h where all observed features are in one."""
     q, only = len(z), -1
     for a in range(n_active):
         k = active[a]
@@ -136,6 +136,12 @@ def move(C, seen, y, n, z, h, G, group, facts, active, n_active, lines):  # type
             lines[2, only, j] = h[j]
     else:
         move_each(C, seen, y, n, z, facts, lines, group)
+
+
+@loops
+def move_gram(G, facts, active, n_active, lines):  # type: ignore[no-untyped-def]
+    """G = CᵀC after the sample (``counted_rows.moved``)."""
+    q = len(G)
     for a in range(n_active):
         k = active[a]
         if facts[OBSERVED, k] > 0.0:
@@ -185,40 +191,104 @@ def filter_row(  # type: ignore[no-untyped-def]
     tiles,
 ):
     """``CountedRows.row`` with the groups as they are; ‖e‖² and the dictionary's share, or −1 with nothing changed."""
-    q, G, D, b, h, z = C.shape[1], room[0], room[5], line[0], line[1], line[2]
-    if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], G, b, tiles):
+    if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], room[0], line[0], tiles):
         return -1.0, 0.0
+    n_active = count(group, facts, active, seen, n)
+    fitted, prior_noise, lam_k, doubt = weigh(
+        C, seen, y, n, n, n_active, matrices, xbar, numbers, rules, group, facts, active, covariances, lines, room, line
+    )
+    if fitted < 0.0:
+        return -1.0, 0.0
+    part = doubt / (numbers[0] + doubt)
+    move(C, seen, y, n, line[2], line[1], group, facts, active, n_active, lines)
+    ee = conclude(
+        n, n_active, fitted, prior_noise, lam_k, matrices, xbar, numbers, rules, facts, active, covariances, lines, room, line
+    )
+    return ee, part
+
+
+@loops
+def weigh(  # type: ignore[no-untyped-def]
+    C,
+    seen,
+    y,
+    n_listed,
+    n,
+    n_active,
+    matrices,
+    xbar,
+    numbers,
+    rules,
+    group,
+    facts,
+    active,
+    covariances,
+    lines,
+    room,
+    line,
+):
+    """What the sample asks of the groups, before C moves: z, Σ c_i e_i over all features, and the groups' gains.
+
+    Its normal equations are in room[0] and line[0]. Among its n features, the ``n_listed`` that are ``seen``, with the
+    values y, are at least all of their own. Returns the degrees of freedom that x took, or −1 with nothing changed; σ²
+    where x came from the prior, or 0; λ_k; and the median doubt.
+    """
+    q, G, D, b, h, z = C.shape[1], room[0], room[5], line[0], line[1], line[2]
     lam = numbers[0]
     sigma2 = max(numbers[1] / numbers[2], EPS * lam)
     for i in range(q):
         h[i] = b[i]
-    n_active = count(group, facts, active, seen, n)
     roots, V, left = covariances[0], covariances[1], 1.0
     if rules.drifts:
         left = drifted(facts, covariances, n, matrices, lam, sigma2, rules.r, room)
         roots, V = covariances[2], covariances[3]
         if left < 0.0:
-            return -1.0, 0.0
+            return -1.0, 0.0, 0.0, 0.0
     alike = trust(facts, active, n_active, V, n, lam, matrices[2], xbar)
-    doubted(C, seen, y, n, group, facts, active, n_active, V, alike, G, b, D)
+    doubted(C, seen, y, n_listed, group, facts, active, n_active, V, alike, G, b, D)
     fitted, prior_noise = coefficients(n, matrices, xbar, sigma2, rules, room, line)
     if fitted < 0.0:
-        return -1.0, 0.0
+        return -1.0, 0.0, 0.0, 0.0
     for i in range(q):
         for j in range(q):
             h[i] -= (G[i, j] - D[i, j]) * z[j]
     lam_k, doubt = find_gains(facts, active, n_active, roots, V, lines, z, lam, fitted, n)
-    move(C, seen, y, n, z, h, matrices[0], group, facts, active, n_active, lines)
+    numbers[5], numbers[6] = left, lam / lam_k
+    numbers[4] = left * numbers[4] + numbers[6]
+    return fitted, prior_noise, lam_k, doubt
+
+
+@loops
+def conclude(  # type: ignore[no-untyped-def]
+    n,
+    n_active,
+    fitted,
+    prior_noise,
+    lam_k,
+    matrices,
+    xbar,
+    numbers,
+    rules,
+    facts,
+    active,
+    covariances,
+    lines,
+    room,
+    line,
+):
+    """What is learned from a sample once C has moved, given what :func:`weigh` returned; ‖e‖²."""
+    q, roots, V = len(line[0]), covariances[0], covariances[1]
+    if rules.drifts:
+        roots, V = covariances[2], covariances[3]
+    move_gram(matrices[0], facts, active, n_active, lines)
     condition(facts, active, n_active, roots, V, lines, lam_k)
     if rules.drifts:
         covariances[:2] = covariances[2:]
     ee = learn(facts, active, n_active, n, fitted, numbers, rules)
     if rules.learn_prior:
-        learn_prior(z, line[4], matrices[2], xbar, sample_weight(numbers[3]), q > rules.r, prior_noise, room)
+        learn_prior(line[2], line[4], matrices[2], xbar, sample_weight(numbers[3]), q > rules.r, prior_noise, room)
     numbers[3] += 1.0
-    numbers[5], numbers[6] = left, lam / lam_k
-    numbers[4] = left * numbers[4] + numbers[6]
-    return ee, doubt / (lam + doubt)
+    return ee
 
 
 @loops
