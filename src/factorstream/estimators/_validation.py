@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ..core.linalg import Array, is_sparse
-from ..cores import limited
+from ..cores import each_of, limited
 from ..tall.products import square_sum
 from ..tall.rows import Rows, ever_observed
 from ..tall.starting import check_range
@@ -28,8 +28,8 @@ from ._refused_columns import refuse_no_numbers
 MAY_CHANGE = ("init", "random_state", "verbose")
 """Parameters that may change during a stream: the first two are read when it begins, the last only prints."""
 
-AT_ONCE = 2**20
-"""Entries looked at together where a mask is needed, so that it is never as large as the data."""
+AT_ONCE = 2**18
+"""Entries looked at together where a mask is needed, so that it is never as large as the data. Not tuned; speed only."""
 
 TOO_FAR_APART = (
     "The data and the given variances are too far apart to be computed with; scale the features to similar units, or "
@@ -153,12 +153,15 @@ def _as_expected(estimator: Any, X: Any) -> bool:
 
 
 def _refuse_infinity(values: Array, where: Callable[[Array], tuple[int, int | str]]) -> None:
+    step = max(1, AT_ONCE // max(1, values[:1].size))
     with limited(values.size):
         suspicious = not isfinite(square_sum(values))  # one cheap pass; NaN and very large numbers land here too
-    step = max(1, AT_ONCE // max(1, values[:1].size))
-    for first in range(0, len(values) if suspicious else 0, step):
-        if (infinite := np.isinf(values[first : first + step])).any():
-            row, column = where(np.argwhere(infinite)[0] + np.eye(values.ndim, dtype=int)[0] * first)
+        firsts = list(range(0, len(values) if suspicious else 0, step))
+        found = each_of(lambda first: bool(np.isinf(values[first : first + step]).any()), firsts)
+    for first, infinite in zip(firsts, found, strict=True):
+        if infinite:
+            at = np.argwhere(np.isinf(values[first : first + step]))[0]
+            row, column = where(at + np.eye(values.ndim, dtype=int)[0] * first)
             raise ValueError(
                 f"X contains infinity at row {row}, column {column}; "
                 "replace it by NaN to mark the entry as missing, or by a finite number."
