@@ -23,7 +23,7 @@ def add_up(sums):  # type: ignore[no-untyped-def]
 
 @loops
 def equations_of(sums, n, n_missing, matrices, room, line):  # type: ignore[no-untyped-def]
-    """C_ΩᵀC_Ω and C_Ωᵀy_Ω of a row into room[0] and line[0], from the sums of all pieces; False where digits are lost."""
+    """C_ΩᵀC_Ω and C_Ωᵀy_Ω of a row into room[0] and line[0], from all sums; False where digits are lost."""
     q = len(line[0])
     room[0] = sums[:q, :q]
     line[0] = sums[q, :q]

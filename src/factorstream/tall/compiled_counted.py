@@ -1,6 +1,6 @@
-"""Compiled loops for the filter with one covariance per feature: what ``counted_rows`` does with a row in NumPy.
+"""Compiled loops for the filter with one covariance per feature: the steps of what ``counted_rows`` does with a row.
 
-This is one row, with the groups as they are; ``compiled_counted_rows`` takes all of them. The arguments are those of
+The groups are as they are; ``compiled_counted_rows`` takes row after row. The arguments are those of
 ``compiled_steps``, and the fields of ``compiled_groups.Grouped``, which is taken apart once per call: to hand the tuple
 on takes longer than the work. ``numbers`` ends in the weighted number of samples, and what the last sample left of all
 counts and counted itself. ``active`` are the numbers of the ``n_active`` groups that learn from a sample: group 0, all
@@ -12,8 +12,8 @@ from __future__ import annotations
 from math import sqrt
 
 from ..cores.loops import loops
-from .compiled_groups import DOUBT, OBSERVED, SHARE, SQUARES, TRUST, TRUST_POWER, count, drifted, median_doubt
-from .compiled_steps import EPS, coefficients, learn_prior, normal_equations, sample_weight
+from .compiled_groups import DOUBT, OBSERVED, SHARE, SQUARES, TRUST, TRUST_POWER, drifted, median_doubt
+from .compiled_steps import EPS, coefficients, learn_prior, sample_weight
 from .loops import dot
 
 
@@ -170,44 +170,6 @@ def condition(facts, active, n_active, roots, V, lines, lam):  # type: ignore[no
 
 
 @loops
-def filter_row(  # type: ignore[no-untyped-def]
-    C,
-    seen,
-    y,
-    n,
-    missing_idx,
-    n_missing,
-    matrices,
-    xbar,
-    numbers,
-    rules,
-    group,
-    facts,
-    active,
-    covariances,
-    lines,
-    room,
-    line,
-    tiles,
-):
-    """``CountedRows.row`` with the groups as they are; ‖e‖² and the dictionary's share, or −1 with nothing changed."""
-    if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], room[0], line[0], tiles):
-        return -1.0, 0.0
-    n_active = count(group, facts, active, seen, n)
-    fitted, prior_noise, lam_k, doubt = weigh(
-        C, seen, y, n, n, n_active, matrices, xbar, numbers, rules, group, facts, active, covariances, lines, room, line
-    )
-    if fitted < 0.0:
-        return -1.0, 0.0
-    part = doubt / (numbers[0] + doubt)
-    move(C, seen, y, n, line[2], line[1], group, facts, active, n_active, lines)
-    ee = conclude(
-        n, n_active, fitted, prior_noise, lam_k, matrices, xbar, numbers, rules, facts, active, covariances, lines, room, line
-    )
-    return ee, part
-
-
-@loops
 def weigh(  # type: ignore[no-untyped-def]
     C,
     seen,
@@ -309,13 +271,3 @@ def learn(facts, active, n_active, n, fitted, numbers, rules):  # type: ignore[n
     if rules.track_noise:
         numbers[0] = max(numbers[1] / numbers[2], EPS * lam)
     return ee
-
-
-@loops
-def tally(counts, seen, n, left, weight):  # type: ignore[no-untyped-def]
-    """``counted_products.counted``: in how many samples each feature was seen, after this one."""
-    if left < 1.0:
-        for i in range(len(counts)):
-            counts[i] *= left
-    for i in range(n):
-        counts[seen[i]] += weight

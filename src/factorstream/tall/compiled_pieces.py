@@ -1,8 +1,8 @@
 """One piece of the features while rows with gaps go through the filter: what the threads of ``divided_rows`` do.
 
 A row moves the features that it has, and the next one needs sums over all features: the products of its missing rows of
-C with each other, and of its values with C. Both are done here to a few rows of C at a time, which stay in the cache, so
-that C comes from memory once per row. What is small is done between two such rounds (``compiled_between``).
+C with each other, and of its values with C. Both are done here to a few rows of C at a time, which stay in the cache:
+C comes from memory once per row. What is small is done between two such rounds (``compiled_between``).
 
 The sums of a piece have the rows
 

@@ -1,8 +1,8 @@
 """Rows with gaps through the filter where there are so many features that threads share them: one round per row.
 
 In a round every piece of the features is moved by one row and summed for the next (``compiled_pieces``), by whichever
-thread takes it; what is small is done between two rounds (``compiled_between``), by one. The pieces follow from the size
-of C, and their sums are added in order, so that the same bits come out whatever the number of threads. The functions
+thread takes it; what is small is done between two rounds (``compiled_between``), by one thread. The pieces follow from
+the size of C, and their sums are added in order: the same bits come out whatever the number of threads. The functions
 here take the place of ``compiled.filter_rows`` and ``compiled_counted_rows.filter_rows``, whose arguments they have.
 """
 
@@ -38,7 +38,7 @@ class _Rounds:
         from .compiled_pieces import count_observed
         from .compiled_steps import space
 
-        m, q = C.shape
+        q = C.shape[1]
         self.parts = _parts(C)
         self.sums = np.empty((len(self.parts), q + 2 + n_shared, q + 2))
         observed = np.empty((len(self.parts), len(Y)))

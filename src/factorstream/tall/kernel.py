@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from .compiled_groups import Grouped
     from .compiled_steps import Rules
 
-MODULES = tuple(f"factorstream.tall.{name}" for name in ("compiled_between", "compiled_counted_rows", "compiled_pieces", "compiled_projecting"))
+MODULES = tuple(
+    f"factorstream.tall.{name}"
+    for name in ("compiled_between", "compiled_counted_rows", "compiled_pieces", "compiled_projecting")
+)
 """Where the loops are."""
 
 CALLS = 500
