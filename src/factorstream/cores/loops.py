@@ -4,5 +4,10 @@ from __future__ import annotations
 
 from numba import njit
 
-loops = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+_HOW = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"}}
+
+loops = njit(**_HOW)
 """Sums may be taken in another order, which lets them use vector registers; NaN and infinities keep their meaning."""
+
+inlined = njit(**_HOW, inline="always")
+"""For a function of many arguments that loops call: to hand them on takes longer than what it does with them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cores.loops import loops
+from ..cores.loops import inlined, loops
 from .compiled_steps import (
     EPS,
     coefficients,
@@ -24,7 +24,7 @@ from .compiled_steps import (
 from .loops import dot
 
 
-@loops
+@inlined
 def absorb(n, yy, matrices, xbar, numbers, rules, room, line):  # type: ignore[no-untyped-def]
     """``recursion.absorb`` for C_ΩᵀC_Ω in room[0], C_Ωᵀy_Ω in line[0] and ‖y_Ω‖²; z and the gain into line[2], line[3].
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from ..cores.loops import loops
+from ..cores.loops import inlined, loops
 from .compiled_groups import DOUBT, OBSERVED, SHARE, SQUARES, TRUST, TRUST_POWER, drifted, median_doubt
 from .compiled_steps import EPS, coefficients, learn_prior, sample_weight
 from .loops import dot
@@ -138,7 +138,7 @@ def move(C, seen, y, n, z, h, group, facts, active, n_active, lines):  # type: i
         move_each(C, seen, y, n, z, facts, lines, group)
 
 
-@loops
+@inlined
 def move_gram(G, facts, active, n_active, lines):  # type: ignore[no-untyped-def]
     """G = CᵀC after the sample (``counted_rows.moved``)."""
     q = len(G)
@@ -169,7 +169,7 @@ def condition(facts, active, n_active, roots, V, lines, lam):  # type: ignore[no
                 V[k, i, j] -= of_g * lines[1, k, j]
 
 
-@loops
+@inlined
 def weigh(  # type: ignore[no-untyped-def]
     C,
     seen,
@@ -220,7 +220,7 @@ def weigh(  # type: ignore[no-untyped-def]
     return fitted, prior_noise, lam_k, doubt
 
 
-@loops
+@inlined
 def conclude(  # type: ignore[no-untyped-def]
     n,
     n_active,

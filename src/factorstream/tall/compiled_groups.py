@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.linalg import Array
-from ..cores.loops import loops
+from ..cores.loops import inlined, loops
 from .loops import cholesky, dot, inverse
 
 EVERY_ROW, EVERY, TRUST_POWER = 64, 16, 4.0
@@ -105,7 +105,7 @@ def count(group, facts, active, seen, n):  # type: ignore[no-untyped-def]
     return learning(facts, active)
 
 
-@loops
+@inlined
 def learning(facts, active):  # type: ignore[no-untyped-def]
     """Into ``active`` the groups that learn from a sample, and how many they are."""
     n_active = 0

@@ -161,7 +161,7 @@ def gather(C, index, n, tiles, at, sums):  # type: ignore[no-untyped-def]
     if at + n > GATHERED:
         add_products(tiles, at, sums[: C.shape[1]])
         at = 0
-    into_tiles(C, index, n, tiles, at)
+    into_tiles(C, index, 0, n, tiles, at)
     return at + n
 
 

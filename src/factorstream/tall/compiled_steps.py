@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..cores.loops import loops
+from ..cores.loops import inlined, loops
 from .loops import TILE, add_gram, backward, cholesky, dot, forward, inverse
 
 CANCELLATION, EPS = 1e-6, 2.0**-52
@@ -188,7 +188,7 @@ def normal_equations(C, seen, y, n, missing_idx, n_missing, G_all, G, b, tiles):
     return completed(G, G_all, n_missing, subtract)
 
 
-@loops
+@inlined
 def completed(G, G_all, n_missing, subtract):  # type: ignore[no-untyped-def]
     """C_ΩᵀC_Ω from its lower triangle, or, to ``subtract``, from that of the missing rows; False where that cancels."""
     q, exact = len(G), True

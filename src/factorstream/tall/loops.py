@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from ..cores.loops import loops
+from ..cores.loops import inlined, loops
 
 TILE = 16
 """As in ``core.linalg``."""
@@ -52,13 +52,13 @@ def backward(L, x, n):  # type: ignore[no-untyped-def]
             x[k] -= L[i, k] * x[i]
 
 
-@loops
-def into_tiles(C, index, n, tiles, at):  # type: ignore[no-untyped-def]
-    """Copies the first n rows in ``index`` into tiles of sixteen columns, from their row ``at`` on."""
+@inlined
+def into_tiles(C, index, first, n, tiles, at):  # type: ignore[no-untyped-def]
+    """Copies n rows, those in ``index`` from ``first`` on, into tiles of sixteen columns, from their row ``at`` on."""
     last = len(tiles) - 2
     width = C.shape[1] - last * TILE
     for i in range(n):
-        row = C[index[i]]
+        row = C[index[first + i]]
         for s in range(last):
             for k in range(TILE):
                 tiles[s, at + i, k] = row[s * TILE + k]
@@ -66,7 +66,7 @@ def into_tiles(C, index, n, tiles, at):  # type: ignore[no-untyped-def]
             tiles[last, at + i, k] = row[last * TILE + k]
 
 
-@loops
+@inlined
 def add_products(tiles, rows, sums):  # type: ignore[no-untyped-def]
     """sums ← sums + Σ c cᵀ over the first ``rows`` rows in the tiles: its lower triangle, as ``linalg.gram`` does."""
     q, last, product = len(sums), len(tiles) - 2, tiles[-1, :TILE]
@@ -84,7 +84,7 @@ def add_gram(C, index, n, sums, tiles):  # type: ignore[no-untyped-def]
     """sums ← sums + Σ c cᵀ over the first n rows in ``index``, its lower triangle."""
     for first in range(0, n, tiles.shape[1]):
         rows = min(tiles.shape[1], n - first)
-        into_tiles(C, index[first:], rows, tiles, 0)
+        into_tiles(C, index, first, rows, tiles, 0)
         add_products(tiles, rows, sums)
 
 
