@@ -15,9 +15,10 @@ from .compiled_steps import completed
 @loops
 def add_up(sums):  # type: ignore[no-untyped-def]
     """The sums of all pieces, in their order, into those of the first."""
+    q = sums.shape[2] - 2
     for p in range(1, len(sums)):
         for i in range(sums.shape[1]):
-            for k in range(sums.shape[2]):
+            for k in range(i + 1 if i < q else q + 2):
                 sums[0, i, k] += sums[p, i, k]
 
 

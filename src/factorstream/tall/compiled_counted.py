@@ -17,7 +17,7 @@ from .compiled_steps import EPS, coefficients, learn_prior, sample_weight
 from .loops import dot
 
 
-@loops
+@inlined
 def trust(facts, active, n_active, V, n, lam, T, xbar):  # type: ignore[no-untyped-def]
     """What a value of each group counts in the search for x, as in ``counted.trust``; whether all are 1."""
     r, any_own = len(xbar), False
@@ -69,7 +69,7 @@ def doubted(C, seen, y, n, group, facts, active, n_active, V, alike, G, b, D):  
             G[i, j] += D[i, j]
 
 
-@loops
+@inlined
 def find_gains(facts, active, n_active, roots, V, lines, z, lam, fitted, n):  # type: ignore[no-untyped-def]
     """The gains of the groups that learn from a sample; λ_k and the median doubt (``counted.step_of``)."""
     q = len(z)
@@ -153,7 +153,7 @@ def move_gram(G, facts, active, n_active, lines):  # type: ignore[no-untyped-def
                     G[i, j] += lines[2, k, i] * lines[1, k, j] + lines[1, k, i] * lines[2, k, j]
 
 
-@loops
+@inlined
 def condition(facts, active, n_active, roots, V, lines, lam):  # type: ignore[no-untyped-def]
     """The groups' covariances after the sample (``counted.condition``); λ_k is ``lam``."""
     q = V.shape[1]
@@ -200,10 +200,10 @@ def weigh(  # type: ignore[no-untyped-def]
     sigma2 = max(numbers[1] / numbers[2], EPS * lam)
     for i in range(q):
         h[i] = b[i]
-    roots, V, left = covariances[0], covariances[1], 1.0
+    left, at = 1.0, 2 if rules.drifts else 0
+    roots, V = covariances[at], covariances[at + 1]
     if rules.drifts:
         left = drifted(facts, covariances, n, matrices, lam, sigma2, rules.r, room)
-        roots, V = covariances[2], covariances[3]
         if left < 0.0:
             return -1.0, 0.0, 0.0, 0.0
     alike = trust(facts, active, n_active, V, n, lam, matrices[2], xbar)
@@ -239,11 +239,9 @@ def conclude(  # type: ignore[no-untyped-def]
     line,
 ):
     """What is learned from a sample once C has moved, given what :func:`weigh` returned; ‖e‖²."""
-    q, roots, V = len(line[0]), covariances[0], covariances[1]
-    if rules.drifts:
-        roots, V = covariances[2], covariances[3]
+    q, at = len(line[0]), 2 if rules.drifts else 0
     move_gram(matrices[0], facts, active, n_active, lines)
-    condition(facts, active, n_active, roots, V, lines, lam_k)
+    condition(facts, active, n_active, covariances[at], covariances[at + 1], lines, lam_k)
     if rules.drifts:
         covariances[:2] = covariances[2:]
     ee = learn(facts, active, n_active, n, fitted, numbers, rules)
@@ -253,7 +251,7 @@ def conclude(  # type: ignore[no-untyped-def]
     return ee
 
 
-@loops
+@inlined
 def learn(facts, active, n_active, n, fitted, numbers, rules):  # type: ignore[no-untyped-def]
     """The noise, as in ``counted.learned``; ‖e‖²."""
     ee, from_noise, known, lam = 0.0, 0.0, 0.0, numbers[0]
