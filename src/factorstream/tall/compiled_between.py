@@ -1,6 +1,7 @@
 """What is small of a row with gaps whose features are divided into pieces: between two rounds of ``compiled_pieces``.
 
 The row before has moved the features, and is concluded here; then the coefficients and gains of the next one are found.
+``sums`` are those of all pieces together.
 """
 
 from __future__ import annotations
@@ -10,16 +11,6 @@ from .compiled import absorb
 from .compiled_counted import conclude, weigh
 from .compiled_groups import OBSERVED, SQUARES, learning
 from .compiled_steps import completed
-
-
-@loops
-def add_up(sums):  # type: ignore[no-untyped-def]
-    """The sums of all pieces, in their order, into those of the first."""
-    q = sums.shape[2] - 2
-    for p in range(1, len(sums)):
-        for i in range(sums.shape[1]):
-            for k in range(i + 1 if i < q else q + 2):
-                sums[0, i, k] += sums[p, i, k]
 
 
 @loops
@@ -34,29 +25,25 @@ def equations_of(sums, n, n_missing, matrices, room, line):  # type: ignore[no-u
 @loops
 def next_row(sums, n, n_missing, s, matrices, xbar, numbers, rules, room, line, innovation, share):  # type: ignore[no-untyped-def]
     """Row s through the filter, but for C, which moves with the next round; False with nothing changed."""
-    add_up(sums)
-    if not equations_of(sums[0], n, n_missing, matrices, room, line):
+    if not equations_of(sums, n, n_missing, matrices, room, line):
         return False
-    ee, part = absorb(n, sums[0, len(line[0]), len(line[0])], matrices, xbar, numbers, rules, room, line)
+    ee, part = absorb(n, sums[len(line[0]), len(line[0])], matrices, xbar, numbers, rules, room, line)
     innovation[s], share[s] = max(ee, 0.0), part
     return ee >= 0.0
 
 
 @loops
 def conclude_row(sums, s, n_observed, kept, own, matrices, xbar, numbers, rules, room, line, innovation):  # type: ignore[no-untyped-def]
-    """Adds up the sums of a round, and learns from row s, by which it has moved C; −1 stands for no row."""
-    add_up(sums)
-    if s < 0:
-        return
+    """Learns from row s, by which the last round has moved C."""
     facts, lines, active, q = own.facts, own.lines, own.active, len(line[0])
-    n_shared = sums.shape[1] - q - 2
+    n_shared = len(sums) - q - 2
     if facts.shape[1] == 1:
         lines[2, 0] = line[1]
-        facts[SQUARES, 0] = sums[0, q + 2, q]
+        facts[SQUARES, 0] = sums[q + 2, q]
     else:
         for k in range(n_shared):
-            lines[2, k] = sums[0, q + 2 + k, :q]
-            facts[SQUARES, k] = sums[0, q + 2 + k, q]
+            lines[2, k] = sums[q + 2 + k, :q]
+            facts[SQUARES, k] = sums[q + 2 + k, q]
     fitted, prior_noise, lam_k = kept[0], kept[1], kept[2]
     n_active = learning(facts, active)
     innovation[s] = conclude(
@@ -87,11 +74,11 @@ def next_counted_row(  # type: ignore[no-untyped-def]
     ``alone`` are the features of their own, in the order of their groups, ``heard`` says which of them are observed.
     """
     facts, q = own.facts, C.shape[1]
-    n_shared = sums.shape[1] - q - 2
-    if not equations_of(sums[0], n, n_missing, matrices, room, line):
+    n_shared = len(sums) - q - 2
+    if not equations_of(sums, n, n_missing, matrices, room, line):
         return False
     for k in range(n_shared):
-        facts[OBSERVED, k] = n if facts.shape[1] == 1 else sums[0, q + 2 + k, q + 1]
+        facts[OBSERVED, k] = n if facts.shape[1] == 1 else sums[q + 2 + k, q + 1]
     seen, values, n_listed = alone.copy(), y[alone], 0
     for i in range(len(alone)):
         facts[OBSERVED, n_shared + i] = heard[n_shared + i]

@@ -40,7 +40,8 @@ class _Rounds:
 
         q = C.shape[1]
         self.parts = _parts(C)
-        self.sums = np.empty((len(self.parts), q + 2 + n_shared, q + 2))
+        self.of_pieces = np.empty((len(self.parts), q + 2 + n_shared, q + 2))
+        self.sums = np.empty(self.of_pieces.shape[1:])
         observed = np.empty((len(self.parts), len(Y)))
 
         def look(p: int) -> None:
@@ -59,8 +60,13 @@ class _Rounds:
             before = s
 
     def round(self, one: Callable[[int, int, Array], object]) -> None:
-        """Do something to every piece: where it begins and ends, and its sums."""
-        each_of(lambda p: one(self.parts[p].start, self.parts[p].stop, self.sums[p]), list(range(len(self.parts))))
+        """Do something to every piece, given where it begins and ends and room for its sums; then add these up."""
+
+        def of_piece(p: int) -> None:
+            one(self.parts[p].start, self.parts[p].stop, self.of_pieces[p])
+
+        each_of(of_piece, list(range(len(self.parts))))
+        np.add.reduce(self.of_pieces, axis=0, out=self.sums)  # one piece after another
 
 
 def filter_rows(
@@ -128,8 +134,9 @@ def filter_counted_rows(
         rounds.round(
             lambda *piece: counted_piece(C, Y, before, after, by_missing, z, own, heard, numbers, time, *piece)
         )
-        conclude_row(sums, before, n_observed, kept, own, *small, innovation)
-        wanting, wrong = sums[0, q + 1, :2].tolist()
+        if before >= 0:
+            conclude_row(sums, before, n_observed, kept, own, *small, innovation)
+        wanting, wrong = sums[q + 1, :2].tolist()
         return time and before >= 0 and (renumbered or wrong > 0.0), wanting if time else 0.0
 
     last = -1
