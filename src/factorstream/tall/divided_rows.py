@@ -31,33 +31,45 @@ def _parts(C: Array) -> list[slice]:
     return pieces(len(C), PASS * C.size)
 
 
+AHEAD = 32
+"""Rows whose features are counted at once, at most. Not tuned: few enough to be no loss where groups are soon chosen
+anew, and enough for the threads; speed only."""
+
+
 class _Rounds:
     """The pieces, and the rows as far as they have something observed."""
 
     def __init__(self, C: Array, Y: Array, n_observed: Array, n_shared: int) -> None:
-        from .compiled_pieces import count_observed
         from .compiled_steps import space
 
         q = C.shape[1]
-        self.parts = _parts(C)
+        self.Y, self.n_observed, self.parts = Y, n_observed, _parts(C)
         self.of_pieces = np.empty((len(self.parts), q + 2 + n_shared, q + 2))
         self.sums = np.empty(self.of_pieces.shape[1:])
-        observed = np.empty((len(self.parts), len(Y)))
-
-        def look(p: int) -> None:
-            count_observed(Y, self.parts[p].start, self.parts[p].stop, observed[p])
-
-        each_of(look, list(range(len(self.parts))))
-        n_observed[:] = observed.sum(axis=0)
-        self.n_observed = n_observed
         self.room, self.line, _ = space(1, q)
 
     def rows(self) -> Iterator[tuple[int, int, int]]:
         """The row before, −1 for the first; the row; how many features it has."""
-        before = -1
-        for s in np.flatnonzero(self.n_observed).tolist():
-            yield before, s, int(self.n_observed[s])
-            before = s
+        before, known, ahead = -1, 0, 1
+        for s in range(len(self.Y)):
+            if s == known:
+                known, ahead = min(s + ahead, len(self.Y)), min(2 * ahead, AHEAD)
+                self._count(s, known)
+            if self.n_observed[s]:
+                yield before, s, int(self.n_observed[s])
+                before = s
+
+    def _count(self, start: int, stop: int) -> None:
+        """How many features some rows have."""
+        from .compiled_pieces import count_observed
+
+        Y, found = self.Y[start:stop], np.empty((len(self.parts), stop - start))
+
+        def look(p: int) -> None:
+            count_observed(Y, self.parts[p].start, self.parts[p].stop, found[p])
+
+        each_of(look, list(range(len(self.parts))))
+        self.n_observed[start:stop] = found.sum(axis=0)
 
     def round(self, one: Callable[[int, int, Array], object]) -> None:
         """Do something to every piece, given where it begins and ends and room for its sums; then add these up."""
@@ -118,40 +130,33 @@ def filter_counted_rows(
     share: Array,
 ) -> int:
     """As ``compiled_counted_rows.filter_rows``."""
-    from .compiled_between import conclude_row, next_counted_row
-    from .compiled_counted_rows import LEVELS, ROOM
+    from .compiled_between import GO_ON, HAND_BACK, next_counted_row
+    from .compiled_counted_rows import LEVELS
     from .compiled_pieces import counted_piece
 
-    (m, q), n_groups = C.shape, own.facts.shape[1]
+    m, n_groups = len(C), own.facts.shape[1]
     rounds = _Rounds(C, Y, n_observed, n_groups - own.n_own)
-    alone, renumbered = _of_their_own(own)
-    room, line, sums, kept, heard = rounds.room, rounds.line, rounds.sums, np.zeros(3), np.zeros(n_groups)
-    z, small = line[2], (matrices, xbar, numbers, rules, room, line)
+    alone, renumber = _of_their_own(own)
+    room, line, kept, heard = rounds.room, rounds.line, np.zeros(3), np.zeros(n_groups)
+    small = kept, alone, heard, own, matrices, xbar, numbers, rules, room, line, innovation, n_observed, share
 
-    def go(before: int, after: int, by_missing: bool) -> tuple[bool, float]:
-        """A round, and the end of the row before; whether the levels are out of date, and how many want room."""
+    def go(before: int, after: int, by_missing: bool) -> int:
+        """A round, and what is done after it; why not to go on."""
         time = is_time(int(numbers[3]) + (before >= 0))
         rounds.round(
-            lambda *piece: counted_piece(C, Y, before, after, by_missing, z, own, heard, numbers, time, *piece)
+            lambda *piece: counted_piece(C, Y, before, after, by_missing, line[2], own, heard, numbers, time, *piece)
         )
-        if before >= 0:
-            conclude_row(sums, before, n_observed, kept, own, *small, innovation)
-        wanting, wrong = sums[q + 1, :2].tolist()
-        return time and before >= 0 and (renumbered or wrong > 0.0), wanting if time else 0.0
+        looks = time, renumber, not (looked and after == 0)
+        return int(next_counted_row(C, Y, rounds.sums, before, after, looks, *small))
 
     last = -1
     for before, s, n in rounds.rows():
-        late, wanting = go(before, s, m - n < n)
-        if late:
-            why[0] = LEVELS
-            return before + 1
-        if wanting > 0.0 and not (looked and s == 0) and (own.n_own > 0 or wanting <= own.most):
-            why[0] = ROOM
-            return s
-        if not next_counted_row(C, Y[s], sums, n, m - n, s, kept, alone, heard, own, *small, share):
-            return s
+        stopped = go(before, s, m - n < n)
+        if stopped != GO_ON:
+            why[0] = 0 if stopped == HAND_BACK else stopped
+            return before + 1 if stopped == LEVELS else s
         last = s
-    if last >= 0 and go(last, -1, False)[0]:
+    if last >= 0 and go(last, -1, False) != GO_ON:
         why[0] = LEVELS
         return last + 1
     return len(Y)
