@@ -16,7 +16,7 @@ from factorstream.tall.filtering import filter_rows
 from filter_problems import close, paper_filter, random_spd
 
 pytest.importorskip("numba")
-from factorstream.tall import compiled_between
+from factorstream.tall import compiled_between, compiled_pieces
 
 pieces = import_module("factorstream.cores.pieces")
 
@@ -191,6 +191,28 @@ def test_with_a_compiler_that_fails(rng, monkeypatch, divided, kind):
         found = kind(3, random_state=0).fit(X)
     assert divided
     assert_same(expected, found)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(paper_filter, "shared_piece"), (DictionaryFilter, "counted_piece")])
+def test_too_little_memory_changes_nothing(rng, monkeypatch, kind, name):
+    """In the middle of a call, when rows before have moved the dictionary already."""
+    monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
+    X = with_gaps(rng, 100, 20, 3, 0.2)
+    model = kind(3, random_state=0).partial_fit(X[:50])
+    C, seen = model.state_.filter.C.copy(), model.n_samples_seen_
+    real, calls = getattr(compiled_pieces, name), []
+
+    def fails(*args):
+        calls.append(1)
+        if len(calls) > 60:
+            raise MemoryError
+        return real(*args)
+
+    monkeypatch.setattr(compiled_pieces, name, fails)
+    with pytest.raises(MemoryError):
+        model.partial_fit(X[50:])
+    np.testing.assert_array_equal(model.state_.filter.C, C)
+    assert model.n_samples_seen_ == seen
 
 
 def test_few_features_are_not_divided(monkeypatch):
