@@ -151,7 +151,8 @@ def shared_piece(C, Y, before, after, by_missing, z, g, first, last, sums):  # t
             n, n_missing = found_in(Y[after], start, stop, seen, missing_idx)
             add_cross(C, seen, n, Y[after], sums[q])
             at = gather(C, missing_idx if by_missing else seen, n_missing if by_missing else n, tiles, at, sums)
-    add_products(tiles, at, sums[:q])
+    if at > 0:
+        add_products(tiles, at, sums[:q])
     return 0
 
 
@@ -200,7 +201,8 @@ def counted_piece(  # type: ignore[no-untyped-def]
                 sums[q + 1, 0] += wanting_room(own, missing_idx, n_missing)
             if not alike:
                 mark(group, seen, n, missing_idx, n_missing, heard, n_shared, sums)
-    add_products(tiles, at, sums[:q])
+    if at > 0:
+        add_products(tiles, at, sums[:q])
     return 0
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MODULES = tuple(
     f"factorstream.tall.{name}"
-    for name in ("compiled_between", "compiled_counted_rows", "compiled_pieces", "compiled_projecting")
+    for name in ("compiled", "compiled_between", "compiled_counted_rows", "compiled_pieces", "compiled_projecting")
 )
 """Where the loops are."""
 
