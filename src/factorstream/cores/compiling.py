@@ -43,13 +43,14 @@ def import_failure(*modules: str) -> Exception | None:
 def call(function: Callable[..., int], *args: Any) -> int:
     """What a compiled function returns, or 0 where it could not be compiled.
 
-    Nothing else in the loops raises, so that what is raised comes from the compiler.
+    What is raised comes from the compiler, before anything has changed, but for too little memory: nothing else in the
+    loops raises.
     """
     if _failure is not None:
         return 0
     try:
         return int(function(*args))
-    except IndexError:  # under NUMBA_BOUNDSCHECK: a mistake in the loops
+    except (IndexError, MemoryError):  # the first under NUMBA_BOUNDSCHECK: a mistake in the loops
         raise
     except Exception as failure:  # no room for its cache, a damaged one, an interrupted first call
         _give_up(failure)

@@ -32,7 +32,9 @@ MAY_CHANGE = ("init", "random_state", "verbose")
 """Parameters that may change during a stream: the first two are read when it begins, the last only prints."""
 
 AT_ONCE = 2**18
-"""Entries looked at together where a mask is needed, so that it is never as large as the data."""
+"""Entries looked at together where a mask is needed, so that it is never as large as the data.
+
+Not tuned; speed only."""
 
 TOO_FAR_APART = (
     "The data and the given variances are too far apart to be computed with; scale the features to similar units, or "

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cores.loops import loops
+from ..cores.loops import inlined, loops
 from .compiled_steps import (
     EPS,
     coefficients,
@@ -24,14 +24,15 @@ from .compiled_steps import (
 from .loops import dot
 
 
-@loops
-def filter_row(C, seen, y, n, missing_idx, n_missing, matrices, xbar, numbers, rules, room, line, tiles):  # type: ignore[no-untyped-def]
-    """``recursion.absorb``, and C ← C + e gᵀ; returns ‖e‖² and xᵀVx / s, or −1 with nothing changed."""
-    q, G_all, St, G = C.shape[1], matrices[0], matrices[1], room[0]
+@inlined
+def absorb(n, yy, matrices, xbar, numbers, rules, room, line):  # type: ignore[no-untyped-def]
+    """``recursion.absorb`` for C_ΩᵀC_Ω in room[0], C_Ωᵀy_Ω in line[0] and ‖y_Ω‖²; z and the gain into line[2], line[3].
+
+    Returns ‖e‖² and xᵀVx / s, or −1 with nothing changed. C has still to move.
+    """
+    G_all, St, G = matrices[0], matrices[1], room[0]
     b, h, z, g, f = line[0], line[1], line[2], line[3], line[4]
-    if not normal_equations(C, seen, y, n, missing_idx, n_missing, G_all, G, b, tiles):
-        return -1.0, 0.0
-    lam = numbers[0]
+    q, lam = len(b), numbers[0]
     noise = max(numbers[1] / numbers[2], EPS * lam)
     if rules.drifts and not drifted(matrices, numbers, noise, room):
         return -1.0, 0.0
@@ -42,7 +43,7 @@ def filter_row(C, seen, y, n, missing_idx, n_missing, matrices, xbar, numbers, r
         for i in range(q):
             for k in range(q):
                 St[k, i] = room[5, i, k] if k <= i else 0.0
-    ee = dot(y, y, n)
+    ee = yy
     for i in range(q):
         h[i] = b[i] - dot(G[i], z, q)
         ee -= z[i] * (b[i] + h[i])
@@ -63,13 +64,22 @@ def filter_row(C, seen, y, n, missing_idx, n_missing, matrices, xbar, numbers, r
     if rules.track_noise:
         numbers[0] = max(numbers[1] / numbers[2], EPS * lam)
     numbers[3] += 1.0
+    return ee, xVx / (lam + xVx)
 
-    for i in range(n):
+
+@loops
+def filter_row(C, seen, y, n, missing_idx, n_missing, matrices, xbar, numbers, rules, room, line, tiles):  # type: ignore[no-untyped-def]
+    """One sample, and C ← C + e gᵀ; returns what :func:`absorb` does."""
+    q, z, g = C.shape[1], line[2], line[3]
+    if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], room[0], line[0], tiles):
+        return -1.0, 0.0
+    ee, part = absorb(n, dot(y, y, n), matrices, xbar, numbers, rules, room, line)
+    for i in range(n if ee >= 0.0 else 0):
         row = C[seen[i]]
         e = y[i] - dot(row, z, q)
         for k in range(q):
             row[k] += e * g[k]
-    return ee, xVx / (lam + xVx)
+    return ee, part
 
 
 @loops

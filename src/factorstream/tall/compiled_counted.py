@@ -1,6 +1,6 @@
-"""Compiled loops for the filter with one covariance per feature: what ``counted_rows`` does with a row in NumPy.
+"""Compiled loops for the filter with one covariance per feature: the steps of what ``counted_rows`` does with a row.
 
-This is one row, with the groups as they are; ``compiled_counted_rows`` takes all of them. The arguments are those of
+The groups are as they are; ``compiled_counted_rows`` takes row after row. The arguments are those of
 ``compiled_steps``, and the fields of ``compiled_groups.Grouped``, which is taken apart once per call: to hand the tuple
 on takes longer than the work. ``numbers`` ends in the weighted number of samples, and what the last sample left of all
 counts and counted itself. ``active`` are the numbers of the ``n_active`` groups that learn from a sample: group 0, all
@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from math import sqrt
 
-from ..cores.loops import loops
-from .compiled_groups import DOUBT, OBSERVED, SHARE, SQUARES, TRUST, TRUST_POWER, count, drifted, median_doubt
-from .compiled_steps import EPS, coefficients, learn_prior, normal_equations, sample_weight
+from ..cores.loops import inlined, loops
+from .compiled_groups import DOUBT, OBSERVED, SHARE, SQUARES, TRUST, TRUST_POWER, drifted, median_doubt
+from .compiled_steps import EPS, coefficients, learn_prior, sample_weight
 from .loops import dot
 
 
-@loops
+@inlined
 def trust(facts, active, n_active, V, n, lam, T, xbar):  # type: ignore[no-untyped-def]
     """What a value of each group counts in the search for x, as in ``counted.trust``; whether all are 1."""
     r, any_own = len(xbar), False
@@ -69,7 +69,7 @@ def doubted(C, seen, y, n, group, facts, active, n_active, V, alike, G, b, D):  
             G[i, j] += D[i, j]
 
 
-@loops
+@inlined
 def find_gains(facts, active, n_active, roots, V, lines, z, lam, fitted, n):  # type: ignore[no-untyped-def]
     """The gains of the groups that learn from a sample; λ_k and the median doubt (``counted.step_of``)."""
     q = len(z)
@@ -121,8 +121,8 @@ def move_each(C, seen, y, n, z, facts, lines, group):  # type: ignore[no-untyped
 
 
 @loops
-def move(C, seen, y, n, z, h, G, group, facts, active, n_active, lines):  # type: ignore[no-untyped-def]
-    """C and G = CᵀC after the sample (``counted_rows.moved``), and Σ e_i² by group; h = Σ c_i e_i."""
+def move(C, seen, y, n, z, h, group, facts, active, n_active, lines):  # type: ignore[no-untyped-def]
+    """C after the sample; Σ e_i² and Σ c_i e_i by group, which is h where all observed features are in one."""
     q, only = len(z), -1
     for a in range(n_active):
         k = active[a]
@@ -136,6 +136,12 @@ def move(C, seen, y, n, z, h, G, group, facts, active, n_active, lines):  # type
             lines[2, only, j] = h[j]
     else:
         move_each(C, seen, y, n, z, facts, lines, group)
+
+
+@inlined
+def move_gram(G, facts, active, n_active, lines):  # type: ignore[no-untyped-def]
+    """G = CᵀC after the sample (``counted_rows.moved``)."""
+    q = len(G)
     for a in range(n_active):
         k = active[a]
         if facts[OBSERVED, k] > 0.0:
@@ -147,7 +153,7 @@ def move(C, seen, y, n, z, h, G, group, facts, active, n_active, lines):  # type
                     G[i, j] += lines[2, k, i] * lines[1, k, j] + lines[1, k, i] * lines[2, k, j]
 
 
-@loops
+@inlined
 def condition(facts, active, n_active, roots, V, lines, lam):  # type: ignore[no-untyped-def]
     """The groups' covariances after the sample (``counted.condition``); λ_k is ``lam``."""
     q = V.shape[1]
@@ -163,14 +169,14 @@ def condition(facts, active, n_active, roots, V, lines, lam):  # type: ignore[no
                 V[k, i, j] -= of_g * lines[1, k, j]
 
 
-@loops
-def filter_row(  # type: ignore[no-untyped-def]
+@inlined
+def weigh(  # type: ignore[no-untyped-def]
     C,
     seen,
     y,
+    n_listed,
     n,
-    missing_idx,
-    n_missing,
+    n_active,
     matrices,
     xbar,
     numbers,
@@ -182,46 +188,70 @@ def filter_row(  # type: ignore[no-untyped-def]
     lines,
     room,
     line,
-    tiles,
 ):
-    """``CountedRows.row`` with the groups as they are; ‖e‖² and the dictionary's share, or −1 with nothing changed."""
+    """What the sample asks of the groups, before C moves: z, Σ c_i e_i over all features, and the groups' gains.
+
+    Its normal equations are in room[0] and line[0]. Among its n features, the ``n_listed`` that are ``seen``, with the
+    values y, are at least all of their own. Returns the degrees of freedom that x took, or −1 with nothing changed; σ²
+    where x came from the prior, or 0; λ_k; and the median doubt.
+    """
     q, G, D, b, h, z = C.shape[1], room[0], room[5], line[0], line[1], line[2]
-    if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], G, b, tiles):
-        return -1.0, 0.0
     lam = numbers[0]
     sigma2 = max(numbers[1] / numbers[2], EPS * lam)
     for i in range(q):
         h[i] = b[i]
-    n_active = count(group, facts, active, seen, n)
-    roots, V, left = covariances[0], covariances[1], 1.0
+    left, at = 1.0, 2 if rules.drifts else 0
+    roots, V = covariances[at], covariances[at + 1]
     if rules.drifts:
         left = drifted(facts, covariances, n, matrices, lam, sigma2, rules.r, room)
-        roots, V = covariances[2], covariances[3]
         if left < 0.0:
-            return -1.0, 0.0
+            return -1.0, 0.0, 0.0, 0.0
     alike = trust(facts, active, n_active, V, n, lam, matrices[2], xbar)
-    doubted(C, seen, y, n, group, facts, active, n_active, V, alike, G, b, D)
+    doubted(C, seen, y, n_listed, group, facts, active, n_active, V, alike, G, b, D)
     fitted, prior_noise = coefficients(n, matrices, xbar, sigma2, rules, room, line)
     if fitted < 0.0:
-        return -1.0, 0.0
+        return -1.0, 0.0, 0.0, 0.0
     for i in range(q):
         for j in range(q):
             h[i] -= (G[i, j] - D[i, j]) * z[j]
     lam_k, doubt = find_gains(facts, active, n_active, roots, V, lines, z, lam, fitted, n)
-    move(C, seen, y, n, z, h, matrices[0], group, facts, active, n_active, lines)
-    condition(facts, active, n_active, roots, V, lines, lam_k)
+    numbers[5], numbers[6] = left, lam / lam_k
+    numbers[4] = left * numbers[4] + numbers[6]
+    return fitted, prior_noise, lam_k, doubt
+
+
+@inlined
+def conclude(  # type: ignore[no-untyped-def]
+    n,
+    n_active,
+    fitted,
+    prior_noise,
+    lam_k,
+    matrices,
+    xbar,
+    numbers,
+    rules,
+    facts,
+    active,
+    covariances,
+    lines,
+    room,
+    line,
+):
+    """What is learned from a sample once C has moved, given what :func:`weigh` returned; ‖e‖²."""
+    q, at = len(line[0]), 2 if rules.drifts else 0
+    move_gram(matrices[0], facts, active, n_active, lines)
+    condition(facts, active, n_active, covariances[at], covariances[at + 1], lines, lam_k)
     if rules.drifts:
         covariances[:2] = covariances[2:]
     ee = learn(facts, active, n_active, n, fitted, numbers, rules)
     if rules.learn_prior:
-        learn_prior(z, line[4], matrices[2], xbar, sample_weight(numbers[3]), q > rules.r, prior_noise, room)
+        learn_prior(line[2], line[4], matrices[2], xbar, sample_weight(numbers[3]), q > rules.r, prior_noise, room)
     numbers[3] += 1.0
-    numbers[5], numbers[6] = left, lam / lam_k
-    numbers[4] = left * numbers[4] + numbers[6]
-    return ee, doubt / (lam + doubt)
+    return ee
 
 
-@loops
+@inlined
 def learn(facts, active, n_active, n, fitted, numbers, rules):  # type: ignore[no-untyped-def]
     """The noise, as in ``counted.learned``; ‖e‖²."""
     ee, from_noise, known, lam = 0.0, 0.0, 0.0, numbers[0]
@@ -239,13 +269,3 @@ def learn(facts, active, n_active, n, fitted, numbers, rules):  # type: ignore[n
     if rules.track_noise:
         numbers[0] = max(numbers[1] / numbers[2], EPS * lam)
     return ee
-
-
-@loops
-def tally(counts, seen, n, left, weight):  # type: ignore[no-untyped-def]
-    """``counted_products.counted``: in how many samples each feature was seen, after this one."""
-    if left < 1.0:
-        for i in range(len(counts)):
-            counts[i] *= left
-    for i in range(n):
-        counts[seen[i]] += weight

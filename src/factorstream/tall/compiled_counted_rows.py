@@ -10,13 +10,75 @@ from __future__ import annotations
 import numpy as np
 
 from ..cores.loops import loops
-from .compiled_counted import filter_row, tally
-from .compiled_groups import asks_for_room, is_time, out_of_date
-from .compiled_steps import look_at, space
+from .compiled_counted import conclude, move, weigh
+from .compiled_groups import asks_for_room, count, is_time, out_of_date
+from .compiled_steps import look_at, normal_equations, space
 
 LEVELS, ROOM, NEW = 1, 2, 3
 """Why the loops stopped: levels change after the last row; before the next one features want room, or have their first
 value. 0: NumPy has to do the next row, or there is none."""
+
+
+@loops
+def filter_row(  # type: ignore[no-untyped-def]
+    C,
+    seen,
+    y,
+    n,
+    missing_idx,
+    n_missing,
+    matrices,
+    xbar,
+    numbers,
+    rules,
+    group,
+    facts,
+    active,
+    covariances,
+    lines,
+    room,
+    line,
+    tiles,
+):
+    """``CountedRows.row`` with the groups as they are; ‖e‖² and the dictionary's share, or −1 with nothing changed."""
+    if not normal_equations(C, seen, y, n, missing_idx, n_missing, matrices[0], room[0], line[0], tiles):
+        return -1.0, 0.0
+    n_active = count(group, facts, active, seen, n)
+    fitted, prior_noise, lam_k, doubt = weigh(
+        C, seen, y, n, n, n_active, matrices, xbar, numbers, rules, group, facts, active, covariances, lines, room, line
+    )
+    if fitted < 0.0:
+        return -1.0, 0.0
+    part = doubt / (numbers[0] + doubt)
+    move(C, seen, y, n, line[2], line[1], group, facts, active, n_active, lines)
+    ee = conclude(
+        n,
+        n_active,
+        fitted,
+        prior_noise,
+        lam_k,
+        matrices,
+        xbar,
+        numbers,
+        rules,
+        facts,
+        active,
+        covariances,
+        lines,
+        room,
+        line,
+    )
+    return ee, part
+
+
+@loops
+def tally(counts, seen, n, left, weight):  # type: ignore[no-untyped-def]
+    """``counted_products.counted``: in how many samples each feature was seen, after this one."""
+    if left < 1.0:
+        for i in range(len(counts)):
+            counts[i] *= left
+    for i in range(n):
+        counts[seen[i]] += weight
 
 
 @loops

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.linalg import Array
-from ..cores.loops import loops
+from ..cores.loops import inlined, loops
 from .loops import cholesky, dot, inverse
 
 EVERY_ROW, EVERY, TRUST_POWER = 64, 16, 4.0
@@ -94,7 +94,7 @@ def out_of_date(own, n):  # type: ignore[no-untyped-def]
 @loops
 def count(group, facts, active, seen, n):  # type: ignore[no-untyped-def]
     """Observed features by group; into ``active`` the groups that learn from the sample, and how many they are."""
-    n_groups, complete, n_active = facts.shape[1], n == len(group), 0
+    n_groups, complete = facts.shape[1], n == len(group)
     for k in range(n_groups):
         facts[OBSERVED, k] = facts[SIZE, k] if complete else 0.0
     if n_groups == 1:
@@ -102,7 +102,14 @@ def count(group, facts, active, seen, n):  # type: ignore[no-untyped-def]
     elif not complete:
         for i in range(n):
             facts[OBSERVED, group[seen[i]]] += 1.0
-    for k in range(n_groups):
+    return learning(facts, active)
+
+
+@inlined
+def learning(facts, active):  # type: ignore[no-untyped-def]
+    """Into ``active`` the groups that learn from a sample, and how many they are."""
+    n_active = 0
+    for k in range(facts.shape[1]):
         active[n_active] = k
         n_active += facts[OBSERVED, k] > 0.0 or facts[SHARE, k] > 0.0
     return n_active

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..cores.loops import loops
+from ..cores.loops import inlined, loops
 from .loops import TILE, add_gram, backward, cholesky, dot, forward, inverse
 
 CANCELLATION, EPS = 1e-6, 2.0**-52
@@ -185,7 +185,13 @@ def normal_equations(C, seen, y, n, missing_idx, n_missing, G_all, G, b, tiles):
     subtract = n_missing < n
     G[:] = 0.0
     add_gram(C, missing_idx if subtract else seen, n_missing if subtract else n, G, tiles)
-    exact = True
+    return completed(G, G_all, n_missing, subtract)
+
+
+@inlined
+def completed(G, G_all, n_missing, subtract):  # type: ignore[no-untyped-def]
+    """C_ΩᵀC_Ω from its lower triangle, or, to ``subtract``, from that of the missing rows; False where that cancels."""
+    q, exact = len(G), True
     for i in range(q):
         for k in range(i + 1):
             if subtract:

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from .compiled_groups import Grouped
     from .compiled_steps import Rules
 
-MODULES = tuple(f"factorstream.tall.{name}" for name in ("compiled", "compiled_counted_rows", "compiled_projecting"))
+MODULES = tuple(
+    f"factorstream.tall.{name}"
+    for name in ("compiled", "compiled_between", "compiled_counted_rows", "compiled_pieces", "compiled_projecting")
+)
 """Where the loops are."""
 
 CALLS = 500
@@ -71,9 +74,10 @@ CountedTaken = tuple[FilterState, FilterRecord, int, int]
 
 def filter_rows(state: SmallState, model: FilterModel, C: Array, Y: Array) -> Taken:
     """Filter the rows of Y (NaN = missing); C and the matrices of ``state`` change in place."""
-    from . import compiled
+    from . import compiled, divided_rows
 
-    return _filter(state, model, len(Y), compiled.filter_rows, C, _plain(Y))
+    rows = divided_rows.filter_rows if divided_rows.is_worth_it(C) else compiled.filter_rows
+    return _filter(state, model, len(Y), rows, C, _plain(Y))
 
 
 def _plain(Y: Array) -> Array:
@@ -86,10 +90,12 @@ def filter_counted_rows(state: FilterState, model: FilterModel, Y: Array, first:
 
     ``looked``: the first row has all the room that it gets (``counted_rows.with_room``).
     """
-    from . import compiled_counted_rows
+    from . import compiled_counted_rows, divided_rows
 
     Y = _plain(Y[first:])
-    return _counted(state, model, len(Y), compiled_counted_rows.filter_rows, state.C, Y, looked)
+    divided = divided_rows.is_worth_it(state.C)
+    rows = divided_rows.filter_counted_rows if divided else compiled_counted_rows.filter_rows
+    return _counted(state, model, len(Y), rows, state.C, Y, looked)
 
 
 def filter_counted_sparse_rows(

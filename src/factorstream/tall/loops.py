@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from ..cores.loops import loops
+from ..cores.loops import inlined, loops
 
 TILE = 16
 """As in ``core.linalg``."""
@@ -52,26 +52,40 @@ def backward(L, x, n):  # type: ignore[no-untyped-def]
             x[k] -= L[i, k] * x[i]
 
 
+@inlined
+def into_tiles(C, index, first, n, tiles, at):  # type: ignore[no-untyped-def]
+    """Copies n rows, those in ``index`` from ``first`` on, into tiles of sixteen columns, from their row ``at`` on."""
+    last = len(tiles) - 2
+    width = C.shape[1] - last * TILE
+    for i in range(n):
+        row = C[index[first + i]]
+        for s in range(last):
+            for k in range(TILE):
+                tiles[s, at + i, k] = row[s * TILE + k]
+        for k in range(width):
+            tiles[last, at + i, k] = row[last * TILE + k]
+
+
+@inlined
+def add_products(tiles, rows, sums):  # type: ignore[no-untyped-def]
+    """sums ← sums + Σ c cᵀ over the first ``rows`` rows in the tiles: its lower triangle, as ``linalg.gram`` does."""
+    q, last, product = len(sums), len(tiles) - 2, tiles[-1, :TILE]
+    width = q - last * TILE
+    for s in range(last + 1):
+        for t in range(s + 1):
+            np.dot(tiles[s, :rows].T, tiles[t, :rows], product)
+            for i in range(TILE if s < last else width):
+                for k in range(TILE if t < last else width):
+                    sums[s * TILE + i, t * TILE + k] += product[i, k]
+
+
 @loops
 def add_gram(C, index, n, sums, tiles):  # type: ignore[no-untyped-def]
-    """sums ← sums + Σ c cᵀ over the first n rows in ``index``, its lower triangle, in tiles as ``linalg.gram`` does."""
-    q, last, product = C.shape[1], len(tiles) - 2, tiles[-1, :TILE]
-    width = q - last * TILE
+    """sums ← sums + Σ c cᵀ over the first n rows in ``index``, its lower triangle."""
     for first in range(0, n, tiles.shape[1]):
         rows = min(tiles.shape[1], n - first)
-        for i in range(rows):
-            row = C[index[first + i]]
-            for s in range(last):
-                for k in range(TILE):
-                    tiles[s, i, k] = row[s * TILE + k]
-            for k in range(width):
-                tiles[last, i, k] = row[last * TILE + k]
-        for s in range(last + 1):
-            for t in range(s + 1):
-                np.dot(tiles[s, :rows].T, tiles[t, :rows], product)
-                for i in range(TILE if s < last else width):
-                    for k in range(TILE if t < last else width):
-                        sums[s * TILE + i, t * TILE + k] += product[i, k]
+        into_tiles(C, index, first, rows, tiles, 0)
+        add_products(tiles, rows, sums)
 
 
 @loops

@@ -152,7 +152,9 @@ def some_rows(Y: Array, start: int, stop: int) -> Array:
 
 def is_missing(Y: Array) -> Array:
     """Where Y is NaN (boolean)."""
-    return np.isnan(Y)
+    out = np.empty(Y.shape, dtype=bool)
+    each_piece(lambda rows: np.isnan(Y[rows], out=out[rows]), len(Y), PASS * Y.size)
+    return out
 
 
 def all_gaps(missing: Array) -> Array:
