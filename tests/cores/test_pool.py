@@ -12,7 +12,14 @@ import time
 import numpy as np
 import pytest
 
+from factorstream.cores import pool
 from factorstream.cores.pool import run
+
+
+@pytest.fixture(autouse=True)
+def _undisturbed(monkeypatch):
+    """Whatever the tests before have lost to busy neighbours."""
+    monkeypatch.setattr(pool._pool, "alone_until", 0.0)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
@@ -24,6 +31,24 @@ def test_results_come_in_order(n, n_threads):
 def test_threads_work_at_the_same_time():
     meeting = threading.Barrier(3, timeout=20)
     assert len(set(run(lambda i: (meeting.wait(), threading.get_ident())[1], 3, 3))) == 3
+
+
+def test_after_a_task_that_lost_its_core_the_caller_works_alone_for_a_while(monkeypatch):
+    monkeypatch.setattr(pool, "ALONE", 3.0)
+
+    def task(i):
+        time.sleep(0.1 if i == 5 else 0.002)
+        return threading.get_ident()
+
+    assert len(set(run(task, 6, 2))) == 2  # in 0.1 s instead of some 0.02
+    assert set(run(task, 2, 2)) == {threading.get_ident()}
+    time.sleep(0.3)
+    assert len(set(run(task, 6, 2))) == 2
+
+
+def test_equal_tasks_are_shared_again_and_again():
+    for _ in range(5):
+        assert len(set(run(lambda i: (time.sleep(0.02), threading.get_ident())[1], 6, 2))) == 2
 
 
 def test_a_failure_is_raised_and_the_threads_go_on():
@@ -90,6 +115,7 @@ def test_what_the_caller_says_about_overflows_holds_for_all():
 
 FORKED = """
 import os
+from factorstream.cores import pool
 from factorstream.cores.pool import run
 run(str, 4, 4)
 if (child := os.fork()) == 0:

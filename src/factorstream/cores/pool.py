@@ -2,6 +2,10 @@
 
 NumPy and compiled loops let go of Python's lock while they compute, so that several threads work at once; SciPy's calls
 of BLAS and LAPACK do not, and are no use here.
+
+Where other processes keep the cores busy, a thread that loses its core in the middle of a task makes all others wait. A
+job that took longer than its tasks would have, one after another, shows it; the next jobs are then done by the caller
+alone for a while.
 """
 
 from __future__ import annotations
@@ -11,11 +15,23 @@ from collections.abc import Callable
 from itertools import count
 from queue import SimpleQueue
 from threading import Lock, Thread, local
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 Task = Callable[[int], Any]
+
+LOST = 1e-3
+"""Seconds that a job must have taken longer than its tasks alone. Derived: a thread that loses its core waits for some
+milliseconds, and to wake all threads takes a tenth of one."""
+
+ALONE = 20.0
+"""For so many times as long as such a job has lost, the caller does all jobs alone; then threads are tried again. Not
+tuned: to try costs a 20th then; speed only."""
+
+USUAL = 4.0
+"""A task that takes more than so many times as long as the middle one has lost its core. Not tuned; speed only."""
 
 
 class _Job:
@@ -24,6 +40,7 @@ class _Job:
     def __init__(self, task: Task, n: int) -> None:
         self.task, self.n = task, n
         self.results: list[Any] = [None] * n
+        self.times = [0.0] * n
         self.failure: BaseException | None = None
         self.floats = np.geterr()  # what the caller wants to hear about overflows is a setting of its thread
         self._numbers = count()
@@ -37,7 +54,9 @@ class _Job:
         while (i := next(self._numbers)) < self.n:
             try:
                 if self.failure is None:
+                    start = perf_counter()
                     self.results[i] = self.task(i)
+                    self.times[i] = perf_counter() - start
             except BaseException as failure:  # raised again by the thread that waits
                 self.failure = failure
             with self._lock:
@@ -52,6 +71,11 @@ class _Job:
                 raise self.failure
             return self.results
 
+    def undisturbed(self) -> float:
+        """How long the tasks would have taken one after another, on a core of their own, in seconds."""
+        most = USUAL * sorted(self.times)[self.n // 2]
+        return sum(min(one, most) for one in self.times)
+
 
 class _Pool:
     """Threads that start when they are first needed and end with the process."""
@@ -61,6 +85,7 @@ class _Pool:
         self.n = 0
         self.lock = Lock()
         self.here = local()
+        self.alone_until = 0.0
 
     def ask(self, n: int, job: _Job) -> None:
         """Let n threads work at a job."""
@@ -102,11 +127,19 @@ def run(task: Task, n: int, n_threads: int) -> list[Any]:
     helpers = min(n_threads, n) - 1
     if helpers < 1 or getattr(_pool.here, "serves", False):
         return [task(i) for i in range(n)]
+    start = perf_counter()
+    if start < _pool.alone_until:
+        return [task(i) for i in range(n)]
     job = _Job(task, n)
     _pool.ask(helpers, job)
     try:
         job.work()
-        return job.wait()
+        results = job.wait()
+        end = perf_counter()
+        lost = end - start - job.undisturbed()
+        if lost > LOST:
+            _pool.alone_until = end + ALONE * lost
+        return results
     except BaseException as failure:  # an interrupt may come between two tasks: the others begin no more of them
         job.failure = failure
         raise

@@ -46,7 +46,7 @@ class ArrayPlace:
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """One call, on the device, which has threads of its own."""
-        function = _twins().get(function, function)
+        function = twins().get(function, function)
         with undivided():
             return function(*(self._moved(argument) for argument in arguments))
 
@@ -76,7 +76,7 @@ class ArrayPlace:
 
 
 @cache
-def _twins() -> dict[Callable[..., Any], Callable[..., Any]]:
+def twins() -> dict[Callable[..., Any], Callable[..., Any]]:
     """What is called in the stead of a function; loaded by the first array of another library."""
     from . import array_columns, array_counted, array_products, array_projecting  # noqa: F401  (they fill the table)
 
