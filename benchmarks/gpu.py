@@ -38,9 +38,9 @@ COMPONENTS, GAPS = 40, 0.25
 """Of the variational fits."""
 TABLES = ((400, 4096), (20_000, 4096), (20_000, 20_000))
 """Samples and features."""
-FEATURES, STREAMED, BLOCK = 1_000_000, 64, 256
-"""Features, components and rows per call of the stream."""
-ONE_CORE = (2000, 4096)
+FEATURES, STREAMED, BLOCK, CALL = 1_000_000, 64, 256, 1024
+"""Features, components, rows per block and rows per call of the stream."""
+ONE_CORE = (4000, 8192)
 """Samples and features of a sweep that one core does as well."""
 RUNS = 5
 
@@ -111,9 +111,9 @@ def sweeps() -> None:
         torch.cuda.empty_cache()
     n, m = ONE_CORE
     X = rows(n, m, COMPONENTS, GAPS)
-    there, model = sweep_times(X)
+    there, model = sweep_times(X, 3)
     with patch.dict(os.environ, {"FACTORSTREAM_THREADS": "1"}):
-        here, twin = sweep_times(X.cpu().numpy())
+        here, twin = sweep_times(X.cpu().numpy(), 3)
     print(f"\n{n} × {m}: {1e3 * min(here[1:]):.0f} ms on one core, {min(here[1:]) / min(there[1:]):.0f} times as long.")
     components = torch.as_tensor(np.array(twin.components_), device="cuda")
     filled, filled_here = model.impute(X), torch.as_tensor(twin.impute(X.cpu().numpy()), device="cuda")
@@ -159,14 +159,14 @@ def stream_products(q: int) -> float:
 
 def stream() -> None:
     """Complete rows of single precision, in blocks."""
-    X = rows(BLOCK, FEATURES, STREAMED, dtype=torch.float32, seed=2)
-    print(f"| {FEATURES} features, blocks of {BLOCK} | µs per row | products alone | over them |")
+    X = rows(CALL, FEATURES, STREAMED, dtype=torch.float32, seed=2)
+    print(f"| {FEATURES} features, calls of {CALL} rows, blocks of {BLOCK} | µs per row | products alone | over them |")
     print("|---|---:|---:|---:|")
     for name, settings in SETTINGS.items():
-        model = begun(**settings)
+        model = begun(batch_size=BLOCK, **settings)
         q = STREAMED + (0 if settings.get("fit_mean") is False else 1)
         whole, products = best(lambda model=model: model.partial_fit(X)), stream_products(q)  # type: ignore[misc]
-        a, b = 1e6 * whole / BLOCK, 1e6 * products / BLOCK
+        a, b = 1e6 * whole / CALL, 1e6 * products / BLOCK
         print(f"| r = {STREAMED}, {name} | {a:.1f} | {b:.1f} | {a / b:.2f} |", flush=True)
         del model
         torch.cuda.empty_cache()
