@@ -52,7 +52,7 @@ contract: $(READY) ## the layers import one way
 	$(BIN)/lint-imports
 
 # Numba sees changes of a function, and not those of the functions and constants that it uses.
-$(RECOMPILED): $(READY) $(wildcard src/factorstream/tall/*.py src/factorstream/core/*.py src/factorstream/core/*/*.py)
+$(RECOMPILED): $(READY) $(wildcard src/factorstream/cores/*.py src/factorstream/tall/*.py src/factorstream/core/*.py src/factorstream/core/*/*.py)
 	find src -name '*.nb?' -delete
 	touch $(RECOMPILED)
 
@@ -62,10 +62,10 @@ unit: $(READY) $(RECOMPILED) ## tests and docstring examples
 long: $(READY) $(RECOMPILED) threads strict ## tests marked `long`: pictures, benchmarks, every example of every page
 	$(PYTEST) -m long
 
-threads: $(READY) ## the tests of filter and factorisation once more, all work in pieces for three threads
+threads: $(READY) $(RECOMPILED) ## the tests of filter and factorisation once more, all work in pieces for three threads
 	$(PYTEST) -m "not once and not long" $(OF_THE_THREADS) --place threads
 
-strict: $(READY) ## the same on a device of array-api-strict, which has no more than the array API promises
+strict: $(READY) $(RECOMPILED) ## the same on a device of array-api-strict, which has no more than the array API promises
 	$(PYTEST) -m "not once and not long" $(OF_THE_THREADS) --place strict
 
 compiled: $(READY) $(RECOMPILED) ## the tests of the filter once more, all rows through compiled code

@@ -80,13 +80,14 @@ def factored(A: Array) -> Array:
     """The lower factors of a stack of positive definite matrices.
 
     Where a matrix is not positive definite, NumPy raises an error; another library may do so, or leave on the diagonal
-    of that factor a number whose logarithm is not finite. PyTorch would have to wait for the device to raise one.
+    of that factor a number whose logarithm is not finite. PyTorch would have to wait for the device to raise one, and
+    gives NaN instead.
     """
     xp = namespace(A)
     if compat.is_torch_array(A):
-        return xp.linalg.cholesky_ex(A)[0]
-    with raising_as_numpy():
-        return xp.linalg.cholesky(A)
+        L, info = xp.linalg.cholesky_ex(A)
+        return xp.where((info == 0)[..., None, None], L, xp.nan)
+    return xp.linalg.cholesky(A)
 
 
 def within(values: Array, most: float) -> Array:
@@ -109,6 +110,8 @@ def count_by_number(numbers: Array, n: int, weights: Array | None = None) -> Arr
     The standard has no such function, but nearly every library has. Without it the numbers are sorted.
     """
     xp = namespace(numbers)
+    if numbers.shape[0] == 0:
+        return zeros_beside(numbers, n)
     if hasattr(xp, "bincount"):
         return xp.astype(xp.bincount(numbers, weights=weights, minlength=n), xp.float64)
     order = xp.argsort(numbers)

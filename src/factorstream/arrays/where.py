@@ -14,7 +14,7 @@ Array = Any
 
 _OF_NUMPY = np.ndarray, np.generic
 
-_NUMPY: Any = np if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else of_numpy
+_NUMPY: Any = np if np.lib.NumpyVersion(np.__version__) >= "2.3.0" else of_numpy
 """NumPy itself where it follows the standard, which saves a call for each of its functions."""
 
 

@@ -40,17 +40,20 @@ def import_failure(*modules: str) -> Exception | None:
     return _failure
 
 
+class HalfDone(RuntimeError):
+    """Compiled code has failed after it has changed something, so that NumPy cannot take over."""
+
+
 def call(function: Callable[..., int], *args: Any) -> int:
     """What a compiled function returns, or 0 where it could not be compiled.
 
-    What is raised comes from the compiler, before anything has changed, but for too little memory: nothing else in the
-    loops raises.
+    What is raised comes from the compiler, before anything has changed, but for what is passed on here.
     """
     if _failure is not None:
         return 0
     try:
         return int(function(*args))
-    except (IndexError, MemoryError):  # the first under NUMBA_BOUNDSCHECK: a mistake in the loops
+    except (IndexError, MemoryError, HalfDone):  # the first under NUMBA_BOUNDSCHECK: a mistake in the loops
         raise
     except Exception as failure:  # no room for its cache, a damaged one, an interrupted first call
         _give_up(failure)

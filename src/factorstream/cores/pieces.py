@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import add_product
 from .limit import n_threads
 from .pool import run
 
@@ -142,7 +143,7 @@ def product(A: Array, B: Array) -> Array:
 def accumulate(S: Array, A: Array, B: Array) -> None:
     """S += AB in place, tile by tile: a product of all rows would be another array as large as S."""
     if _whole.get():
-        S += A @ B
+        add_product(S, A, B)
         return
 
     def add(tile: Tile) -> None:

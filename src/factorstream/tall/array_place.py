@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import device_of, dtype_of, is_here, namespace, to_device, to_host
+from ..arrays import device_of, dtype_of, is_here, namespace, raising_as_numpy, to_device, to_host
 from ..core.linalg import is_sparse
 from ..core.place import Tall
 from ..cores import undivided
@@ -47,7 +47,7 @@ class ArrayPlace:
     def each(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """One call, on the device, which has threads of its own."""
         function = twins().get(function, function)
-        with undivided():
+        with undivided(), raising_as_numpy():
             return function(*(self._moved(argument) for argument in arguments))
 
     def total(self, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.linalg import Array
 from ..cores import PASS, each_of, pieces
+from ..cores.compiling import HalfDone
 from .counted_rows import is_time
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class _Rounds:
         self.of_pieces = np.empty((len(self.parts), q + 2 + n_shared, q + 2))
         self.sums = np.empty(self.of_pieces.shape[1:])
         self.room, self.line, _ = space(1, q)
+        self.begun = False
 
     def rows(self) -> Iterator[tuple[int, int, int]]:
         """The row before, −1 for the first; the row; how many features it has."""
@@ -77,7 +79,13 @@ class _Rounds:
         def of_piece(p: int) -> None:
             one(self.parts[p].start, self.parts[p].stop, self.of_pieces[p])
 
-        each_of(of_piece, list(range(len(self.parts))))
+        try:
+            each_of(of_piece, list(range(len(self.parts))))
+        except Exception as failure:
+            if self.begun and not isinstance(failure, MemoryError):
+                raise HalfDone(f"A piece of the features could not be moved ({failure}); fit again.") from failure
+            raise
+        self.begun = True  # the first round has moved nothing
         np.add.reduce(self.of_pieces, axis=0, out=self.sums)  # one piece after another
 
 
