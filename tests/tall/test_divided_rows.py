@@ -206,7 +206,7 @@ def test_a_failure_in_the_middle_of_a_call_changes_nothing(rng, monkeypatch, kin
 
     def fails(*args):
         calls.append(1)
-        if len(calls) > 60:
+        if len(calls) > 60 and args[2] >= 0:  # a row before is to move this piece
             raise failure
         return real(*args)
 
