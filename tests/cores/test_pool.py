@@ -46,6 +46,14 @@ def test_after_a_task_that_lost_its_core_the_caller_works_alone_for_a_while(monk
     assert len(set(run(task, 6, 2))) == 2
 
 
+def test_a_long_job_is_shared_once_the_while_is_over(monkeypatch):
+    monkeypatch.setattr(pool._pool, "alone_until", time.perf_counter() + 0.05)
+    found = run(lambda i: (time.sleep(0.02), (i, threading.get_ident()))[1], 20, 2)
+    assert [i for i, _ in found] == list(range(20))
+    assert {who for _, who in found[:2]} == {threading.get_ident()}
+    assert len({who for _, who in found}) == 2
+
+
 def test_equal_tasks_are_shared_again_and_again():
     for _ in range(5):
         assert len(set(run(lambda i: (time.sleep(0.02), threading.get_ident())[1], 6, 2))) == 2

@@ -22,12 +22,12 @@ import numpy as np
 
 Task = Callable[[int], Any]
 
-LOST = 1e-3
-"""Seconds that a job must have taken longer than its tasks alone. Derived: a thread that loses its core waits for some
-milliseconds, and to wake all threads takes a tenth of one."""
+LOST = 2e-4
+"""Seconds that a job must have taken longer than its tasks would have alone. Derived: to wake all threads takes half as
+long, and that alone is no reason to do without them."""
 
 ALONE = 20.0
-"""For so many times as long as such a job has lost, the caller does all jobs alone; then threads are tried again. Not
+"""For so many times as long as such a job has lost, the caller does all tasks alone; then threads are tried again. Not
 tuned: to try costs a 20th then; speed only."""
 
 USUAL = 4.0
@@ -127,9 +127,16 @@ def run(task: Task, n: int, n_threads: int) -> list[Any]:
     helpers = min(n_threads, n) - 1
     if helpers < 1 or getattr(_pool.here, "serves", False):
         return [task(i) for i in range(n)]
+    results: list[Any] = []
+    while len(results) < n and perf_counter() < _pool.alone_until:
+        results.append(task(len(results)))
+    done = len(results)
+    return results + (_shared(lambda i: task(i + done), n - done, helpers) if done < n else [])
+
+
+def _shared(task: Task, n: int, helpers: int) -> list[Any]:
+    """The same by the caller and so many other threads."""
     start = perf_counter()
-    if start < _pool.alone_until:
-        return [task(i) for i in range(n)]
     job = _Job(task, n)
     _pool.ask(helpers, job)
     try:
