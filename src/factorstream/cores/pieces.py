@@ -31,6 +31,10 @@ PIECE = 2.0**18
 """What a piece costs at least: a quarter of a millisecond, five times as long as it takes to wake all threads. Not
 tuned; speed and rounding only."""
 
+TINY = 2**14
+"""Entries below which an array is worked on as a whole where it is used, without tiles: what their functions cost is
+then as much as the work. Not tuned; speed only."""
+
 MOST = 64
 """Pieces of one dimension at most. Not tuned: as many as large machines have cores; speed and rounding only."""
 
@@ -158,6 +162,8 @@ def tiles(n: int, m: int, cost: float, lowest: int = LOWEST) -> list[Tile]:
     """The rows and columns of tiles of an n × m result, each entry of which costs so much."""
     if n == 0 or m == 0:
         return []
+    if n * m * max(cost, MULTIPLICATION) < PIECE:
+        return [(slice(0, n), slice(0, m))]
     strips, parts = min(STRIPS, ceil(n / lowest)), ceil(m / WIDEST)
     if n < STRIPS * HIGH:
         strips = min(strips, max(FEW_STRIPS, ceil(n / HIGH)))

@@ -57,13 +57,13 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
     """
     before = dict(vars(estimator))
     try:
-        with memory_in_words():
-            yield
+        yield
     except BaseException as problem:
         vars(estimator).clear()
         vars(estimator).update(before)
         if isinstance(problem, np.linalg.LinAlgError):
             raise ValueError(TOO_FAR_APART) from problem
+        memory_in_words(problem)
         raise
 
 
@@ -73,10 +73,13 @@ def question(method: Callable[Asked, Answered]) -> Callable[Asked, Answered]:
     @wraps(method)
     def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answered:
         try:
-            with memory_in_words(), np.errstate(over="ignore"):  # what is too far away for a number is infinitely far
+            with np.errstate(over="ignore"):  # what is too far away for a number is infinitely far
                 return method(*args, **kwargs)
         except np.linalg.LinAlgError as problem:
             raise ValueError(TOO_FAR_APART) from problem
+        except Exception as problem:
+            memory_in_words(problem)
+            raise
 
     return asked
 
@@ -123,12 +126,14 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
 
     A sparse X comes back as CSR whose stored entries are the observed ones; what a masked array masks is missing.
     """
-    if stays(X):
-        refuse_no_table(X)
-        X = rows_elsewhere(estimator, on_host(X), reset=reset)
-        _refuse_infinity(X, lambda at: (at[0], at[1]))
-        return X
-    given, X = X, X if type(X) is np.ndarray else on_host(X)
+    given = X
+    if type(X) is not np.ndarray:
+        X = on_host(X)
+        if stays(X):
+            refuse_no_table(X)
+            X = rows_elsewhere(estimator, X, reset=reset)
+            _refuse_infinity(X, lambda at: (at[0], at[1]))
+            return X
     if reset or not _as_expected(estimator, X):
         refuse_no_table(X)
         refuse_no_numbers(X)
@@ -178,12 +183,11 @@ def _as_expected(estimator: Any, X: Any) -> bool:
 
 
 def _refuse_infinity(values: Array, where: Callable[[list[int]], tuple[int, int | str]]) -> None:
-    xp = namespace(values)
     with limited(prod(values.shape)):
         if isfinite(square_sum(values)):  # one cheap pass; NaN and very large numbers go on to the next
             return
-        parts = _parts(values)
-        infinite = each_of(lambda part: bool(xp.any(xp.isinf(values[part]))), parts)
+        xp, parts = namespace(values), _parts(values)
+        infinite = each_of(lambda part: _any(xp.isinf(values[part])), parts)
     for part in (part for part, refused in zip(parts, infinite, strict=True) if refused):
         found = xp.isinf(values[part])
         row = int(positions(xp.any(found, axis=1) if found.ndim > 1 else found)[0])
@@ -193,6 +197,10 @@ def _refuse_infinity(values: Array, where: Callable[[list[int]], tuple[int, int 
             f"X contains infinity at row {at[0]}, column {at[1]}; "
             "replace it by NaN to mark the entry as missing, or by a finite number."
         )
+
+
+def _any(mask: Array) -> bool:
+    return bool(mask.any() if is_here(mask) else namespace(mask).any(mask))
 
 
 def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
@@ -228,7 +236,7 @@ def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") ->
 
 def _parts(values: Array) -> list[Any]:
     """Some rows at a time, so that no copy is as large as the data; a device has room for a mask of them."""
-    if not is_here(values):
+    if not is_here(values) or values.size <= AT_ONCE:
         return [(slice(None), ...)]
     step = max(1, AT_ONCE // max(1, values[:1].size))
     return [(slice(first, first + step), ...) for first in range(0, len(values), step)]

@@ -43,7 +43,7 @@ from ..core.variational.posterior import (
     required_bytes,
 )
 from ..core.variational.relevance import GivenPrior, LearnedPrior
-from ..cores import PASS, Tile, each_tile, limited
+from ..cores import PASS, TINY, Tile, each_tile, limited
 from ..tall.places import place_of, place_to_start
 from ..tall.rows import Rows
 from ..tall.starting import check_range
@@ -164,6 +164,8 @@ def _largest(X: Rows) -> Array:
         xp = namespace(X)
         return xp.max(xp.where(xp.isnan(X), 0.0, xp.abs(X)), axis=0)
     if not is_sparse(X):
+        if X.size < TINY:
+            return np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
         return np.maximum(over_rows(np.fmax, X, 0.0), -over_rows(np.fmin, X, 0.0))
     largest = np.zeros(X.shape[1])
     np.fmax.at(largest, X.indices, np.abs(X.data))
@@ -180,6 +182,9 @@ def _values_and_weights(X: Rows) -> tuple[Rows, Rows]:
         xp = namespace(X)
         seen = ~xp.isnan(X)
         return xp.astype(xp.where(seen, X, 0.0), xp.float64, copy=False), xp.astype(seen, xp.float64)
+    if X.size < TINY:
+        seen = ~np.isnan(X)
+        return np.where(seen, X, 0.0).astype(np.float64, "C", copy=False), seen.astype(np.float64, "C")
     Y, W = np.empty(X.shape), np.empty(X.shape)
 
     def fill(some: Tile) -> None:
@@ -195,7 +200,7 @@ def _less_origin(Y: Rows, W: Rows, origin: Array) -> Rows:
         Y = Y.copy()
         Y.data = Y.data - origin[Y.indices]
         return Y
-    if not is_here(Y):
+    if not is_here(Y) or Y.size < TINY:
         return W * (Y - origin)
     out = np.empty_like(Y)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.filter.masked import gram_of
 from ..core.linalg import Array
-from ..cores import MULTIPLICATION, PASS, Tile, each_of, each_piece, each_tile, pieces
+from ..cores import MULTIPLICATION, PASS, TINY, Tile, each_of, each_piece, each_tile, pieces
 
 
 def as_float64(C: Array) -> Array:
@@ -148,6 +148,8 @@ def mean(C: Array, origin: Array, center: Array | None) -> Array:
 
 def copied_rows(Y: Array) -> Array:
     """A copy of Y, row after row, whatever the order of Y."""
+    if Y.size < TINY:
+        return Y.copy()
     out = np.empty(Y.shape, Y.dtype)
 
     def fill(some: Tile) -> None:
