@@ -200,7 +200,7 @@ def full_like(values: Array, number: float) -> Array:
 
 def total(values: Array) -> Array:
     """The sum of all entries, beside them."""
-    return namespace(values).sum(values)
+    return values.sum() if type(values) is np.ndarray else namespace(values).sum(values)
 
 
 def at_least(values: Array, least: Array | float) -> Array:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import validate_data
 
 from ..arrays import as_type, dtype_of, is_here, namespace, positions, stays, to_host
 from ..core.linalg import Array, is_sparse
-from ..cores import each_of, limited
+from ..cores import TINY, each_of, limited
 from ..tall.products import square_sum
 from ..tall.rows import Rows, ever_observed
 from ..tall.starting import check_range
@@ -183,11 +183,13 @@ def _as_expected(estimator: Any, X: Any) -> bool:
 
 
 def _refuse_infinity(values: Array, where: Callable[[list[int]], tuple[int, int | str]]) -> None:
+    if is_here(values) and values.size < TINY and not np.isinf(values).any():
+        return
     with limited(prod(values.shape)):
         if isfinite(square_sum(values)):  # one cheap pass; NaN and very large numbers go on to the next
             return
         xp, parts = namespace(values), _parts(values)
-        infinite = each_of(lambda part: _any(xp.isinf(values[part])), parts)
+        infinite = each_of(lambda part: bool(xp.any(xp.isinf(values[part]))), parts)
     for part in (part for part, refused in zip(parts, infinite, strict=True) if refused):
         found = xp.isinf(values[part])
         row = int(positions(xp.any(found, axis=1) if found.ndim > 1 else found)[0])
@@ -199,13 +201,12 @@ def _refuse_infinity(values: Array, where: Callable[[list[int]], tuple[int, int 
         )
 
 
-def _any(mask: Array) -> bool:
-    return bool(mask.any() if is_here(mask) else namespace(mask).any(mask))
-
-
 def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
     """Refuse rows with values that cannot be squared in this ``dtype``."""
     values = X.data if is_sparse(X) else X
+    if is_here(values) and values.size < TINY:
+        check_range(_largest(values), dtype, smallest=0.0)
+        return
     with limited(prod(values.shape)):
         bound = square_sum(values)  # one cheap pass, which is enough where nothing is missing
         if prod(values.shape) and not bound < float(np.finfo(dtype).max) ** 0.5:
@@ -225,7 +226,9 @@ def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") ->
 
     Infinite bounds are infinite in every type.
     """
-    if dtype_of(answer) != dtype and prod(answer.shape):
+    if dtype_of(answer) == dtype:
+        return answer
+    if prod(answer.shape):
         xp = namespace(answer)
         largest = float(xp.max(xp.where(xp.isfinite(answer), xp.abs(answer), 0.0)))
         if largest > float(np.finfo(dtype).max):
