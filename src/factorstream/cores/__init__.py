@@ -23,6 +23,6 @@ from .pieces import (
 )
 
 __all__ = [
-    "MULTIPLICATION", "PASS", "TINY", "Tile", "accumulate", "each_of", "each_piece", "each_tile", "limited", "n_threads",
-    "pieces", "product", "sum_of", "sum_of_pieces", "tiles", "undivided",
+    "MULTIPLICATION", "PASS", "TINY", "Tile", "accumulate", "each_of", "each_piece", "each_tile", "limited",
+    "n_threads", "pieces", "product", "sum_of", "sum_of_pieces", "tiles", "undivided",
 ]  # fmt: skip
