@@ -52,7 +52,7 @@ def grams(C: Array, missing: Array, of_missing: Array) -> Array:
 
     def fill(rows: slice) -> None:
         for j in range(len(out))[rows]:
-            if len(index := np.flatnonzero(missing[j] == of_missing[j])):
+            if len(index := (missing[j] == of_missing[j]).nonzero()[0]):
                 out[j] = gram_of(C, index)
 
     if len(out) * C.size < TINY:
@@ -82,7 +82,8 @@ def sum_of_grams(add: Callable[[slice, Array], None], C: Array, missing: Array) 
 
 def indices(missing: Array, j: int) -> Array:
     """Where row j is missing."""
-    return np.flatnonzero(missing[j])
+    found: Array = missing[j].nonzero()[0]  # quicker than np.flatnonzero
+    return found
 
 
 def line(block: Array, j: int) -> Array:
@@ -123,7 +124,7 @@ def set_variances(
     r = F.shape[1]
 
     def fill(j: int, some: slice) -> None:
-        index = np.flatnonzero(missing[j, some]) + some.start
+        index = missing[j, some].nonzero()[0] + some.start
         squares = C.take(index, axis=0)[:, :r] @ F[j]
         np.multiply(squares, squares, out=squares)
         variance = squares @ np.ones(r)
