@@ -32,9 +32,7 @@ MAY_CHANGE = ("init", "random_state", "verbose")
 """Parameters that may change during a stream: the first two are read when it begins, the last only prints."""
 
 AT_ONCE = 2**18
-"""Entries looked at together where a mask is needed, so that it is never as large as the data.
-
-Not tuned; speed only."""
+"""Entries looked at together where a mask is needed; none is as large as the data. Not tuned; speed only."""
 
 TOO_FAR_APART = (
     "The data and the given variances are too far apart to be computed with; scale the features to similar units, or "
@@ -139,13 +137,9 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
         refuse_no_numbers(X)
         if isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
+        kind = "csr" if accept_sparse else False
         X = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            accept_sparse="csr" if accept_sparse else False,
+            estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False, accept_sparse=kind
         )
     if is_sparse(X):
         entries = X.tocoo()
@@ -239,7 +233,7 @@ def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") ->
 
 def _parts(values: Array) -> list[Any]:
     """Some rows at a time, so that no copy is as large as the data; a device has room for a mask of them."""
-    if not is_here(values) or values.size <= AT_ONCE:
+    if not is_here(values):
         return [(slice(None), ...)]
     step = max(1, AT_ONCE // max(1, values[:1].size))
     return [(slice(first, first + step), ...) for first in range(0, len(values), step)]
@@ -283,8 +277,7 @@ def check_same_parameters(estimator: BaseEstimator, begun_with: Mapping[str, Any
         if now is not before and not _equal(now, before):
             raise ValueError(
                 f"partial_fit cannot go on with {name}={_shown(now, 'array(...)')}: the stream began with "
-                f"{_shown(before, 'other numbers')}; "
-                "set it back, or call fit to start again."
+                f"{_shown(before, 'other numbers')}; set it back, or call fit to start again."
             )
 
 

@@ -20,8 +20,9 @@ from ..cores import PASS, TINY, Tile, each_tile, limited
 from ..tall.places import place_of
 from ..tall.projecting_products import copied_rows
 from ..tall.rows import Rows
+from ._observing import observe
 from ._validation import warn_caller
-from ._variational import VariationalState, observe
+from ._variational import VariationalState
 
 CHUNK, ARRAYS = 256, 6
 """Rows predicted together at least, where there are so many, and how many arrays of their size there are at once on a
