@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .limit import n_threads
+from .limit import SMALL, n_threads
 from .pool import run
 
 Array = Any
@@ -31,9 +31,9 @@ PIECE = 2.0**18
 """What a piece costs at least: a quarter of a millisecond, five times as long as it takes to wake all threads. Not
 tuned; speed and rounding only."""
 
-TINY = 2**14
-"""Entries below which an array is worked on as a whole where it is used, without tiles: what their functions cost is
-then as much as the work. Not tuned; speed only."""
+TINY = SMALL
+"""Entries below which arrays are worked on as a whole, without tiles or pieces: to call their functions takes as long
+as the work itself. Not tuned: BLAS is not limited to one thread there either; speed only."""
 
 MOST = 64
 """Pieces of one dimension at most. Not tuned: as many as large machines have cores; speed and rounding only."""
