@@ -73,6 +73,7 @@ TESTED_BY = {
     "estimators/_given_numbers": "estimators/test_bad_input",
     "estimators/_imputer_answers": "estimators/test_low_rank_imputer",
     "estimators/_imputer_state": "estimators/test_low_rank_imputer",
+    "estimators/_observing": "estimators/test_bayesian_factorization",
     "estimators/_reported": "report/test_model_report",
     "estimators/_kept_rows": "estimators/test_filter_columns",
     "estimators/_sequence": "estimators/test_sequence_settings",

@@ -8,6 +8,7 @@ from .limit import limited, n_threads
 from .pieces import (
     MULTIPLICATION,
     PASS,
+    TINY,
     Tile,
     accumulate,
     each_of,
@@ -22,6 +23,6 @@ from .pieces import (
 )
 
 __all__ = [
-    "MULTIPLICATION", "PASS", "Tile", "accumulate", "each_of", "each_piece", "each_tile", "limited", "n_threads",
-    "pieces", "product", "sum_of", "sum_of_pieces", "tiles", "undivided",
+    "MULTIPLICATION", "PASS", "TINY", "Tile", "accumulate", "each_of", "each_piece", "each_tile", "limited",
+    "n_threads", "pieces", "product", "sum_of", "sum_of_pieces", "tiles", "undivided",
 ]  # fmt: skip

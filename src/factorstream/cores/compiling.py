@@ -1,7 +1,7 @@
 """Whether compiled loops can be used, and calls of them.
 
-They need ``numba`` (the extra ``fast``). ``FACTORSTREAM_COMPILED=0`` in the environment says never, ``=1`` always;
-otherwise whoever has loops decides from the size of a call whether they pay.
+They need ``numba`` (the extra ``fast``). ``FACTORSTREAM_COMPILED=0`` in the environment says never, ``=1``
+wherever there are loops for the call; otherwise whoever has loops decides from its size whether they pay.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import add_product
-from .limit import n_threads
+from .limit import SMALL, n_threads
 from .pool import run
 
 Array = Any
@@ -31,6 +31,10 @@ multiplication in a matrix product a 32nd. Rough; speed and rounding only."""
 PIECE = 2.0**18
 """What a piece costs at least: a quarter of a millisecond, five times as long as it takes to wake all threads. Not
 tuned; speed and rounding only."""
+
+TINY = SMALL
+"""Entries below which arrays are worked on as a whole, without tiles or pieces: to call their functions takes as long
+as the work itself. Not tuned: BLAS is not limited to one thread there either; speed only."""
 
 MOST = 64
 """Pieces of one dimension at most. Not tuned: as many as large machines have cores; speed and rounding only."""
@@ -90,7 +94,7 @@ def each_tile(function: Callable[[Tile], Any], shape: tuple[int, ...], cost: flo
 
 def sum_of_pieces(function: Callable[[slice], Any], n: int, cost: float) -> Any:
     """The sum over all parts of range(n) of what ``function`` returns for each: an array, a number, or a tuple."""
-    return sum_of(function, pieces(n, cost))
+    return function(slice(0, n)) if cost < 2 * PIECE else sum_of(function, pieces(n, cost))
 
 
 def sum_of(function: Callable[[Any], Any], parts: list[Any]) -> Any:
@@ -159,6 +163,8 @@ def tiles(n: int, m: int, cost: float, lowest: int = LOWEST) -> list[Tile]:
     """The rows and columns of tiles of an n × m result, each entry of which costs so much."""
     if n == 0 or m == 0:
         return []
+    if n * m * max(cost, MULTIPLICATION) < PIECE:
+        return [(slice(0, n), slice(0, m))]
     strips, parts = min(STRIPS, ceil(n / lowest)), ceil(m / WIDEST)
     if n < STRIPS * HIGH:
         strips = min(strips, max(FEW_STRIPS, ceil(n / HIGH)))

@@ -19,9 +19,10 @@ from ..tall.rows import Rows, observed_by_feature, stack
 from ..tall.starting import warm_up
 from ._absurd import first_rows, next_rows
 from ._html import STREAMED, Facts, noise_words, observed_words
+from ._observing import check_values
 from ._records import HISTORY, Record, Tell
 from ._telling import SweepProgress
-from ._variational import VariationalState, absorb_rows, check_rows, check_values, fit_rows, planned_sweeps
+from ._variational import VariationalState, absorb_rows, check_rows, fit_rows, planned_sweeps
 from ._variational_answers import VariationalDictionary
 
 AUTO_COMPONENTS = 50

@@ -72,7 +72,10 @@ def like_table(values: Tall, X: Any, kept: Tall | None = None) -> Any:
     Where X is an array, they are one of its library, on its device. ``kept``: which columns of X they are, where some
     were dropped (boolean).
     """
-    values, kept = like(values, X), to_host(kept)
+    values = like(values, X)
+    if type(X) is np.ndarray:
+        return values
+    kept = to_host(kept)
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if pandas is not None and isinstance(X, pandas.DataFrame):
         return pandas.DataFrame(values, index=X.index, columns=X.columns if kept is None else X.columns[kept])

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import as_type, beside, dtype_of, is_here, namespace, read_only
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
-from ..cores import PASS, Tile, each_tile, limited
+from ..cores import PASS, TINY, Tile, each_tile, limited
 from ..tall.rows import Rows, dense
 from ._absurd import asked, check_answers_fit
 from ._answers import Dictionary, PosteriorDictionary
@@ -221,6 +221,8 @@ def _reach(variance: Array, width: float | Array, dtype: np.dtype[Any]) -> Array
     if not is_here(variance):
         found: Array = as_type(beside(width, variance) * namespace(variance).sqrt(variance), dtype)
         return found
+    if variance.size < TINY:
+        return (width * np.sqrt(variance)).astype(dtype, copy=False)
     out = np.empty(variance.shape, dtype)
 
     def fill(some: Tile) -> None:
@@ -236,6 +238,8 @@ def _combined(function: np.ufunc, a: Array, b: Array) -> Array:
     if not is_here(a):
         found: Array = getattr(namespace(a), function.__name__)(a, b)
         return found
+    if a.size < TINY:
+        return np.asarray(function(a, b))
     out = np.empty_like(a)
     with limited(a.size):
         each_tile(lambda some: function(a[some], b[some], out=out[some]), a.shape, PASS * a.size)

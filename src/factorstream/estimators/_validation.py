@@ -20,7 +20,7 @@ from sklearn.utils.validation import validate_data
 
 from ..arrays import as_type, dtype_of, is_here, namespace, positions, stays, to_host
 from ..core.linalg import Array, is_sparse
-from ..cores import each_of, limited
+from ..cores import TINY, each_of, limited
 from ..tall.products import square_sum
 from ..tall.rows import Rows, ever_observed
 from ..tall.starting import check_range
@@ -32,9 +32,7 @@ MAY_CHANGE = ("init", "random_state", "verbose")
 """Parameters that may change during a stream: the first two are read when it begins, the last only prints."""
 
 AT_ONCE = 2**18
-"""Entries looked at together where a mask is needed, so that it is never as large as the data.
-
-Not tuned; speed only."""
+"""Entries looked at together where a mask is needed; none is as large as the data. Not tuned; speed only."""
 
 TOO_FAR_APART = (
     "The data and the given variances are too far apart to be computed with; scale the features to similar units, or "
@@ -57,13 +55,13 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
     """
     before = dict(vars(estimator))
     try:
-        with memory_in_words():
-            yield
+        yield
     except BaseException as problem:
         vars(estimator).clear()
         vars(estimator).update(before)
         if isinstance(problem, np.linalg.LinAlgError):
             raise ValueError(TOO_FAR_APART) from problem
+        memory_in_words(problem)
         raise
 
 
@@ -73,10 +71,13 @@ def question(method: Callable[Asked, Answered]) -> Callable[Asked, Answered]:
     @wraps(method)
     def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answered:
         try:
-            with memory_in_words(), np.errstate(over="ignore"):  # what is too far away for a number is infinitely far
+            with np.errstate(over="ignore"):  # what is too far away for a number is infinitely far
                 return method(*args, **kwargs)
         except np.linalg.LinAlgError as problem:
             raise ValueError(TOO_FAR_APART) from problem
+        except Exception as problem:
+            memory_in_words(problem)
+            raise
 
     return asked
 
@@ -123,24 +124,22 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
 
     A sparse X comes back as CSR whose stored entries are the observed ones; what a masked array masks is missing.
     """
-    if stays(X):
-        refuse_no_table(X)
-        X = rows_elsewhere(estimator, on_host(X), reset=reset)
-        _refuse_infinity(X, lambda at: (at[0], at[1]))
-        return X
-    given, X = X, X if type(X) is np.ndarray else on_host(X)
+    given = X
+    if type(X) is not np.ndarray:
+        X = on_host(X)
+        if stays(X):
+            refuse_no_table(X)
+            X = rows_elsewhere(estimator, X, reset=reset)
+            _refuse_infinity(X, lambda at: (at[0], at[1]))
+            return X
     if reset or not _as_expected(estimator, X):
         refuse_no_table(X)
         refuse_no_numbers(X)
         if isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
+        kind = "csr" if accept_sparse else False
         X = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            accept_sparse="csr" if accept_sparse else False,
+            estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False, accept_sparse=kind
         )
     if is_sparse(X):
         entries = X.tocoo()
@@ -178,11 +177,12 @@ def _as_expected(estimator: Any, X: Any) -> bool:
 
 
 def _refuse_infinity(values: Array, where: Callable[[list[int]], tuple[int, int | str]]) -> None:
-    xp = namespace(values)
+    if is_here(values) and values.size < TINY and not np.isinf(values).any():
+        return
     with limited(prod(values.shape)):
         if isfinite(square_sum(values)):  # one cheap pass; NaN and very large numbers go on to the next
             return
-        parts = _parts(values)
+        xp, parts = namespace(values), _parts(values)
         infinite = each_of(lambda part: bool(xp.any(xp.isinf(values[part]))), parts)
     for part in (part for part, refused in zip(parts, infinite, strict=True) if refused):
         found = xp.isinf(values[part])
@@ -198,6 +198,9 @@ def _refuse_infinity(values: Array, where: Callable[[list[int]], tuple[int, int 
 def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
     """Refuse rows with values that cannot be squared in this ``dtype``."""
     values = X.data if is_sparse(X) else X
+    if is_here(values) and values.size < TINY:
+        check_range(_largest(values), dtype, smallest=0.0)
+        return
     with limited(prod(values.shape)):
         bound = square_sum(values)  # one cheap pass, which is enough where nothing is missing
         if prod(values.shape) and not bound < float(np.finfo(dtype).max) ** 0.5:
@@ -217,7 +220,9 @@ def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") ->
 
     Infinite bounds are infinite in every type.
     """
-    if dtype_of(answer) != dtype and prod(answer.shape):
+    if dtype_of(answer) == dtype:
+        return answer
+    if prod(answer.shape):
         xp = namespace(answer)
         largest = float(xp.max(xp.where(xp.isfinite(answer), xp.abs(answer), 0.0)))
         if largest > float(np.finfo(dtype).max):
@@ -272,8 +277,7 @@ def check_same_parameters(estimator: BaseEstimator, begun_with: Mapping[str, Any
         if now is not before and not _equal(now, before):
             raise ValueError(
                 f"partial_fit cannot go on with {name}={_shown(now, 'array(...)')}: the stream began with "
-                f"{_shown(before, 'other numbers')}; "
-                "set it back, or call fit to start again."
+                f"{_shown(before, 'other numbers')}; set it back, or call fit to start again."
             )
 
 

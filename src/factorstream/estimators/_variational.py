@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, at_least, dtype_of, is_here, namespace, to_host, total
-from ..core.linalg import is_sparse, over_rows
-from ..core.place import HERE, Place, Tall
+from ..arrays import Array, at_least, dtype_of, namespace, total
+from ..core.linalg import is_sparse
+from ..core.place import Place, Tall
 from ..core.telling import Tell, silent
 from ..core.variational.auto import REFIT_SWEEPS, fit_auto
 from ..core.variational.conformal import Scores
@@ -29,7 +29,7 @@ from ..core.variational.noise.variance import (
     PooledVariance,
     VarianceRule,
 )
-from ..core.variational.observed import Observations, column_count, stays_sparse
+from ..core.variational.observed import Observations, column_count
 from ..core.variational.posterior import (
     FIT_ARRAYS,
     STREAM_ARRAYS,
@@ -43,10 +43,10 @@ from ..core.variational.posterior import (
     required_bytes,
 )
 from ..core.variational.relevance import GivenPrior, LearnedPrior
-from ..cores import PASS, Tile, each_tile, limited
+from ..cores import limited
 from ..tall.places import place_of, place_to_start
 from ..tall.rows import Rows
-from ..tall.starting import check_range
+from ._observing import less_origin, observe
 
 
 class VariationalState(NamedTuple):
@@ -138,75 +138,6 @@ def check_memory(m: int, r: int, arrays: int) -> None:
         )
 
 
-# ------------------------------------------------------------------ rows
-
-
-def observe(X: Rows, place: Place = HERE, origin: Tall | None = None) -> Observations:
-    """Rows with gaps, or sparse rows, as values and weights at the place; values less the origin, if it is given."""
-    n, m = X.shape
-    X_there = place.put(X, 1)
-    largest = place.get(place.each(_largest, X_there), 0)  # a maximum over features is no sum: it is taken here
-    check_range(float(largest.max(initial=0.0)), dtype_of(X))
-    Y, W = place.each(_values_and_weights, X_there)
-    if origin is not None:
-        Y = place.each(_less_origin, Y, W, origin)
-    return Observations(Y, W, n, m, stays_sparse(X, X_there))
-
-
-def check_values(X: Rows) -> None:
-    """Refuse values that cannot be squared."""
-    check_range(float(to_host(_largest(X)).max(initial=0.0)), dtype_of(X))
-
-
-def _largest(X: Rows) -> Array:
-    """The largest size of an observed value of each feature."""
-    if not is_here(X):
-        xp = namespace(X)
-        return xp.max(xp.where(xp.isnan(X), 0.0, xp.abs(X)), axis=0)
-    if not is_sparse(X):
-        return np.maximum(over_rows(np.fmax, X, 0.0), -over_rows(np.fmin, X, 0.0))
-    largest = np.zeros(X.shape[1])
-    np.fmax.at(largest, X.indices, np.abs(X.data))
-    return largest
-
-
-def _values_and_weights(X: Rows) -> tuple[Rows, Rows]:
-    """Values, zero where missing, and weights, 1 where observed."""
-    if is_sparse(X):
-        W = X.astype(np.float64)
-        W.data = np.ones_like(W.data)
-        return X.astype(np.float64), W
-    if not is_here(X):
-        xp = namespace(X)
-        seen = ~xp.isnan(X)
-        return xp.astype(xp.where(seen, X, 0.0), xp.float64, copy=False), xp.astype(seen, xp.float64)
-    Y, W = np.empty(X.shape), np.empty(X.shape)
-
-    def fill(some: Tile) -> None:
-        seen = ~np.isnan(X[some])
-        Y[some], W[some] = np.where(seen, X[some], 0.0), seen
-
-    each_tile(fill, X.shape, 4 * PASS * X.size)
-    return Y, W
-
-
-def _less_origin(Y: Rows, W: Rows, origin: Array) -> Rows:
-    if is_sparse(Y):
-        Y = Y.copy()
-        Y.data = Y.data - origin[Y.indices]
-        return Y
-    if not is_here(Y):
-        return W * (Y - origin)
-    out = np.empty_like(Y)
-
-    def fill(some: Tile) -> None:
-        np.subtract(Y[some], origin[some[1]], out=out[some])
-        out[some] *= W[some]
-
-    each_tile(fill, Y.shape, 2 * PASS * Y.size)
-    return out
-
-
 # ------------------------------------------------------------------ fitting
 
 
@@ -255,7 +186,7 @@ def absorb_rows(state: VariationalState, X: Rows) -> VariationalState:
     with limited(X.shape[0] * X.shape[1] * len(state.factors.prior.P0)):
         data = observe(X, place)
         state = _settle_new_features(state, data, place)
-        data = data._replace(Y=place.each(_less_origin, data.Y, data.W, state.origin))
+        data = data._replace(Y=place.each(less_origin, data.Y, data.W, state.origin))
         factors, stats = state.factors, state.stats
         post, prior, s2, _ = factors
         if stats is None:

@@ -16,12 +16,13 @@ from ..core.variational.factors import new_weights, normal_variance
 from ..core.variational.packed import size, unpack
 from ..core.variational.posterior import BUDGET, CoefficientPosterior, Posterior, second_moment
 from ..core.variational.predictive import draw_entries, log_density, predict, predict_variance
-from ..cores import PASS, Tile, each_tile, limited
+from ..cores import PASS, TINY, Tile, each_tile, limited
 from ..tall.places import place_of
 from ..tall.projecting_products import copied_rows
 from ..tall.rows import Rows
+from ._observing import observe
 from ._validation import warn_caller
-from ._variational import VariationalState, observe
+from ._variational import VariationalState
 
 CHUNK, ARRAYS = 256, 6
 """Rows predicted together at least, where there are so many, and how many arrays of their size there are at once on a
@@ -111,23 +112,19 @@ class VariationalDictionary(NamedTuple):
         return self._predict(X, want_variance=True)
 
     def _predict(self, X: Array, *, want_variance: bool) -> tuple[Array, Array]:
-        place, post, r = self.place, self.state.factors.post, self.state.factors.r
+        place, post, r, here = self.place, self.state.factors.post, self.state.factors.r, is_here(X)
         with self._limited(X):
-            mean, variance, M = copied_rows(X) if is_here(X) else copied(X), zeros_beside(X, *X.shape), self._moments()
+            mean, variance, M = copied_rows(X) if here else copied(X), zeros_beside(X, *X.shape), self._moments()
             least = max(self.state.options.variance.least_known, 1)  # without a value even its level is unknown
             s2 = place.each(_unless_unknown, normal_variance(self.state.factors, place), self.state.n_observed, least)
             for rows in self._chunks(X):
                 coef = self._coefficients(X[rows, :], M)
-                found = self._as(X, place.each(_predicted, coef, post, self.state.origin))
-                _set_gaps(mean[rows, :], X[rows, :], found)
+                found = place.each(_predicted, coef, post, self.state.origin)
+                _set_gaps(mean[rows, :], X[rows, :], place.get(found, 1) if here else found)
                 if want_variance:
-                    spread = self._as(X, place.each(_spread, coef, post, r, s2))
-                    _set_gaps(variance[rows, :], X[rows, :], spread)
+                    spread = place.each(_spread, coef, post, r, s2)
+                    _set_gaps(variance[rows, :], X[rows, :], place.get(spread, 1) if here else spread)
         return mean, variance
-
-    def _as(self, X: Array, found: Tall) -> Array:
-        """Rows that were found, where X is."""
-        return self.place.get(found, 1) if is_here(X) else found
 
     def half_width(self, level: float) -> Array:
         """Standard deviations on either side of the mean that an interval of this level needs (m)."""
@@ -197,6 +194,9 @@ def _spread(coef: CoefficientPosterior, post: Posterior, r: int, s2: Array) -> A
 
 def _added(values: Array, row: Array) -> Array:
     """``values`` (n × m) with a row added to all of theirs, in place."""
+    if prod(values.shape) < TINY:
+        values += row
+        return values
 
     def add(some: Tile) -> None:
         values[some] += row[some[1]]
@@ -210,6 +210,9 @@ def _set_gaps(out: Array, X: Array, values: Array) -> None:
     if not is_here(X):
         xp = namespace(X)
         out[:, :] = xp.where(xp.isnan(X), xp.astype(values, out.dtype, copy=False), out)
+        return
+    if X.size < TINY:
+        np.copyto(out, values, where=np.isnan(X), casting="same_kind")
         return
 
     def fill(some: Tile) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..core.filter.masked import gram_of
 from ..core.linalg import Array
-from ..cores import MULTIPLICATION, PASS, Tile, each_of, each_piece, each_tile, pieces
+from ..cores import MULTIPLICATION, PASS, TINY, Tile, each_of, each_piece, each_tile, pieces
+from .products import clear_gaps
 
 
 def as_float64(C: Array) -> Array:
@@ -18,6 +19,9 @@ def as_float64(C: Array) -> Array:
 
 def block_without_gaps(Y: Array, origin: Array) -> tuple[Array, Array]:
     """Y − origin in double precision with zeros at the gaps, and where these are (both B × m)."""
+    if Y.size < TINY:
+        block = np.subtract(Y, origin, out=np.empty(Y.shape))
+        return block, clear_gaps(block)
     block, missing = np.empty(Y.shape), np.empty(Y.shape, bool)
 
     def fill(some: Tile) -> None:
@@ -32,6 +36,8 @@ def block_without_gaps(Y: Array, origin: Array) -> tuple[Array, Array]:
 
 def row_squares(block: Array) -> Array:
     """‖y‖² of every row (B)."""
+    if block.size < TINY:
+        return np.array([row.dot(row) for row in block])
     parts = each_piece(lambda rows: [row.dot(row) for row in block[rows]], len(block), PASS * block.size)
     return np.array([square for part in parts for square in part])
 
@@ -46,10 +52,13 @@ def grams(C: Array, missing: Array, of_missing: Array) -> Array:
 
     def fill(rows: slice) -> None:
         for j in range(len(out))[rows]:
-            if len(index := np.flatnonzero(missing[j] == of_missing[j])):
+            if len(index := (missing[j] == of_missing[j]).nonzero()[0]):
                 out[j] = gram_of(C, index)
 
-    each_piece(fill, len(out), _cost_of_gaps(missing, C))
+    if len(out) * C.size < TINY:
+        fill(slice(None))
+    else:
+        each_piece(fill, len(out), _cost_of_gaps(missing, C))
     return out
 
 
@@ -73,7 +82,8 @@ def sum_of_grams(add: Callable[[slice, Array], None], C: Array, missing: Array) 
 
 def indices(missing: Array, j: int) -> Array:
     """Where row j is missing."""
-    return np.flatnonzero(missing[j])
+    found: Array = missing[j].nonzero()[0]  # quicker than np.flatnonzero
+    return found
 
 
 def line(block: Array, j: int) -> Array:
@@ -114,7 +124,7 @@ def set_variances(
     r = F.shape[1]
 
     def fill(j: int, some: slice) -> None:
-        index = np.flatnonzero(missing[j, some]) + some.start
+        index = missing[j, some].nonzero()[0] + some.start
         squares = C.take(index, axis=0)[:, :r] @ F[j]
         np.multiply(squares, squares, out=squares)
         variance = squares @ np.ones(r)
@@ -126,10 +136,14 @@ def set_variances(
 
     def of_rows(rows: slice) -> None:
         for j in range(len(F))[rows]:
-            cost = _cost_of_gaps(missing[j : j + 1], C)
-            each_piece(lambda some, j=j: fill(j, some), len(C), cost)  # type: ignore[misc]
+            each_piece(lambda some, j=j: fill(j, some), len(C), cost / len(F))  # type: ignore[misc]
 
-    each_piece(of_rows, len(F), _cost_of_gaps(missing, C))
+    if len(F) * C.size < TINY:
+        for j in range(len(F)):
+            fill(j, slice(0, len(C)))
+        return out
+    cost = _cost_of_gaps(missing, C)
+    each_piece(of_rows, len(F), cost)
     return out
 
 
@@ -137,7 +151,10 @@ def mean(C: Array, origin: Array, center: Array | None) -> Array:
     """origin + C · center (m); ``center`` None stands for zeros."""
     if center is None:
         return origin
-    mu, center = np.empty(len(C), np.result_type(origin, C)), center.astype(C.dtype)
+    center = center.astype(C.dtype)
+    if C.size < TINY:
+        return np.asarray(origin + C @ center)
+    mu = np.empty(len(C), np.result_type(origin, C))
 
     def fill(some: slice) -> None:
         np.add(origin[some], C[some] @ center, out=mu[some])
@@ -148,6 +165,8 @@ def mean(C: Array, origin: Array, center: Array | None) -> Array:
 
 def copied_rows(Y: Array) -> Array:
     """A copy of Y, row after row, whatever the order of Y."""
+    if Y.size < TINY:
+        return Y.copy()
     out = np.empty(Y.shape, Y.dtype)
 
     def fill(some: Tile) -> None:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..arrays import as_type, beside, counted, dtype_of, is_here, namespace, positions, taken, to_host
 from ..core.linalg import Array, Rows, is_sparse, over_rows
-from ..cores import PASS, Tile, each_tile, limited
+from ..cores import PASS, TINY, Tile, each_tile, limited
 from .products import square_sum
 
 __all__ = [
@@ -87,6 +87,10 @@ def divided(X: Rows, unit: Array | None) -> Rows:
     if is_sparse(X):
         out = X.astype(unit.dtype)
         out.data /= unit[out.indices]
+        return out
+    if X.size < TINY:
+        out = X.astype(unit.dtype, "C")
+        out /= unit
         return out
     out = np.empty(X.shape, unit.dtype)
 

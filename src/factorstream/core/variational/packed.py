@@ -78,7 +78,7 @@ _moved: dict[tuple[Any, ...], Any] = {}
 
 def beside_once(A: Array, make: Callable[..., Any], *sizes: int) -> Any:
     """The index arrays ``make(*sizes)``, a tuple, beside A; they go once to each device. Do not write into them."""
-    if is_here(A):
+    if type(A) is np.ndarray or is_here(A):
         return make(*sizes)
     key = (make, sizes, namespace(A), str(device_of(A)))
     if key not in _moved:
@@ -101,13 +101,16 @@ def size(q: int) -> int:
 
 def pack(A: Array) -> Array:
     """(..., q, q) -> (..., p)."""
-    xp, q = namespace(A), A.shape[-1]
-    o = layout_beside(A, q)
-    return picked(xp.reshape(A, (*A.shape[:-2], q * q)), o.flat, -1)
+    q = A.shape[-1]
+    if type(A) is np.ndarray:  # the way of all libraries, in fewer calls; also below
+        return A.reshape(*A.shape[:-2], q * q).take(layout(q).flat, -1)
+    return picked(namespace(A).reshape(A, (*A.shape[:-2], q * q)), layout_beside(A, q).flat, -1)
 
 
 def unpack(a: Array, q: int) -> Array:
     """(..., p) -> (..., q, q)."""
+    if type(a) is np.ndarray:
+        return a.take(layout(q).position, -1)
     xp = namespace(a)
     where = xp.reshape(layout_beside(a, q).position, (q * q,))
     return xp.reshape(picked(a, where, -1), (*a.shape[:-1], q, q))
@@ -115,6 +118,9 @@ def unpack(a: Array, q: int) -> Array:
 
 def outer(X: Array) -> Array:
     """Packed x xᵀ of every row: (B, q) -> (B, p)."""
+    if type(X) is np.ndarray:
+        o = layout(X.shape[1])
+        return X.take(o.i, 1) * X.take(o.j, 1)
     o = layout_beside(X, X.shape[1])
     return picked(X, o.i, 1) * picked(X, o.j, 1)
 

@@ -6,6 +6,7 @@ NumPy stays as the way without them, in blocks that fit into a processor's cache
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,12 @@ def second_moments(X: Array, V: Array, scale: Array) -> Array:
     return out
 
 
+@lru_cache(maxsize=128)
 def interior(r: int, q: int) -> tuple[Index, Index]:
-    """Packed positions, inside size q, of the leading r x r block (in size-r order) and of column q-1."""
+    """Packed positions, inside size q, of the leading r x r block (in size-r order) and of column q-1.
+
+    The arrays are shared: do not write into them.
+    """
     small, big = layout(r), layout(q)
     return big.position[small.i, small.j], big.position[:r, q - 1]
 
@@ -133,7 +138,7 @@ def _in_cache(rows: slice, width: int) -> Iterator[slice]:
 def _looped(name: str, out: Array, q: int, *arguments: Any) -> bool:
     """Whether the compiled loop of this name has filled all rows of ``out``."""
     N = len(out)
-    if not has_loops(N, q):
+    if N == 1 or not has_loops(N, q):  # of one row NumPy makes as much in a call
         return False
     from . import compiled_moments
 

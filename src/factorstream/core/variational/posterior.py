@@ -113,7 +113,8 @@ def merge(a: Statistics, b: Statistics) -> Statistics:
 
 def second_moment(post: Posterior, s2: Array | float = 1.0) -> Array:
     """Packed E[c_i c_iᵀ] / s2_i = (C_i C_iᵀ + V_i) / s2_i, (m, p)."""
-    return second_moments(post.C, post.V, full_like(post.logdet, 1.0) / s2)
+    scale = full_like(post.logdet, 1.0 / s2) if isinstance(s2, float) else 1.0 / s2
+    return second_moments(post.C, post.V, scale)
 
 
 def coefficients(

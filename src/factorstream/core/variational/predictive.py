@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import at_least, empty_beside, is_here, namespace, to_host
-from ...cores import MULTIPLICATION, PASS, Tile, each_of, each_tile, product, tiles
+from ...cores import MULTIPLICATION, PASS, TINY, Tile, each_of, each_tile, product, tiles
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
 from .observed import Observations
@@ -64,6 +64,8 @@ def _variance_elsewhere(coef: CoefficientPosterior, post: Posterior, r: int) -> 
 
 def _times(packed: Array, weight: Array) -> Array:
     """Packed rows times the weights of their entries."""
+    if packed.size < TINY:
+        return packed * weight
     out = np.empty_like(packed)
     each_tile(lambda some: np.multiply(packed[some], weight[some[1]], out=out[some]), out.shape, PASS * out.size)
     return out
