@@ -10,7 +10,9 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, TypeVar
 
-from ..arrays import stays, to_host
+import array_api_compat as compat
+
+from ..arrays import is_here, stays, to_host
 from ..tall.array_place import ArrayPlace, place_beside
 
 Estimator = TypeVar("Estimator")
@@ -36,6 +38,12 @@ def moved(model: Estimator, like: Any = None) -> Estimator:
 
     With PyTorch, ``moved(model, torch.empty(0, device="cuda"))`` works on the GPU.
     """
+    _check_model(model)
+    if like is not None and not compat.is_array_api_obj(like):
+        raise TypeError(
+            "like must be an array that is where the model is to go, such as torch.empty(0, device='cuda'), or None "
+            f"for the host; got {like!r:.50}."
+        )
     there = place_beside(like) if stays(like) else None
     if there is not None and not getattr(model, "_takes_devices", False):
         raise TypeError(f"{type(model).__name__} computes in the memory of the host only; use it with NumPy rows.")
@@ -45,6 +53,16 @@ def moved(model: Estimator, like: Any = None) -> Estimator:
     if state is not None:
         vars(copy)["state_"] = _moved(state, to_host if there is None else lambda part: there.put(to_host(part), 0))
     return copy
+
+
+def _check_model(model: Any) -> None:
+    """Refuse, in one sentence, what is no estimator of this library."""
+    if hasattr(type(model), "_state_types"):  # every estimator of the library has them, for its files
+        return
+    if hasattr(model, "steps") and not isinstance(model, type):
+        raise TypeError("A pipeline cannot be moved as a whole; move the steps of it that are models of factorstream.")
+    what = f"the class {model.__name__}" if isinstance(model, type) else f"an object of type {type(model).__name__}"
+    raise TypeError(f"model must be a fitted estimator of factorstream, which alone can be moved; got {what}.")
 
 
 def here(model: Estimator) -> Estimator:
