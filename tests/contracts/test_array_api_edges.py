@@ -9,7 +9,8 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 
 from contracts.estimators import rows
-from factorstream import DictionaryFilter, moved
+from factorstream import DictionaryFilter, load, moved
+from factorstream.arrays import is_here, to_host
 from strict_place import DEVICE, STRICT
 
 pytestmark = [pytest.mark.here(reason="rows say themselves where they are"), pytest.mark.uncompiled]
@@ -40,3 +41,26 @@ def test_of_a_pipeline_the_steps_are_moved():
     pipeline = make_pipeline(DictionaryFilter(2, random_state=0)).fit(rows())
     with pytest.raises(TypeError, match=r"^A pipeline cannot be moved as a whole; move the steps"):
         moved(pipeline, there(rows()))
+
+
+PARAMETERS = {
+    "init": np.linspace(-1.0, 1.0, 2 * rows().shape[1]).reshape(2, -1),
+    "prior_covariance": np.array([2.0, 1.0]),
+    "drift": np.array(1e-3),
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("device", [True, False])
+def test_parameters_on_a_device_come_to_the_host_with_the_model(name, device, tmp_path):
+    X = rows()
+    model = DictionaryFilter(2, random_state=0, **{name: there(PARAMETERS[name])}).fit(there(X) if device else X)
+    plain = DictionaryFilter(2, random_state=0, **{name: PARAMETERS[name]}).fit(X)
+    model.save(tmp_path / "model")
+    assert not is_here(getattr(model, name))  # the model itself stays as it is
+    for found in (load(tmp_path / "model"), moved(model)):
+        assert isinstance(getattr(found, name), np.ndarray)
+        np.testing.assert_array_equal(getattr(found, name), PARAMETERS[name])
+        np.testing.assert_allclose(found.impute(X), plain.impute(X), rtol=1e-8)
+        found.partial_fit(X)
+    np.testing.assert_allclose(to_host(moved(model, there(X)).impute(there(X))), plain.impute(X), rtol=1e-8)

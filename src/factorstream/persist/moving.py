@@ -49,7 +49,7 @@ def moved(model: Estimator, like: Any = None) -> Estimator:
         raise TypeError(f"{type(model).__name__} computes in the memory of the host only; use it with NumPy rows.")
     state = vars(model).get("state_")
     copy = type(model).__new__(type(model))
-    vars(copy).update(deepcopy({name: value for name, value in vars(model).items() if name != "state_"}))
+    vars(copy).update(deepcopy({name: to_host(value) for name, value in vars(model).items() if name != "state_"}))
     if state is not None:
         vars(copy)["state_"] = _moved(state, to_host if there is None else lambda part: there.put(to_host(part), 0))
     return copy
@@ -66,9 +66,9 @@ def _check_model(model: Any) -> None:
 
 
 def here(model: Estimator) -> Estimator:
-    """The model itself if it works in the memory of the host, and otherwise a copy that does."""
+    """The model itself if it works in the memory of the host and has its parameters there; else a copy that does."""
     home = getattr(getattr(model, "state_", None), "home", None)
-    return moved(model) if isinstance(home, ArrayPlace) else model
+    return moved(model) if isinstance(home, ArrayPlace) or not all(map(is_here, vars(model).values())) else model
 
 
 def _moved(value: Any, bring: Callable[[Any], Any], beside_rows: bool = False) -> Any:
