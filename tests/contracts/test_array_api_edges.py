@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 from contracts.estimators import rows
 from factorstream import DictionaryFilter, load, moved
-from factorstream.arrays import is_here, to_host
+from factorstream.arrays import dtype_of, is_here, to_host
 from strict_place import DEVICE, STRICT
 
 pytestmark = [pytest.mark.here(reason="rows say themselves where they are"), pytest.mark.uncompiled]
@@ -64,3 +64,17 @@ def test_parameters_on_a_device_come_to_the_host_with_the_model(name, device, tm
         np.testing.assert_allclose(found.impute(X), plain.impute(X), rtol=1e-8)
         found.partial_fit(X)
     np.testing.assert_allclose(to_host(moved(model, there(X)).impute(there(X))), plain.impute(X), rtol=1e-8)
+
+
+# ------------------------------------------------------------------ types of numbers
+
+
+@pytest.mark.parametrize("fitted, asked", [(np.float64, np.float32), (np.float32, np.float64)])
+def test_coefficients_of_another_type_than_the_model(fitted, asked):
+    """Both become the wider type before they are multiplied, which not every library does itself."""
+    X = rows().astype(fitted)
+    here, model = (DictionaryFilter(2, random_state=0).fit(one) for one in (X, there(X)))
+    x = here.transform(X).astype(asked)
+    found, expected = model.inverse_transform(there(x)), here.inverse_transform(x)
+    assert dtype_of(found) == expected.dtype == np.float64
+    np.testing.assert_allclose(to_host(found), expected, rtol=1e-6 if fitted == np.float64 else 1e-3, atol=1e-6)
