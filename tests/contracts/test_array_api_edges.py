@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array_api_strict
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -78,3 +79,12 @@ def test_coefficients_of_another_type_than_the_model(fitted, asked):
     found, expected = model.inverse_transform(there(x)), here.inverse_transform(x)
     assert dtype_of(found) == expected.dtype == np.float64
     np.testing.assert_allclose(to_host(found), expected, rtol=1e-6 if fitted == np.float64 else 1e-3, atol=1e-6)
+
+
+def test_a_column_may_be_named_as_an_attribute_of_tensors():
+    """Sparse tensors are told by their layout: a table may have a column of that name, and the word among its rows."""
+    X = rows()
+    names = ["layout", "device", *map(str, range(X.shape[1] - 2))]
+    table = pd.DataFrame(X, columns=names, index=[f"sparse {k}" for k in range(len(X))])
+    expected = DictionaryFilter(2, random_state=0).fit(X).impute(X)
+    np.testing.assert_array_equal(DictionaryFilter(2, random_state=0).fit(table).impute(table), expected)

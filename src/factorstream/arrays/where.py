@@ -33,6 +33,16 @@ def device_of(values: Array) -> Any:
     return None if is_here(values) else compat.device(values)
 
 
+def is_array(values: Any) -> bool:
+    """Whether this is an array, of NumPy or of another library."""
+    return isinstance(values, _OF_NUMPY) or compat.is_array_api_obj(values)
+
+
+def is_torch(values: Any) -> bool:
+    """Whether this is a tensor of PyTorch."""
+    return compat.is_torch_array(values)
+
+
 def is_torch_on_host(values: Any) -> bool:
     """Whether this is a tensor of PyTorch in the memory of the host, which NumPy can share."""
     return compat.is_torch_array(values) and values.device.type == "cpu"

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
-from ..arrays import as_type, beside, dtype_of, is_torch_on_host, stays, to_host, words_for
+from ..arrays import as_type, beside, dtype_of, is_torch, is_torch_on_host, stays, to_host, words_for
 from ..core.linalg import Array, is_sparse
 from ..core.place import HERE, Place
 from ..tall.array_place import ArrayPlace, place_beside
@@ -33,7 +33,7 @@ def on_host(X: Any) -> Any:
     """X, or the array of NumPy that shares the memory of a tensor of PyTorch on the host."""
     if type(X).__module__.startswith("cupyx.scipy.sparse"):
         raise TypeError("X is a sparse matrix of CuPy; pass X.get(), which is one of SciPy, or dense rows with NaN.")
-    if "sparse" in str(getattr(X, "layout", "")):
+    if is_torch(X) and "sparse" in str(X.layout):
         raise TypeError("X is a sparse tensor of PyTorch; pass dense rows with NaN, or a matrix of scipy.sparse.")
     return to_host(X) if is_torch_on_host(X) else X
 

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, TypeVar
 
-import array_api_compat as compat
-
-from ..arrays import is_here, stays, to_host
+from ..arrays import is_array, is_here, stays, to_host
 from ..tall.array_place import ArrayPlace, place_beside
 
 Estimator = TypeVar("Estimator")
@@ -39,7 +37,7 @@ def moved(model: Estimator, like: Any = None) -> Estimator:
     With PyTorch, ``moved(model, torch.empty(0, device="cuda"))`` works on the GPU.
     """
     _check_model(model)
-    if like is not None and not compat.is_array_api_obj(like):
+    if like is not None and not is_array(like):
         raise TypeError(
             "like must be an array that is where the model is to go, such as torch.empty(0, device='cuda'), or None "
             f"for the host; got {like!r:.50}."
