@@ -24,7 +24,7 @@ def there(values):
 # ------------------------------------------------------------------ between host and device
 
 
-@pytest.mark.parametrize("like", ["cuda", DEVICE, [1.0, 2.0], 0, DictionaryFilter()], ids=lambda like: type(like).__name__)
+@pytest.mark.parametrize("like", ["cuda", DEVICE, [1.0, 2.0], 0, DictionaryFilter()], ids=lambda one: type(one).__name__)
 def test_only_an_array_says_where_a_model_goes(like):
     model = DictionaryFilter(2, random_state=0).fit(rows())
     with pytest.raises(TypeError, match=r"^like must be an array .* or None for the host; got .*\.$"):
@@ -88,3 +88,19 @@ def test_a_column_may_be_named_as_an_attribute_of_tensors():
     table = pd.DataFrame(X, columns=names, index=[f"sparse {k}" for k in range(len(X))])
     expected = DictionaryFilter(2, random_state=0).fit(X).impute(X)
     np.testing.assert_array_equal(DictionaryFilter(2, random_state=0).fit(table).impute(table), expected)
+
+
+def test_a_device_without_float64_is_one_sentence():
+    try:
+        device = array_api_strict.Device("no_float64")
+    except ValueError:
+        pytest.skip("this version of array-api-strict has no such device")
+    X = array_api_strict.asarray(rows().astype(np.float32), device=device)
+    words = r"^factorstream computes with float64, which arrays of .*no_float64.* cannot have; pass NumPy rows, .*\.$"
+    for method in ("fit", "partial_fit"):
+        with pytest.raises(TypeError, match=words):
+            getattr(DictionaryFilter(2), method)(X)
+    model = DictionaryFilter(2, random_state=0).fit(rows())
+    for ask in (model.impute, lambda X: moved(model, X)):
+        with pytest.raises(TypeError, match=words):
+            ask(X)

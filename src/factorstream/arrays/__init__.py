@@ -40,9 +40,11 @@ from .where import (
     is_torch,
     is_torch_on_host,
     namespace,
+    refuse_without_float64,
     stays,
     to_device,
     to_host,
+    widened,
     words_for,
 )
 
@@ -73,6 +75,7 @@ __all__ = [
     "positions",
     "raising_as_numpy",
     "read_only",
+    "refuse_without_float64",
     "set_entries",
     "set_rows",
     "stays",
@@ -80,6 +83,7 @@ __all__ = [
     "to_device",
     "to_host",
     "total",
+    "widened",
     "within",
     "words_for",
     "zeros_beside",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, TypeVar
 
-from ..arrays import is_array, is_here, stays, to_host
+from ..arrays import is_array, is_here, refuse_without_float64, stays, to_host
 from ..tall.array_place import ArrayPlace, place_beside
 
 Estimator = TypeVar("Estimator")
@@ -42,6 +42,8 @@ def moved(model: Estimator, like: Any = None) -> Estimator:
             "like must be an array that is where the model is to go, such as torch.empty(0, device='cuda'), or None "
             f"for the host; got {like!r:.50}."
         )
+    if stays(like):
+        refuse_without_float64(like)
     there = place_beside(like) if stays(like) else None
     if there is not None and not getattr(model, "_takes_devices", False):
         raise TypeError(f"{type(model).__name__} computes in the memory of the host only; use it with NumPy rows.")
