@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import array_api_strict
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 
 from contracts.estimators import rows
-from factorstream import DictionaryFilter, load, moved
+from factorstream import DictionaryFilter, load, missingness, moved, plot, principal_axes
 from factorstream.arrays import dtype_of, is_here, to_host
+from factorstream.estimators._variational import check_rows, fit_options
+from factorstream.metrics import coverage, interval_coverage, rmse, snr
 from strict_place import DEVICE, STRICT
 
 pytestmark = [pytest.mark.here(reason="rows say themselves where they are"), pytest.mark.uncompiled]
@@ -24,7 +25,7 @@ def there(values):
 # ------------------------------------------------------------------ between host and device
 
 
-@pytest.mark.parametrize("like", ["cuda", DEVICE, [1.0, 2.0], 0, DictionaryFilter()], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("like", ["cuda", DEVICE, [1.0, 2.0], 0, DictionaryFilter()], ids=lambda k: type(k).__name__)
 def test_only_an_array_says_where_a_model_goes(like):
     model = DictionaryFilter(2, random_state=0).fit(rows())
     with pytest.raises(TypeError, match=r"^like must be an array .* or None for the host; got .*\.$"):
@@ -83,6 +84,7 @@ def test_coefficients_of_another_type_than_the_model(fitted, asked):
 
 def test_a_column_may_be_named_as_an_attribute_of_tensors():
     """Sparse tensors are told by their layout: a table may have a column of that name, and the word among its rows."""
+    pd = pytest.importorskip("pandas")
     X = rows()
     names = ["layout", "device", *map(str, range(X.shape[1] - 2))]
     table = pd.DataFrame(X, columns=names, index=[f"sparse {k}" for k in range(len(X))])
@@ -104,3 +106,54 @@ def test_a_device_without_float64_is_one_sentence():
     for ask in (model.impute, lambda X: moved(model, X)):
         with pytest.raises(TypeError, match=words):
             ask(X)
+
+
+# ------------------------------------------------------------------ scores, tests, pictures
+
+
+def test_scores_of_arrays_elsewhere():
+    X, removed = rows(missing=0.0), np.isnan(rows())
+    found, width = X + np.where(np.arange(X.shape[1]) % 2, 0.5, 2.0), np.full(X.shape, 0.75)
+    for score, arrays in (
+        (rmse, (X, found)),
+        (snr, (X, found)),
+        (coverage, (X, found, width)),
+        (interval_coverage, (X, found - width, found + width)),
+    ):
+        assert score(*map(there, arrays), where=there(removed)) == score(*arrays, where=removed)
+
+
+def test_missingness_of_rows_elsewhere():
+    X = rows(200)
+    assert str(missingness(there(X))) == str(missingness(X))
+
+
+def test_units_of_axes_elsewhere():
+    X = rows()
+    model, unit = DictionaryFilter(2, random_state=0).fit(X), np.linspace(1.0, 2.0, X.shape[1])
+    np.testing.assert_array_equal(
+        principal_axes(model, unit=there(unit)).components, principal_axes(model, unit=unit).components
+    )
+
+
+def test_colours_and_places_of_pictures_elsewhere():
+    pytest.importorskip("matplotlib").use("agg")
+    X = rows()
+    model, colours, places = DictionaryFilter(2, random_state=0).fit(X), np.arange(float(len(X))), np.arange(X.shape[1])
+    drawn = plot.coefficients(model, X, color=there(colours)).collections[0]
+    np.testing.assert_array_equal(drawn.get_array(), colours)
+    panel = plot.components(model, x=there(places + 0.5))[0]
+    line = next(one for one in panel.lines if one.get_label() == "component")
+    np.testing.assert_array_equal(line.get_xdata(), places + 0.5)
+    for figure in (drawn.figure, panel.figure):
+        figure.clear()
+
+
+# ------------------------------------------------------------------ memory
+
+
+def test_the_memory_of_the_host_does_not_limit_a_device():
+    X, options = np.zeros((1, 100_000), np.float32), fit_options(10_000)  # 80 TB of covariances
+    with pytest.raises(MemoryError, match="this machine has"):
+        check_rows(X, options)
+    check_rows(there(X), options)

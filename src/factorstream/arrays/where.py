@@ -94,7 +94,7 @@ def dtype_of(values: Any) -> np.dtype[Any]:
 
 
 def widened(values: Array) -> Array:
-    """An array of another library with float16 or bfloat16, which NumPy does not have, as float32; others as they are."""
+    """An array of another library of float16 or bfloat16, which NumPy does not have, as one of float32."""
     if is_here(values) or str(values.dtype).rpartition(".")[2] not in NARROW:
         return values
     xp = namespace(values)
