@@ -71,7 +71,7 @@ def test_parameters_on_a_device_come_to_the_host_with_the_model(name, device, tm
 # ------------------------------------------------------------------ types of numbers
 
 
-@pytest.mark.parametrize("fitted, asked", [(np.float64, np.float32), (np.float32, np.float64)])
+@pytest.mark.parametrize(("fitted", "asked"), [(np.float64, np.float32), (np.float32, np.float64)])
 def test_coefficients_of_another_type_than_the_model(fitted, asked):
     """Both become the wider type before they are multiplied, which not every library does itself."""
     X = rows().astype(fitted)
@@ -137,7 +137,8 @@ def test_units_of_axes_elsewhere():
 
 
 def test_colours_and_places_of_pictures_elsewhere():
-    pytest.importorskip("matplotlib").use("agg")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
     X = rows()
     model, colours, places = DictionaryFilter(2, random_state=0).fit(X), np.arange(float(len(X))), np.arange(X.shape[1])
     drawn = plot.coefficients(model, X, color=there(colours)).collections[0]
@@ -145,8 +146,7 @@ def test_colours_and_places_of_pictures_elsewhere():
     panel = plot.components(model, x=there(places + 0.5))[0]
     line = next(one for one in panel.lines if one.get_label() == "component")
     np.testing.assert_array_equal(line.get_xdata(), places + 0.5)
-    for figure in (drawn.figure, panel.figure):
-        figure.clear()
+    pyplot.close("all")
 
 
 # ------------------------------------------------------------------ memory
