@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
+from .arrays import to_host
 from .text import counted, listed
 
 __all__ = ["Missingness", "missingness"]
@@ -99,6 +100,7 @@ def missingness(X: Any, level: float = 0.05) -> Missingness:
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must lie strictly between 0 and 1; got {level!r}.")
+    X = to_host(X)
     values = _numbers(X)
     columns = tuple(getattr(X, "columns", range(values.shape[1])))
     gaps = np.isnan(values)

@@ -1,7 +1,8 @@
 """How well entries were restored. ``where`` picks the entries that count: say which ones with every number.
 
 ``where=mask`` scores the removed entries only (the honest number), ``where=None`` all of them. Entries whose
-truth is NaN cannot be scored and are left out; a NaN in a prediction that counts makes the result NaN.
+truth is NaN cannot be scored and are left out; a NaN in a prediction that counts makes the result NaN. Arrays of other
+libraries are brought to the host.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
+
+from .arrays import to_host
 
 __all__ = ["coverage", "interval_coverage", "rmse", "snr"]
 
@@ -92,16 +95,16 @@ def interval_coverage(
 
 def _selected(where: ArrayLike | None, y_true: ArrayLike, *others: ArrayLike) -> list[NDArray[np.float64]]:
     """The chosen entries of the truth and of every other array, flat and in double precision."""
-    truth = np.asarray(y_true, dtype=np.float64)
+    truth = np.asarray(to_host(y_true), dtype=np.float64)
     chosen = ~np.isnan(truth)
     if where is not None:
-        where = np.asarray(where)
+        where = np.asarray(to_host(where))
         if where.dtype != np.bool_ or where.shape != truth.shape:
             raise ValueError(f"where must be Boolean, {truth.shape} like y_true, not {where.dtype} {where.shape}.")
         chosen &= where
     if not chosen.any():
         raise ValueError("No entry to score: every one is left out by where or has no true value.")
-    arrays = [np.asarray(other, dtype=np.float64) for other in others]
+    arrays = [np.asarray(to_host(other), dtype=np.float64) for other in others]
     for array in arrays:
         if array.ndim and array.shape != truth.shape:
             raise ValueError(f"Shapes differ: y_true has {truth.shape}, the other array {array.shape}.")

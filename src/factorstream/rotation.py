@@ -110,7 +110,7 @@ def _covariance(model: Any, X: Any) -> Array:
 
 
 def _checked(unit: ArrayLike | None, m: int) -> Array:
-    units = np.ones(m) if unit is None else np.asarray(unit, dtype=np.float64)
+    units = np.ones(m) if unit is None else np.asarray(to_host(unit), dtype=np.float64)
     if units.shape != (m,) or not (np.isfinite(units) & (units > 0.0)).all():
         raise ValueError(f"unit must have one positive number for each of the {m} features.")
     return units

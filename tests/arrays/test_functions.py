@@ -36,6 +36,7 @@ from factorstream.arrays import (
     taken,
     to_host,
     total,
+    widened,
     within,
     words_for,
     zeros_beside,
@@ -163,6 +164,11 @@ def test_which_arrays_stay_where_they_are():
     assert not is_torch_on_host(there())
     assert words_for(VALUES) == "NumPy arrays"
     assert words_for(there()) == f"arrays of array_api_strict on {DEVICE}"
+
+
+def test_numbers_that_are_wide_enough_stay_as_they_are():
+    for values in (VALUES.astype(np.float16), there(), there(VALUES.astype(np.float32))):
+        assert widened(values) is values
 
 
 def test_numbers_are_pythons_beside_an_array_elsewhere():

@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from contracts.asking import attributes, named
 from contracts.estimators import CASES, as_sparse, rows
-from factorstream import DictionaryFilter, load, moved
+from factorstream import load, moved
 from factorstream.arrays import device_of, dtype_of, is_here, to_host
 from factorstream.estimators._absurd import AbsurdValueWarning
 from factorstream.tall.array_place import ArrayPlace
@@ -300,11 +300,3 @@ def test_a_device_without_memory_is_one_sentence(case, method, monkeypatch):
     with pytest.raises(MemoryError, match=r"^The device has too little memory .* fewer rows per call, or lower .*\.$"):
         getattr(model, method)(X)
     assert model.state_ is state
-
-
-def test_sparse_tensors_are_refused():
-    class Layout:
-        layout = "torch.sparse_csr"
-
-    with pytest.raises(TypeError, match="X is a sparse tensor of PyTorch; pass dense rows with NaN"):
-        DictionaryFilter().fit(Layout())

@@ -252,9 +252,11 @@ def test_fits_in_two_threads_give_what_they_give_alone(rng):
 
 
 def test_a_limit_that_is_no_number_is_refused(monkeypatch):
-    monkeypatch.setenv("FACTORSTREAM_THREADS", "many")
-    with pytest.raises(ValueError, match="FACTORSTREAM_THREADS must be a positive number; it is 'many'"), limited():
-        pass
+    for wanted in ("many", "1.5", "0"):
+        monkeypatch.setenv("FACTORSTREAM_THREADS", wanted)
+        words = f"FACTORSTREAM_THREADS must be a whole number of at least 1; it is '{wanted}'"
+        with pytest.raises(ValueError, match=words), limited():
+            pass
 
 
 def test_as_many_threads_as_the_process_may_use(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import array_api_compat as compat
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 
 Array = Any
 """An array of any library."""
+
+NARROW = ("float16", "bfloat16")
+"""Types of numbers, of other libraries, that are computed with as float32."""
 
 _OF_NUMPY = np.ndarray, np.generic
 
@@ -33,6 +37,31 @@ def namespace(values: Array) -> Any:
 def device_of(values: Array) -> Any:
     """Where an array is, as its library says it; None for one of NumPy."""
     return None if is_here(values) else compat.device(values)
+
+
+def is_array(values: Any) -> bool:
+    """Whether this is an array, of NumPy or of another library."""
+    return isinstance(values, _OF_NUMPY) or compat.is_array_api_obj(values)
+
+
+def refuse_without_float64(values: Any) -> None:
+    """Refuse an array whose device cannot compute with float64, as Apple's ("mps") cannot."""
+    if not is_here(values) and not _has_float64(namespace(values), device_of(values)):
+        raise TypeError(
+            f"factorstream computes with float64, which {words_for(values)} cannot have; pass NumPy rows, and it "
+            "computes in the memory of the host."
+        )
+
+
+@cache
+def _has_float64(xp: Any, device: Any) -> bool:
+    """Asked once of each device: PyTorch makes an array of every type to answer."""
+    return "float64" in xp.__array_namespace_info__().dtypes(device=device)
+
+
+def is_torch(values: Any) -> bool:
+    """Whether this is a tensor of PyTorch."""
+    return compat.is_torch_array(values)
 
 
 def is_torch_on_host(values: Any) -> bool:
@@ -66,12 +95,20 @@ def dtype_of(values: Any) -> np.dtype[Any]:
     return kind if isinstance(kind, np.dtype) else np.dtype(str(kind).rpartition(".")[2])
 
 
+def widened(values: Array) -> Array:
+    """An array of another library of float16 or bfloat16, which NumPy does not have, as one of float32."""
+    if is_here(values) or str(values.dtype).rpartition(".")[2] not in NARROW:
+        return values
+    xp = namespace(values)
+    return xp.astype(values, xp.float32)
+
+
 def to_host(values: Any) -> Any:
     """The same numbers as an array of NumPy, which may share its memory; what is here stays as it is."""
     if is_here(values):
         return values
     if compat.is_torch_array(values):
-        return values.detach().cpu().numpy()
+        return widened(values.detach().cpu()).numpy()
     if compat.is_cupy_array(values):
         return values.get()
     return np.from_dlpack(values)

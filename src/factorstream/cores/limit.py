@@ -39,7 +39,7 @@ def _allowed() -> int:
     wanted = os.environ.get("FACTORSTREAM_THREADS")
     if wanted:
         if not wanted.isdecimal() or int(wanted) < 1:
-            raise ValueError(f"FACTORSTREAM_THREADS must be a positive number; it is {wanted!r}.")
+            raise ValueError(f"FACTORSTREAM_THREADS must be a whole number of at least 1; it is {wanted!r}.")
         return int(wanted)
     of_blas = [pool.num_threads for pool in _controller().lib_controllers if pool.user_api == "blas"]
     return int(min(_cores(), _of_this_process(), *of_blas))

@@ -14,15 +14,23 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
-from ..arrays import as_type, beside, dtype_of, is_torch_on_host, stays, to_host, words_for
+from ..arrays import (
+    as_type,
+    beside,
+    dtype_of,
+    is_torch,
+    is_torch_on_host,
+    refuse_without_float64,
+    stays,
+    to_host,
+    widened,
+    words_for,
+)
 from ..core.linalg import Array, is_sparse
 from ..core.place import HERE, Place
 from ..tall.array_place import ArrayPlace, place_beside
 from ..tall.places import place_to_start
 from ..tall.rows import Rows
-
-NARROW = ("float16", "bfloat16")
-"""Types of numbers that are computed with as float32."""
 
 TOO_LITTLE_MEMORY = "The device has too little memory for this; pass fewer rows per call, or lower n_components."
 
@@ -31,7 +39,7 @@ def on_host(X: Any) -> Any:
     """X, or the array of NumPy that shares the memory of a tensor of PyTorch on the host."""
     if type(X).__module__.startswith("cupyx.scipy.sparse"):
         raise TypeError("X is a sparse matrix of CuPy; pass X.get(), which is one of SciPy, or dense rows with NaN.")
-    if "sparse" in str(getattr(X, "layout", "")):
+    if is_torch(X) and "sparse" in str(X.layout):
         raise TypeError("X is a sparse tensor of PyTorch; pass dense rows with NaN, or a matrix of scipy.sparse.")
     return to_host(X) if is_torch_on_host(X) else X
 
@@ -50,6 +58,7 @@ def rows_elsewhere(estimator: Any, X: Array, *, reset: bool | None) -> Rows:
     name = type(estimator).__name__
     if not getattr(estimator, "_takes_devices", False):
         raise TypeError(f"{name} computes in the memory of the host, and X are {words_for(X)}; pass NumPy rows.")
+    refuse_without_float64(X)
     if len(X.shape) != 2:
         raise ValueError(f"Found array with dim {len(X.shape)}, while dim 2 is required by {name}.")
     for length, what in zip(X.shape, ("sample", "feature"), strict=True):
@@ -62,14 +71,12 @@ def rows_elsewhere(estimator: Any, X: Array, *, reset: bool | None) -> Rows:
         _check_n_features(estimator, X, reset=reset)
     if not reset and place_beside(X) != home_of(estimator):
         _refuse_other_place(estimator, X)
-    X = X.detach() if hasattr(X, "detach") else X  # nothing is learned by gradients here
+    X = widened(X.detach() if hasattr(X, "detach") else X)  # nothing is learned by gradients here
     return as_type(X, _float_for(X))
 
 
 def _float_for(X: Array) -> np.dtype[Any]:
     """The type in which numbers are computed with."""
-    if str(X.dtype).rpartition(".")[2] in NARROW:
-        return np.dtype(np.float32)
     dtype = dtype_of(X)
     if dtype.kind == "c":
         raise ValueError("Complex data not supported; pass real numbers.")

@@ -96,7 +96,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
                 "pass what transform returned."
             )
         check_size_of(x, dtype_of(x))
-        rows: Array = like(x @ beside(components, x) + beside(dictionary.mean, x), X)  # in the wider of the two types
+        wider = np.promote_types(dtype_of(x), dtype_of(components))  # PyTorch multiplies matrices of one type only
+        rows: Array = like(as_type(x, wider) @ as_type(beside(components, x), wider) + beside(dictionary.mean, x), X)
         return rows
 
     @question

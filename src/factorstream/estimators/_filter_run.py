@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import copied, dtype_of, taken
+from ..arrays import copied, dtype_of, taken, to_host
 from ..core.absurd import Seen, seen_in
 from ..core.filter.coefficients import COEFFICIENT_STEPS, DOUBTING
 from ..core.filter.gains import Gain
@@ -125,6 +125,7 @@ def _drift(drift: float | ArrayLike, r: int, fit_mean: bool) -> Array | None:
     if not Q.any():
         return None
     if fit_mean:
+        drift = to_host(drift)
         of_mean = float(np.asarray(drift)) if np.ndim(drift) == 0 else 0.0
         Q = np.block([[Q, np.zeros((r, 1))], [np.zeros((1, r)), of_mean]])
     return Q

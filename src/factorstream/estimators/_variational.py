@@ -120,7 +120,8 @@ def check_rows(X: Rows, options: FitOptions, calibrate: bool = False, arrays: in
     """Refuse, in one sentence, what cannot be fitted together or has no room in memory."""
     if is_sparse(X) and (options.r is None or calibrate or not options.noise.takes_sparse):
         raise ValueError("Sparse rows need a number of components, robust=False and calibrate=False.")
-    check_memory(X.shape[1], options.r or 1, arrays)
+    if is_here(X):  # a device has memory of its own, and says itself when it has too little
+        check_memory(X.shape[1], options.r or 1, arrays)
 
 
 def check_memory(m: int, r: int, arrays: int) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, TypeVar
 
-from ..arrays import stays, to_host
+from ..arrays import is_array, is_here, refuse_without_float64, stays, to_host
 from ..tall.array_place import ArrayPlace, place_beside
 
 Estimator = TypeVar("Estimator")
@@ -36,21 +36,39 @@ def moved(model: Estimator, like: Any = None) -> Estimator:
 
     With PyTorch, ``moved(model, torch.empty(0, device="cuda"))`` works on the GPU.
     """
+    _check_model(model)
+    if like is not None and not is_array(like):
+        raise TypeError(
+            "like must be an array that is where the model is to go, such as torch.empty(0, device='cuda'), or None "
+            f"for the host; got {like!r:.50}."
+        )
+    if stays(like):
+        refuse_without_float64(like)
     there = place_beside(like) if stays(like) else None
     if there is not None and not getattr(model, "_takes_devices", False):
         raise TypeError(f"{type(model).__name__} computes in the memory of the host only; use it with NumPy rows.")
     state = vars(model).get("state_")
     copy = type(model).__new__(type(model))
-    vars(copy).update(deepcopy({name: value for name, value in vars(model).items() if name != "state_"}))
+    vars(copy).update(deepcopy({name: to_host(value) for name, value in vars(model).items() if name != "state_"}))
     if state is not None:
         vars(copy)["state_"] = _moved(state, to_host if there is None else lambda part: there.put(to_host(part), 0))
     return copy
 
 
+def _check_model(model: Any) -> None:
+    """Refuse, in one sentence, what is no estimator of this library."""
+    if hasattr(type(model), "_state_types"):  # every estimator of the library has them, for its files
+        return
+    if hasattr(model, "steps") and not isinstance(model, type):
+        raise TypeError("A pipeline cannot be moved as a whole; move the steps of it that are models of factorstream.")
+    what = f"the class {model.__name__}" if isinstance(model, type) else f"an object of type {type(model).__name__}"
+    raise TypeError(f"model must be a fitted estimator of factorstream, which alone can be moved; got {what}.")
+
+
 def here(model: Estimator) -> Estimator:
-    """The model itself if it works in the memory of the host, and otherwise a copy that does."""
+    """The model itself if it works in the memory of the host and has its parameters there; else a copy that does."""
     home = getattr(getattr(model, "state_", None), "home", None)
-    return moved(model) if isinstance(home, ArrayPlace) else model
+    return moved(model) if isinstance(home, ArrayPlace) or not all(map(is_here, vars(model).values())) else model
 
 
 def _moved(value: Any, bring: Callable[[Any], Any], beside_rows: bool = False) -> Any:

@@ -67,7 +67,7 @@ def coefficients(
     if isinstance(model, LowRankImputer):
         fitted, rows = model.factorization_, standardised(model, X)
     points = np.asarray(fitted.transform(rows), dtype=np.float64) @ axes.rotation[:, :2]
-    colours = None if color is None else np.asarray(color)
+    colours = None if color is None else np.asarray(to_host(color))
     if colours is not None and colours.shape != (len(points),):
         raise ValueError(f"color must have one entry for each of the {len(points)} rows; got shape {colours.shape}.")
     kinds = _kinds(colours)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import to_host
 from ..estimators._validation import check_count
 from ..rotation import PrincipalAxes
 from ._answers import axes_of, feature_names
@@ -95,7 +96,7 @@ def components(
 
 def _curves(effects: Array, titles: list[str], x: ArrayLike | None, names: Any, ax: Any) -> AxesArray:
     m = effects.shape[1]
-    places = np.arange(m) if x is None else np.asarray(x)
+    places = np.arange(m) if x is None else np.asarray(to_host(x))
     if places.shape != (m,):
         raise ValueError(f"x must have one place for each of the {m} features; got the shape {places.shape}.")
     panels = many_axes(ax, len(effects), (7.0, 1.4))
