@@ -163,7 +163,7 @@ class LaggingRows(NamedTuple):
     model: FilterModel
 
     def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
-        """See ``engine.Engine``; no array of the state is changed in place."""
+        """See ``engine.Engine``; the given C is left as it was, and the matrices of the small state change in place."""
         C, small, records = state.C, state.small, []
         m = self.place.total(len, C)
         for rows in blocks:
