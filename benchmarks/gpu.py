@@ -181,9 +181,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def row_floor(q: int) -> float:
-    """The least time of a row with gaps, in seconds: C read once, its observed rows written once, at the speed at which
-    an array is copied, and half of the product of the observed rows with themselves, which is symmetric, at the rate
-    of a large product."""
+    """The floor of one fused pass for a row with gaps, in seconds: C read once, its observed rows written once, at the
+    speed at which an array is copied, and half of the product of the observed rows with themselves, which is symmetric,
+    at the rate of a large product. Who changes C once for several rows, or multiplies the missing rows where these are
+    fewer, does less than is counted here."""
     C = torch.rand(FEATURES, q, device="cuda")
     copied = 2.0 * C.nbytes / best(C.clone)
     A = torch.rand(8192, 8192, device="cuda")

@@ -120,7 +120,7 @@ EXAMPLES = {
 }
 
 OTHERWISE = {
-    products.square_sum: "a sum that tells NaN as well",
+    products.nan_if_gaps: "another sum that tells NaN as well",
     products.room: "no room is needed",
     products.centred: "the room is not used",
     products.all_gaps: "indices are found for all rows at once",

@@ -7,14 +7,17 @@ import pytest
 
 from counted_problems import begin_counted, counted_model, problem
 from factorstream import DictionaryFilter
+from factorstream.core.filter.whitened import in_numpy
 from factorstream.core.place import HERE
-from factorstream.tall.blocks import in_blocks, runs
+from factorstream.tall.array_place import ArrayPlace
+from factorstream.tall.blocks import Blocks, in_blocks, runs
 from factorstream.tall.engine import RowBlock
 from factorstream.tall.filtering import filter_rows
 from factorstream.tall.places import place_of, using
+from factorstream.tall.products import combine, self_products
 from filter_problems import begin, close, paper_model
 from split_place import SPLIT, fetched
-from strict_place import STRICT
+from strict_place import DEVICE, STRICT
 
 
 @pytest.mark.parametrize("place", [HERE, SPLIT])
@@ -67,9 +70,53 @@ def test_complete_rows_go_in_blocks_until_a_feature_has_missed_enough(rng):
         assert in_blocks(place_of(state.C), state, model) == alike
 
 
+class Told(ArrayPlace):
+    """A device that writes down what it is asked to do."""
+
+    def __init__(self):
+        super().__init__(STRICT.xp, DEVICE)
+        self.calls = []
+
+    def each(self, function, *arguments):
+        if function in (self_products, combine):
+            self.calls.append(function)
+        return super().each(function, *arguments)
+
+
+def test_a_device_begins_with_the_next_block_early(rng):
+    """It is asked for YYᵀ of the next block before it is told how this one changes C."""
+    Y, C, place = rng.standard_normal((40, 20)), rng.standard_normal((20, 3)), Told()
+    with using(place):
+        state = begin(C, np.eye(3), 0.4)
+        Blocks(place, paper_model(3), None, lambda: in_numpy).run(state, blocks_of(place, Y))
+    assert place.calls == [self_products, *[self_products, combine] * 3, combine]
+
+
+def test_memory_that_is_used_again_is_not_read_ahead(rng):
+    """A place that does not work ahead is given each block in the memory of the one before."""
+    Y, C = rng.standard_normal((40, 20)), rng.standard_normal((20, 3))
+    room = np.empty((10, 20))
+
+    def in_one_room():
+        for k in range(0, 40, 10):
+            room[...] = Y[k : k + 10]
+            yield RowBlock(room, 10)
+
+    with using(HERE):
+        states = [begin(C.copy(), np.eye(3), 0.4) for _ in range(2)]
+    engine = Blocks(HERE, paper_model(3), None, lambda: in_numpy)
+    given = zip(states, (in_one_room(), blocks_of(HERE, Y)), strict=True)
+    found = [engine.run(state, blocks).state.C for state, blocks in given]
+    np.testing.assert_array_equal(*found)
+
+
+def blocks_of(place, Y):
+    return [RowBlock(place.put(Y[k : k + 10], 1), 10) for k in range(0, len(Y), 10)]
+
+
 @pytest.mark.parametrize("gap", [None, 7, 25, 59])
-def test_a_device_begins_with_the_next_block_early(rng, gap):
-    """Wherever a gap is, what was begun with is not used for another block."""
+def test_what_was_begun_early_is_used_for_no_other_block(rng, gap):
+    """Wherever a gap is."""
     Y, C, model = rng.standard_normal((60, 20)), rng.standard_normal((20, 3)), paper_model(3)
     if gap is not None:
         Y[gap, 4] = np.nan

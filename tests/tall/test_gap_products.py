@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -97,6 +99,39 @@ def test_predictions_are_set_where_entries_are_missing(rng, way, n, m, q, dtype,
     np.testing.assert_allclose(out, np.where(np.isnan(Y), predicted, Y), rtol=within, atol=within)
     seen = ~np.isnan(Y)
     np.testing.assert_array_equal(out[seen], Y[seen])
+
+
+@pytest.mark.parametrize("threads", [("1", "2", "3")])  # in the stead of the fixture's: a limit holds what is within
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_pieces_give_the_same_bits_whatever_the_number_of_threads(rng, way, monkeypatch, dtype, threads):
+    """Pieces of a few features: the other tests have none that are worth dividing."""
+    pieces = import_module("factorstream.cores.pieces")
+    monkeypatch.setattr(pieces, "PIECE", 16.0)
+    assert len(pieces.pieces(3000, 3000.0)) > 1
+    Y, C = problem(rng, 6, 3000, 5, dtype)
+    missing, mu, unit = np.isnan(Y), rng.standard_normal(3000), 10.0 ** rng.uniform(-3, 3, 3000)
+    F, common, X = rng.standard_normal((6, 4, 4)), rng.random((6, 1)), rng.standard_normal((6, 4))
+    found = []
+    for number in threads:
+        monkeypatch.setenv("FACTORSTREAM_THREADS", number)
+        with limited():
+            found.append(
+                [
+                    *way.block_without_gaps(Y, mu.astype(dtype)),
+                    way.grams(C, missing, np.arange(6) % 2 == 0),
+                    way.set_variances(np.zeros(Y.shape, dtype), missing, C, F, common, None, None, None),
+                    way.set_gaps(Y.copy(), C, mu, X, unit),
+                ]
+            )
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            np.testing.assert_array_equal(one, other)
+    for k, gaps in enumerate(missing):
+        some = C[gaps == (k % 2 == 0)]
+        np.testing.assert_allclose(found[0][2][k], some.T @ some, rtol=1e-10, atol=1e-10 * len(C))
+    predicted = (X @ C[:, :4].T + mu) * unit
+    within = 1e-10 if dtype == np.float64 else 1e-5
+    np.testing.assert_allclose(found[0][4], np.where(missing, predicted, Y), rtol=within, atol=within)
 
 
 def test_arrays_of_every_kind_give_the_same(rng, way):

@@ -112,6 +112,32 @@ def test_single_precision_is_summed_in_pieces(rng, monkeypatch):
     same(filtered(STRICT, start, LaggingRows(STRICT, model), Y), here, 1e-4)
 
 
+def test_small_residuals_of_single_precision_keep_their_digits(rng):
+    """‖y‖² is three million times as large as ‖e‖², more than float32 tells apart: it is the sum of e² that is kept.
+
+    An entry of e is a difference of float32 numbers of size 1, wrong by some 2e-7 where it is 1e-3 itself,
+    independently of the others: by 2e-4 of it, which the sum over 20,000 features takes down to 1e-6. Coefficients
+    that are wrong by 1e-6, as sums in float32 are, add (1e-6 / 1e-3)², the same again. Twenty times that is allowed.
+    """
+    m, r, scale = 20_000, 3, 1e-3
+    W = rng.standard_normal((m, r))
+    Y = rng.standard_normal((N, r)) @ W.T + scale * rng.standard_normal((N, m))
+    Y = np.where(rng.random(Y.shape) < 0.3, np.nan, Y).astype(np.float32)
+    C = (W + scale * rng.standard_normal((m, r))).astype(np.float32)
+    V, model = scale**2 * np.eye(r), counted_model(r, r)
+
+    def start(dtype):
+        state = begin_counted(C.astype(dtype), V, scale**2, r)
+        seen, group = (place_of(state.C).put(np.full(m, value), 0) for value in (700.0, 1))
+        level = Groups(seen, group, 0.5 * np.linalg.cholesky(V)[None], np.array([0.5**0.5]), 1000.0, state.groups.prior)
+        return state._replace(groups=level, small=state.small._replace(k=1000))
+
+    exact = filtered(HERE, lambda: start(np.float64), CountedRows(HERE, model, None), Y.astype(np.float64))
+    there = filtered(STRICT, lambda: start(np.float32), CountedRows(STRICT, model, None), Y)
+    np.testing.assert_allclose(there[1][0], exact[1][0], rtol=2e-5)
+    assert there[0].groups.group.tolist() == [1] * m
+
+
 def test_digits_that_a_difference_loses_are_found_again(rng):
     """A feature of huge scale is missing: what remains of CᵀC is taken from the observed features."""
     model, Y = paper_model(Q), rows(rng, 0.0)

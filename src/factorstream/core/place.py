@@ -44,6 +44,10 @@ class Place(Protocol):
     lag: int
     """How many rows with gaps are taken in before the filter's dictionary itself changes; speed and rounding only."""
 
+    works_ahead: bool
+    """Whether it works while this process does; rows of the next block then do not share memory with those of this
+    one."""
+
     def put(self, values: Any, axis: int) -> Tall:
         """Bring an array, or sparse rows, of this process to the place; ``axis`` is the one of the features.
 
@@ -86,7 +90,7 @@ class Here:
     room = 2**22
     """32 MiB."""
 
-    keeps_sparse, lag = True, 1
+    keeps_sparse, lag, works_ahead = True, 1, False
 
     def put(self, values: Any, axis: int) -> Tall:
         """The array itself."""

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from numpy.typing import NDArray
+
 
 def applies(worth: bool, *modules: str) -> bool:
     """Whether to use the loops of these modules, which are ``worth`` loading for the call at hand or are not."""
@@ -58,6 +60,11 @@ def call(function: Callable[..., int], *args: Any) -> int:
     except Exception as failure:  # no room for its cache, a damaged one, an interrupted first call
         _give_up(failure)
         return 0
+
+
+def plain(values: NDArray[Any]) -> NDArray[Any]:
+    """The array as the loops are compiled for it: they would be compiled once more for every other kind."""
+    return values if values.flags.c_contiguous and values.flags.writeable else values.copy()
 
 
 _failure: Exception | None = None

@@ -42,11 +42,12 @@ MOST = 64
 WIDEST, NARROWEST = 1024, 400
 LOWEST, HIGH = 64, 128
 STRIPS, FEW_STRIPS = 32, 16
-"""Tiles of a matrix product. Columns of one: at most WIDEST, at least NARROWEST. Rows of one: at least LOWEST, and HIGH
-where FEW_STRIPS of them, one below the other, are left; STRIPS of them at most, and columns are divided where there are
-fewer tiles. BLAS copies its factors into another order first, which wide and high tiles pay for: 128 × 861 has nine
-tenths of the speed of the whole, 128 × 431 seven eighths, 64 × 861 and 64 × 431 three quarters, 64 × 144 half
-(1000 × 4096 × 861, one core). Speed and rounding only."""
+"""Tiles of a matrix product. Columns of one: at most WIDEST, at least NARROWEST. Rows of one: about LOWEST at least,
+and about HIGH where FEW_STRIPS of them, one below the other, are left (they are made equal, so that some fewer are
+possible); STRIPS of them at most, and columns are divided where there are fewer tiles. BLAS copies its factors into
+another order first, which wide and high tiles pay for: 128 × 861 has nine tenths of the speed of the whole, 128 × 431
+seven eighths, 64 × 861 and 64 × 431 three quarters, 64 × 144 half (1000 × 4096 × 861, one core). Speed and rounding
+only."""
 
 FEW, SHORT = 16, 2**16
 """Where there are fewer tiles than FEW, and the result has at most SHORT entries, the sums are divided instead. Not

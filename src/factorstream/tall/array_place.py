@@ -23,9 +23,14 @@ class ArrayPlace:
     """A library and one of its devices. Two with the same are equal."""
 
     room = 2**28
-    """2 GiB: kernels of a GPU should have much to do."""
+    """2 GiB, a small part of a GPU's memory: its kernels should have much to do. Not tuned; memory, speed and rounding
+    only."""
 
-    keeps_sparse, lag = False, 16
+    lag = 16
+    """C is then written once in sixteen rows, and the residuals of these are fewer numbers than a C of more components.
+    Not tuned; speed and rounding only."""
+
+    keeps_sparse, works_ahead = False, True
 
     def __init__(self, xp: Any, device: Any) -> None:
         self.xp, self.device = xp, device

@@ -136,9 +136,9 @@ def row_products(C: Array, y: Array) -> tuple[Array, Array]:
     return double((y[None, :] @ C)[0, :]), double(namespace(y).sum(y * y))
 
 
-@instead_of(products.square_sum)
-def square_sum(Y: Array) -> Array:
-    """The sum of all values, which is NaN if one of them is: all that is asked of the sum of their squares."""
+@instead_of(products.nan_if_gaps)
+def nan_if_gaps(Y: Array) -> Array:
+    """NaN if there is a NaN in Y; otherwise a number that means nothing, here the sum of all values."""
     return namespace(Y).sum(Y)
 
 

@@ -44,7 +44,7 @@ class Blocks(NamedTuple):
         """See ``engine.Engine``."""
         records: list[FilterRecord] = []
         asked = None
-        for rows, coming in with_next(blocks) if self.place.lag > 1 else ((rows, None) for rows in blocks):
+        for rows, coming in with_next(blocks) if self.place.works_ahead else ((rows, None) for rows in blocks):
             N, asked = self._if_complete(state, rows, asked), None
             for part, complete in runs(self.place, rows) if N is None else [(rows, True)]:
                 if complete and (N is not None or in_blocks(self.place, state, self.model)):

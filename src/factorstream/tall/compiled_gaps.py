@@ -15,9 +15,9 @@ CACHED = 2**16
 """Numbers of C that all rows of a block use while they are in cache: half a megabyte, a quarter of a core's second
 cache on recent processors. Speed and rounding only."""
 
-GATHERED = 128
-"""Rows of C that are multiplied at once. Measured with q = 41: 64 to 512 are alike, 1024 take half as long again; speed
-and rounding only."""
+MULTIPLIED = 128
+"""Rows of C that are multiplied at once: many enough for BLAS, few enough to stay in cache. Not tuned; speed and
+rounding only."""
 
 
 @loops
@@ -44,13 +44,13 @@ def grams(C, missing, of_missing, sums, start, stop):  # type: ignore[no-untyped
     """``projecting_products.grams`` of these features, added to ``sums``."""
     q = C.shape[1]
     step = max(CACHED // q, 1)
-    rows, product, index = np.empty((GATHERED, q)), np.empty((q, q)), np.empty(step + 1, np.intp)
+    rows, product, index = np.empty((MULTIPLIED, q)), np.empty((q, q)), np.empty(step + 1, np.intp)
     for a in range(start, stop, step):
         for b in range(len(missing)):
             total = sums[b]
             found = indices(missing[b], of_missing[b], a, min(a + step, stop), index)
-            for first in range(0, found, GATHERED):
-                n = min(GATHERED, found - first)
+            for first in range(0, found, MULTIPLIED):
+                n = min(MULTIPLIED, found - first)
                 gather(C, index[first:], n, rows)
                 np.dot(rows[:n].T, rows[:n], product)
                 for i in range(q):
@@ -64,12 +64,12 @@ def set_variances(out, missing, C, F, common, group, ratio, scale, start, stop):
     """``projecting_products.set_variances``; ``group``, ``ratio`` and ``scale`` are empty where there are none."""
     r = F.shape[1]
     step = max(CACHED // C.shape[1], 1)
-    rows, product, index = np.empty((GATHERED, r)), np.empty((GATHERED, r)), np.empty(step + 1, np.intp)
+    rows, product, index = np.empty((MULTIPLIED, r)), np.empty((MULTIPLIED, r)), np.empty(step + 1, np.intp)
     for a in range(start, stop, step):
         for b in range(len(missing)):
             found = indices(missing[b], True, a, min(a + step, stop), index)
-            for first in range(0, found, GATHERED):
-                n = min(GATHERED, found - first)
+            for first in range(0, found, MULTIPLIED):
+                n = min(MULTIPLIED, found - first)
                 gather(C, index[first:], n, rows)
                 np.dot(rows[:n], F[b], product[:n])
                 for i in range(n):

@@ -59,11 +59,13 @@ def filter_rows(
     """Pass the rows of X (n × m, NaN = missing, or sparse) through the filter, in order.
 
     Runs of complete rows go through the exact block recursion, others one at a time, and rows with nothing observed
-    change nothing. The arrays of ``state`` are left as they were. Rows of another dtype than C are converted block
-    by block; memory beyond the state is two copies of C and one block of rows. Where X is a part of a larger call,
-    ``part_of`` is the number of rows of that: it decides whether compiled code is worth loading. ``unit`` (m) is what
-    the columns of X are to be divided by, which is done block by block as well, but for what sparse rows store.
-    ``step`` is told before every block of dense rows how many are done, ``done`` of them before this call.
+    change nothing. The arrays of ``state`` are left as they were. Rows of another dtype than C are converted block by
+    block; memory beyond the state is two copies of C and one block of rows. On a device it is two blocks, and where
+    rows have gaps the values and residuals of 16 (``Place.lag``) and the rows of C gathered for two of them. Where X
+    is a part of a larger call, ``part_of`` is the number of rows of that: it decides whether compiled code is worth
+    loading. ``unit`` (m) is what the columns of X are to be divided by, which is done block by block as well, but for
+    what sparse rows store. ``step`` is told before every block of dense rows how many are done, ``done`` of them
+    before this call.
 
     A feature that has its first value here gets that value as its origin, and an empty row of C: before, nothing was
     known of its level, and the shared V, shrunk by the samples of other features, would take for ever to find it.
@@ -135,7 +137,7 @@ def _filter(
 def _dense_blocks(
     place: Place, state: FilterState, X: Rows, block_size: int, unit: Tall | None, step: Step, done: int
 ) -> Iterator[RowBlock]:
-    """The rows in their units less the origin, one block after another in the same memory."""
+    """The rows in their units less the origin, one block after another: in the same memory, but on a device."""
     n, origin = int(X.shape[0]), state.origin
     space = None
     if unit is not None or place.total(n_to_centre, state.C, origin, dtype_of(X)):

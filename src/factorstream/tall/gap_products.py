@@ -46,8 +46,8 @@ def block_without_gaps(Y: Array, origin: Array) -> tuple[Array, Array]:
     """See ``projecting_products``."""
     from . import compiled_gaps
 
-    block, missing, Y = np.empty(Y.shape), np.empty(Y.shape, bool), _plain(Y)
-    given = Y, _plain(origin), block, missing
+    block, missing, Y = np.empty(Y.shape), np.empty(Y.shape, bool), compiling.plain(Y)
+    given = Y, compiling.plain(origin), block, missing
     if _in_pieces(compiled_gaps.without_gaps, given, Y.shape[1], 2 * PASS * Y.size):
         return block, missing
     return by_numpy.block_without_gaps(Y, origin)
@@ -57,7 +57,7 @@ def grams(C: Array, missing: Array, of_missing: Array) -> Array:
     """See ``projecting_products``."""
     from . import compiled_gaps
 
-    done, plain = [], _plain(C)
+    done, plain = [], compiling.plain(C)
 
     def add(some: slice, sums: Array) -> None:
         given = plain, missing, of_missing, sums, some.start, some.stop
@@ -80,9 +80,9 @@ def set_variances(
     """See ``projecting_products``."""
     from . import compiled_gaps
 
-    groups = np.empty(0, np.intp) if group is None else _plain(group.astype(np.intp, copy=False))
-    numbers = (NONE if of is None else _plain(of.astype(np.float64, copy=False)) for of in (ratio, scale))
-    given = out, missing, _plain(C), F, common, groups, *numbers
+    groups = np.empty(0, np.intp) if group is None else compiling.plain(group.astype(np.intp, copy=False))
+    numbers = (NONE if of is None else compiling.plain(of.astype(np.float64, copy=False)) for of in (ratio, scale))
+    given = out, missing, compiling.plain(C), F, common, groups, *numbers
     cost = len(F) * C.size * (PASS + MULTIPLICATION * F.shape[1]) / 4
     if out.flags.c_contiguous and _in_pieces(compiled_gaps.set_variances, given, len(C), cost):
         return out
@@ -95,8 +95,8 @@ def set_gaps(out: Array, C: Array, mu: Array, X: Array, unit: Array | None) -> A
 
     wide = np.zeros((len(X), C.shape[1]), C.dtype)
     wide[:, : X.shape[1]] = X
-    units = NONE if unit is None else _plain(unit.astype(np.float64, copy=False))
-    given = out, _plain(C), _plain(mu.astype(np.float64, copy=False)), wide, units
+    units = NONE if unit is None else compiling.plain(unit.astype(np.float64, copy=False))
+    given = out, compiling.plain(C), compiling.plain(mu.astype(np.float64, copy=False)), wide, units
     cost = len(X) * (2 * PASS * len(C) + MULTIPLICATION * C.size)
     if out.flags.c_contiguous and _in_pieces(compiled_gaps.set_gaps, given, len(C), cost):
         return out
@@ -106,11 +106,6 @@ def set_gaps(out: Array, C: Array, mu: Array, X: Array, unit: Array | None) -> A
 def _in_pieces(function: Callable[..., int], given: tuple[Array, ...], m: int, cost: float) -> bool:
     """Whether a function of the loops has been called for all pieces of the m features."""
     return all(each_piece(lambda some: compiling.call(function, *given, some.start, some.stop), m, cost))
-
-
-def _plain(values: Array) -> Array:
-    """The array as the loops are compiled for it: they would be compiled once more for every other kind."""
-    return values if values.flags.c_contiguous and values.flags.writeable else values.copy()
 
 
 _BY_NUMPY = GapProducts(by_numpy.block_without_gaps, by_numpy.grams, by_numpy.set_variances, by_numpy.set_gaps)

@@ -69,7 +69,7 @@ Taken = tuple[SmallState, FilterRecord, int]
 """The state, the record, and how many rows were done: where not all, the next one is handed back to NumPy."""
 
 CountedTaken = tuple[FilterState, FilterRecord, int, int]
-"""The same with the whole state, and why the loops stopped where not all were done (``compiled_counted``)."""
+"""The same with the whole state, and why the loops stopped where not all were done (``compiled_counted_rows``)."""
 
 
 def filter_rows(state: SmallState, model: FilterModel, C: Array, Y: Array) -> Taken:
@@ -77,12 +77,7 @@ def filter_rows(state: SmallState, model: FilterModel, C: Array, Y: Array) -> Ta
     from . import compiled, divided_rows
 
     rows = divided_rows.filter_rows if divided_rows.is_worth_it(C) else compiled.filter_rows
-    return _filter(state, model, len(Y), rows, C, _plain(Y))
-
-
-def _plain(Y: Array) -> Array:
-    """The array as the loops are compiled for it: they would be compiled once more for every other kind."""
-    return Y if Y.flags.c_contiguous and Y.flags.writeable else Y.copy()
+    return _filter(state, model, len(Y), rows, C, compiling.plain(Y))
 
 
 def filter_counted_rows(state: FilterState, model: FilterModel, Y: Array, first: int, looked: bool) -> CountedTaken:
@@ -92,7 +87,7 @@ def filter_counted_rows(state: FilterState, model: FilterModel, Y: Array, first:
     """
     from . import compiled_counted_rows, divided_rows
 
-    Y = _plain(Y[first:])
+    Y = compiling.plain(Y[first:])
     divided = divided_rows.is_worth_it(state.C)
     rows = divided_rows.filter_counted_rows if divided else compiled_counted_rows.filter_rows
     return _counted(state, model, len(Y), rows, state.C, Y, looked)
@@ -133,9 +128,9 @@ def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
     facts[1, 0], facts[1, 1:] = 1.0, groups.shares
     facts[2], facts[3] = level_bounds(facts[1])
     return Grouped(
-        group=_plain(groups.group),
+        group=compiling.plain(groups.group),
         counts=groups.seen,
-        unseen=np.zeros(m, dtype=bool) if state.unseen is None else _plain(state.unseen),
+        unseen=np.zeros(m, dtype=bool) if state.unseen is None else compiling.plain(state.unseen),
         facts=facts,
         covariances=covariances,
         lines=np.zeros((3, n_groups, model.q)),

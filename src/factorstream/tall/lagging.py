@@ -28,7 +28,7 @@ from ..core.filter.recursion import absorb, belief, move_gram, normal_equations
 from ..core.filter.state import FilterRecord, FilterState, SmallState
 from ..core.place import Place
 from .array_place import brought
-from .array_products import Some, cross, double, gram, is_float32
+from .array_products import Some, cross, gram, is_float32
 from .engine import Filtered, RowBlock, record_of, refreshed
 from .rows_numpy import ObservedRow, observed_rows
 
@@ -56,7 +56,7 @@ class Lagging:
         xp = namespace(C)
         self.C, self.rows, self.m, self.at = C, rows, m, 0
         Y = xp.stack([row.y for row in rows])
-        self.K, self.yy = brought((cross(C, Y).T, double(xp.sum(Y * Y, axis=1))))
+        self.K, self.yy = brought((cross_in_pieces(Y, C), xp.sum(Y * Y, axis=1, dtype=xp.float64)))
         self.E = xp.empty((len(rows), m), dtype=C.dtype, device=device_of(C))
         self.gains = np.zeros((len(rows), C.shape[1]))
         self.ahead = self._fewer(0)
@@ -80,6 +80,11 @@ class Lagging:
         self.gains[self.at] = g
         self.at += 1
 
+    def squares(self) -> float:
+        """‖e‖² of the row that was taken in last: a sum of squares keeps the digits that a difference of sums loses."""
+        xp, e = namespace(self.E), self.E[self.at - 1, :]
+        return float(brought(xp.sum(e * e, dtype=xp.float64)))
+
     def _fewer(self, j: int) -> Fewer | None:
         """Of row j; None where nothing is missing, and after the last row."""
         if j == len(self.rows) or self.rows[j].n == self.m:
@@ -91,9 +96,9 @@ class Lagging:
 
     def _equations(self, G: Array, row: ObservedRow) -> tuple[Array, Array]:
         """The first two of them."""
-        j, fewer = self.at, self.ahead
+        j, fewer, xp = self.at, self.ahead, namespace(self.C)
         E, gains = self.E[:j, :], self.gains[:j]
-        parts = () if j == 0 else (namespace(E).sum(E * row.y[None, :], axis=1),)
+        parts = () if j == 0 else (xp.sum(E * row.y[None, :], axis=1, dtype=xp.float64),)
         if fewer is not None:
             parts += (fewer.squares,)
             if j:
@@ -140,6 +145,17 @@ def product(rows: Array) -> Array:
     return squares + gram(rows[whole:, :])
 
 
+def cross_in_pieces(Y: Array, C: Array) -> Array:
+    """YC (B × q), in float64: ‖e‖² is a small difference of large sums, which have to keep their digits."""
+    xp, (m, q) = namespace(C), C.shape
+    if not is_float32(C) or m < 2 * PIECE:
+        return cross(C, Y).T
+    whole = m - m % PIECE
+    pieces = xp.permute_dims(xp.reshape(Y[:, :whole], (Y.shape[0], -1, PIECE)), (1, 0, 2))
+    found = xp.sum(pieces @ xp.reshape(C[:whole, :], (-1, PIECE, q)), axis=0, dtype=xp.float64)
+    return found + cross(C[whole:, :], Y[:, whole:]).T
+
+
 class LaggingRows(NamedTuple):
     """The engine that takes one row after another where the dictionary lags behind them."""
 
@@ -147,7 +163,7 @@ class LaggingRows(NamedTuple):
     model: FilterModel
 
     def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
-        """See ``engine.Engine``; no array of the state is changed in place."""
+        """See ``engine.Engine``; the given C is left as it was, and the matrices of the small state change in place."""
         C, small, records = state.C, state.small, []
         m = self.place.total(len, C)
         for rows in blocks:
@@ -193,8 +209,8 @@ def filter_row(
     prior = belief(small, model, weighted_root(of_groups, counts, None))
     step = step_of(small, model, of_groups, counts, model.step.find(normal_equations(model, G, b, yy, n), prior))
     h = b - G @ step.z
-    ee = max(yy - float(step.z @ (b + h)), 0.0)
     lagging.move(step.z, step.gains[only])
+    ee = lagging.squares()
     move_gram(small.G, h, ee, step.gains[only])
     condition(of_groups, step, counts)
     record = record_of(ee, n, step.doubt / (small.lam + step.doubt))

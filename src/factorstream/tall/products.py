@@ -79,8 +79,13 @@ def square_sum(Y: Array) -> float:
 
 
 def has_gaps(place: Place, Y: Tall) -> bool:
-    """Whether there is a NaN in Y."""
-    return isnan(place.total(square_sum, Y))
+    """Whether there is a NaN in Y, which has no infinite numbers."""
+    return isnan(place.total(nan_if_gaps, Y))
+
+
+def nan_if_gaps(Y: Array) -> float:
+    """NaN if there is a NaN in Y; otherwise a number that means nothing."""
+    return square_sum(Y)
 
 
 def count_missing(missing: Array) -> Array:

@@ -29,8 +29,9 @@ from .products import NONE_MISSING, count_missing, cross
 from .rows import Rows
 
 AT_ONCE, FEWEST = 2**22, 8
-"""Numbers in a block of rows, and in their Gram matrices times the pieces that these are summed from; rows of a block
-at least, by their length. Memory, speed and rounding only: all rows of a block use a part of C while it is in cache."""
+"""How many rows a block has: AT_ONCE numbers, but FEWEST rows where they are so long that these would be fewer, because
+all rows of a block use a part of C while it is in cache; and no more than AT_ONCE numbers in their Gram matrices times
+the pieces that these are summed from, which comes before FEWEST. Not tuned; memory, speed and rounding only."""
 
 
 class Row(NamedTuple):

@@ -15,7 +15,8 @@ where M = I at its start. Then C̃ᵀe = m Vx̃ = m s g is no longer zero, but e
 
     CᵀC ← CᵀC + (‖e‖² + 2ms) g gᵀ,    V ← V − s g gᵀ,    M ← M + (‖e‖² + ms) g gᵀ,    s = λ_k + xᵀVx
 
-The loop over the samples is there twice: in NumPy, and compiled (``compiled_whitened``), in a fifth of the time.
+The loop over the samples is there twice: in NumPy, and compiled (``compiled_whitened``), two to five times as fast, at
+64 to 20 components.
 """
 
 from __future__ import annotations
