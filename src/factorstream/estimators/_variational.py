@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, at_least, dtype_of, namespace, total
+from ..arrays import Array, at_least, dtype_of, is_here, namespace, total
 from ..core.linalg import is_sparse
 from ..core.place import Place, Tall
 from ..core.telling import Tell, silent
