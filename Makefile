@@ -21,6 +21,8 @@ OF_THE_FILTER := tests/core/filter tests/tall \
 OF_THE_FACTORIZATION := tests/estimators/test_bayesian_factorization.py
 OF_THE_THREADS := tests/core/filter tests/core/variational tests/tall \
 	$(addprefix tests/estimators/test_, dictionary_filter.py bayesian_factorization.py)
+ON_A_DEVICE := tests/tall \
+	$(addprefix tests/estimators/test_, dictionary_filter.py bayesian_factorization.py low_rank_imputer.py)
 # Neighbours among the tests run in the same process, which keeps what they share.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
@@ -66,7 +68,7 @@ threads: $(READY) $(RECOMPILED) ## the tests of filter and factorisation once mo
 	$(PYTEST) -m "not once and not long" $(OF_THE_THREADS) --place threads
 
 strict: $(READY) $(RECOMPILED) ## the same on a device of array-api-strict, which has no more than the array API promises
-	$(PYTEST) -m "not once and not long" $(OF_THE_THREADS) --place strict
+	$(PYTEST) -m "not once and not long" $(ON_A_DEVICE) --place strict
 
 compiled: $(READY) $(RECOMPILED) ## the tests of the filter once more, all rows through compiled code
 	FACTORSTREAM_COMPILED=1 $(PYTEST) -m "not once and not uncompiled" $(OF_THE_FILTER) \

@@ -33,7 +33,7 @@ ONE_EACH = [
 ]
 """One of every class: for what does not depend on parameters."""
 STREAMS = [case for case in THERE if hasattr(case.values[0].estimator, "partial_fit")]
-DTYPES = [np.float64, np.float32]
+DTYPES = [np.float64, pytest.param(np.float32, marks=pytest.mark.long)]
 METHODS = {
     "transform": {},
     "impute": {"return_std": True},

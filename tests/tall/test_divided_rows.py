@@ -148,6 +148,7 @@ def test_a_row_without_an_answer_is_handed_back(rng, monkeypatch, by_numpy, divi
     close(one.C, other.C, 1e-7)
 
 
+@pytest.mark.long  # loops for float32 have to be compiled
 @pytest.mark.parametrize("kind", [paper_filter, DictionaryFilter])
 def test_single_precision_is_no_worse(rng, monkeypatch, by_numpy, divided, kind):
     X = with_gaps(rng, 400, 60, 4, 0.3)
