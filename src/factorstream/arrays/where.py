@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import array_api_compat as compat
@@ -46,17 +45,23 @@ def is_array(values: Any) -> bool:
 
 def refuse_without_float64(values: Any) -> None:
     """Refuse an array whose device cannot compute with float64, as Apple's ("mps") cannot."""
-    if not is_here(values) and not _has_float64(namespace(values), device_of(values)):
+    if not is_here(values) and not _has_float64(values):
         raise TypeError(
             f"factorstream computes with float64, which {words_for(values)} cannot have; pass NumPy rows, and it "
             "computes in the memory of the host."
         )
 
 
-@cache
-def _has_float64(xp: Any, device: Any) -> bool:
-    """Asked once of each device: PyTorch makes an array of every type to answer."""
-    return "float64" in xp.__array_namespace_info__().dtypes(device=device)
+_with_float64: dict[tuple[str, str], bool] = {}
+
+
+def _has_float64(values: Array) -> bool:
+    """Asked once of each device: PyTorch makes an array of every type to answer. Not every device can be hashed."""
+    xp, device = namespace(values), device_of(values)
+    known = xp.__name__, str(device)
+    if known not in _with_float64:
+        _with_float64[known] = "float64" in xp.__array_namespace_info__().dtypes(device=device)
+    return _with_float64[known]
 
 
 def is_torch(values: Any) -> bool:

@@ -100,8 +100,8 @@ def _refuse_other_place(estimator: Any, X: Any) -> None:
     there = words_for(home.empty(0)) if isinstance(home, ArrayPlace) else words_for(None)
     raise ValueError(
         f"Inputs passed to {type(estimator).__name__}.{_method(estimator)}() must use the same namespace and device as "
-        f"those passed to fit, which were {there}, and X are {words_for(X)}; pass such arrays, or take a copy of the "
-        "model that is beside X: factorstream.moved(model, X)."
+        f"those passed to fit: the model works with {there}, and X are {words_for(X)}; pass {there}, or ask a copy of "
+        "the model that works where X is, factorstream.moved(model, X)."
     )
 
 
