@@ -23,7 +23,11 @@ from factorstream.estimators._absurd import AbsurdValueWarning
 from factorstream.tall.array_place import ArrayPlace
 from strict_place import DEVICE, STRICT
 
-pytestmark = [pytest.mark.here(reason="rows say themselves where they are"), pytest.mark.uncompiled]
+pytestmark = [
+    pytest.mark.here(reason="rows say themselves where they are"),
+    pytest.mark.uncompiled,
+    pytest.mark.long,  # every estimator, method and type once more
+]
 
 THERE = [pytest.param(case, id=named(case)) for case in CASES if getattr(case.estimator, "_takes_devices", False)]
 ONE_EACH = [
@@ -33,7 +37,7 @@ ONE_EACH = [
 ]
 """One of every class: for what does not depend on parameters."""
 STREAMS = [case for case in THERE if hasattr(case.values[0].estimator, "partial_fit")]
-DTYPES = [np.float64, pytest.param(np.float32, marks=pytest.mark.long)]
+DTYPES = [np.float64, np.float32]
 METHODS = {
     "transform": {},
     "impute": {"return_std": True},

@@ -16,6 +16,7 @@ from split_place import SPLIT
 pytestmark = [
     pytest.mark.here(reason="compiled loops need the features in one array"),
     pytest.mark.once,  # both ways are asked for here, whatever the environment says
+    pytest.mark.long,
 ]
 
 SHAPES = [(1, 3, 1), (4, 50, 3), (7, 3000, 5), (3, 20_000, 12), (2, 700, 200)]
