@@ -44,7 +44,7 @@ def is_array(values: Any) -> bool:
 
 
 def refuse_without_float64(values: Any) -> None:
-    """Refuse an array whose device cannot compute with float64, as Apple's ("mps") cannot."""
+    """Raise an error if the device of an array has no float64: Apple's GPUs ("mps") have none."""
     if not is_here(values) and not _has_float64(values):
         raise TypeError(
             f"factorstream computes with float64, which {words_for(values)} cannot have; pass NumPy rows, and it "

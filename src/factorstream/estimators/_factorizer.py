@@ -21,7 +21,7 @@ from ._columns import like_table
 from ._elsewhere import beside_model, like
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
-from ._validation import check_coefficients, check_count, check_data, check_size_of, narrowed, question, refuse_no_table
+from ._validation import check_coefficients, check_count, check_data, check_size_of, narrowed, question
 
 
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
@@ -87,7 +87,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     def inverse_transform(self, X: MatrixLike) -> Array:
         """The rows that these coefficients stand for (n_samples, n_features)."""
         check_is_fitted(self)
-        refuse_no_table(X)
         x, dictionary = check_coefficients(self, X), self._dictionary()
         components = dictionary.components
         if x.shape[1] != components.shape[0]:

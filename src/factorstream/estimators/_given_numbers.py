@@ -12,7 +12,7 @@ from ..core.linalg import Array
 
 
 def as_numbers(value: Any, name: str) -> Array:
-    """A parameter as an array of its own (float64)."""
+    """A copy of a parameter as an array of float64, so that nobody can change it from outside."""
     try:
         return np.array(to_host(value), dtype=np.float64)
     except (TypeError, ValueError):

@@ -72,7 +72,7 @@ class VariationalDictionary(NamedTuple):
         return limited(X.shape[0] * X.shape[1] * (self.state.factors.r + 1))
 
     def _chunks(self, X: Rows) -> Iterator[slice]:
-        """The rows that are predicted together: on a device as many as it has room for."""
+        """Cut the rows into chunks that are predicted one after another, as large as memory allows."""
         n, m = X.shape
         step = max(CHUNK, BUDGET // max(m, size(self.state.factors.r + 1)))
         if not is_here(self.state.origin):
@@ -114,7 +114,8 @@ class VariationalDictionary(NamedTuple):
     def _predict(self, X: Array, *, want_variance: bool) -> tuple[Array, Array]:
         place, post, r, here = self.place, self.state.factors.post, self.state.factors.r, is_here(X)
         with self._limited(X):
-            mean, variance, M = copied_rows(X) if here else copied(X), zeros_beside(X, *X.shape), self._moments()
+            mean, M = copied_rows(X) if here else copied(X), self._moments()
+            variance = zeros_beside(X, *X.shape) if want_variance else mean
             least = max(self.state.options.variance.least_known, 1)  # without a value even its level is unknown
             s2 = place.each(_unless_unknown, normal_variance(self.state.factors, place), self.state.n_observed, least)
             for rows in self._chunks(X):

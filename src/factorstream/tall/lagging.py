@@ -40,7 +40,7 @@ tuned: rounding, and some speed."""
 
 
 class Fewer(NamedTuple):
-    """The rows of C₀ where a row of data is missing, or where it is observed, whichever are fewer."""
+    """The rows of C₀ of those features that a row of data misses, or of those that it has, if these are fewer."""
 
     idx: Array
     rows: Array
@@ -50,7 +50,7 @@ class Fewer(NamedTuple):
 
 
 class Lagging:
-    """C₀, the rows to come, and what those before have changed."""
+    """A dictionary during a lot of rows: C₀ as it was before, the rows, and what those taken in have changed."""
 
     def __init__(self, C: Array, rows: Rows, m: int) -> None:
         xp = namespace(C)
@@ -193,9 +193,10 @@ def filter_row(
     of_groups: Stacked | None = None,
     only: int = 0,
 ) -> tuple[SmallState, Lagging, FilterRecord, float]:
-    """Row j of some that come one after another, as ``rows_numpy.filter_row`` does it.
+    """Take in row j of a lot, where the dictionary is brought up to date after the whole lot.
 
-    Where all features are in the group ``only`` of several: as ``counted_rows.taken_in``.
+    The result is that of ``rows_numpy.filter_row``. Where there are several groups of features, and all features are in
+    the group with the number ``only``, it is that of ``counted_rows.taken_in``.
     """
     lagging = C if isinstance(C, Lagging) else Lagging(C, rows[j:], m)
     n, (G, b, yy) = rows[j].n, lagging.equations(small.G)

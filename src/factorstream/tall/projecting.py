@@ -99,7 +99,7 @@ class Units(NamedTuple):
 
 @within_limit
 def fill(state: FilterState, model: FilterModel, Y: Array, block_size: int, units: Units | None = None) -> Array:
-    """Y (n × m) with its gaps filled in, or the rows of ``units`` with theirs."""
+    """The rows Y (n × m) with their gaps filled in; in the data's own units where ``units`` gives them."""
     X = _projection(state, model, Y, block_size).of_gappy(Y, None)
     return _filled(state, model, Y, block_size, X, units)
 

@@ -41,7 +41,7 @@ def second_moments(X: Array, V: Array, scale: Array) -> Array:
 
 @lru_cache(maxsize=128)
 def interior(r: int, q: int) -> tuple[Index, Index]:
-    """Packed positions, inside size q, of the leading r x r block (in size-r order) and of column q-1.
+    """Where a packed q × q matrix keeps its leading r × r block, in the packed order of size r, and its last column.
 
     The arrays are shared: do not write into them.
     """
@@ -136,7 +136,7 @@ def _in_cache(rows: slice, width: int) -> Iterator[slice]:
 
 
 def _looped(name: str, out: Array, q: int, *arguments: Any) -> bool:
-    """Whether the compiled loop of this name has filled all rows of ``out``."""
+    """Fill all rows of ``out`` by the compiled loop of this name; False where NumPy has to do it instead."""
     N = len(out)
     if N == 1 or not has_loops(N, q):  # of one row NumPy makes as much in a call
         return False
