@@ -30,7 +30,7 @@ from factorstream.masks import random_mask
 from factorstream.metrics import snr
 
 try:
-    import torch  # type: ignore[import-not-found]
+    import torch
 except ImportError:  # said by main
     torch = None
 

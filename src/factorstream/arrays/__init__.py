@@ -30,6 +30,7 @@ from .functions import (
     within,
     zeros_beside,
 )
+from .kernels import launched
 from .where import (
     Array,
     beside,
@@ -70,6 +71,7 @@ __all__ = [
     "is_here",
     "is_torch",
     "is_torch_on_host",
+    "launched",
     "namespace",
     "picked",
     "positions",

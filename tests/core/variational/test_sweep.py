@@ -83,3 +83,12 @@ def test_expected_squares_by_the_inverse(rng):
     s2 = rng.uniform(0.5, 2.0, 7)
     post = posterior(stats, prior, s2)
     assert_allclose(square_by_inverse(stats, post, prior, s2), expected_square(stats, post), rtol=1e-9, atol=1e-12)
+
+
+def test_the_moment_that_a_sweep_returns_is_what_the_next_one_would_make(rng):
+    _, Y, W = problem(3, n=60, m=20, r=4)
+    data, rules = observations(Y, W), SweepRules(Relevance(5.0, 0.3), RULES[False], 1e-4)
+    first = sweep(data, data.W, random_factors(rng, 20, 4), rules)
+    plain, given = (sweep(data, data.W, first.factors, rules, moment=moment) for moment in (None, first.moment))
+    assert plain.bound == given.bound
+    assert (plain.factors.post.C == given.factors.post.C).all()

@@ -114,8 +114,9 @@ def fit(
     factors, weights, _ = begin
     rules = SweepRules(options.prior.relevance(factors.r), options.variance, options.variance.floor(ready.own, place))
     history: list[SweepInfo] = []
+    moment = None
     for k in range(options.max_sweeps):
-        swept = sweep(scaled, weights, factors, rules, place, known)
+        swept = sweep(scaled, weights, factors, rules, place, known, moment)
         check_definite(swept.bound)  # which has them in it
         factors, weights = swept.factors, swept.weights
         history.append(SweepInfo(swept.bound - N * float(np.log(ready.scale)), factors.r))
@@ -123,6 +124,7 @@ def fit(
         tell(Sweep(k + 1, options.max_sweeps, data.n, None if gain is None else gain / max(N, 1.0), factors.r))
         if options.prune:
             factors = prune(factors, swept.moment, place)
+        moment = swept.moment if factors is swept.factors else None
         if gain is not None and gain < options.tol * N:
             break
     spent = spent_parameters(scaled, weights, factors, place)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs, dtrttf
 
-from ...arrays import beside, device_of, is_here, namespace, picked, zeros_beside
+from ...arrays import beside, device_of, empty_beside, is_here, launched, namespace, picked, zeros_beside
 from ...cores import accumulate, compiling, each_piece
 from ..linalg import is_sparse
 from .stacked_inverse import inverse_and_logdet
@@ -44,6 +44,8 @@ unit of ``cores.pieces``. On one thread the loops take a tenth of the time other
 1.6 times as long at q = 101; but several threads run them at once, while SciPy keeps Python's lock. Rough; speed and
 rounding only."""
 
+KERNEL, KERNEL_LARGEST = "factorstream.core.variational.triton_inverse", 128
+"""Where the kernel for a GPU is, and the largest q that it has room for."""
 
 ROOM = 2**26
 """Numbers of a stack of q x q matrices that are unpacked at once on a device: half a GiB. Memory and speed only."""
@@ -185,6 +187,10 @@ def _invert_small(a: Array, B: Array) -> tuple[Array, Array, Array]:
 def _invert_elsewhere(a: Array, B: Array) -> tuple[Array, Array, Array]:
     """The same by stacks of another library; its log-determinants may not be finite where NumPy raises an error."""
     N, q = B.shape
+    if q <= KERNEL_LARGEST and N * q**3 >= MANY:  # worth compiling
+        solution, logdet = empty_beside(B, N, q), empty_beside(B, N)
+        if launched(a, KERNEL, "invert", a, B, layout_beside(a, q).position, solution, logdet):
+            return a, solution, logdet
     step = max(1, ROOM // (q * q))
     if step >= N:
         return _stack_inverted(a, B)

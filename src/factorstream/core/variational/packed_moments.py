@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import is_here, namespace, picked, zeros_beside
+from ...arrays import empty_beside, is_here, launched, namespace, picked, zeros_beside
 from ...cores import PASS, compiling, each_piece
 from .packed import DONE, MANY, Array, Index, beside_once, layout, layout_beside, outer, size
 
 LOOPS = "factorstream.core.variational.compiled_moments"
 """Where the compiled loops are."""
+
+KERNEL = "factorstream.core.variational.triton_moments"
+"""Where the kernel for a GPU is."""
 
 CACHE = 2**17
 """Floats in a temporary that should stay in a processor's cache: 1 MiB, which NumPy works on for a while without
@@ -26,7 +29,8 @@ Python's lock. Speed only."""
 def second_moments(X: Array, V: Array, scale: Array) -> Array:
     """scale_b (x_b x_bᵀ + V_b): (N, q), (N, p), (N,) -> (N, p)."""
     if not is_here(X):
-        return (outer(X) + V) * scale[:, None]
+        found = _by_kernel(X, V, scale, X.shape[1])
+        return (outer(X) + V) * scale[:, None] if found is None else found
     out, o = np.empty(V.shape), layout(X.shape[1])
 
     def fill(rows: slice) -> None:
@@ -49,7 +53,7 @@ def interior(r: int, q: int) -> tuple[Index, Index]:
     return big.position[small.i, small.j], big.position[:r, q - 1]
 
 
-def _exterior(r: int, q: int) -> tuple[Index]:
+def exterior(r: int, q: int) -> tuple[Index]:
     """Of each packed position inside size q: its position in the leading r x r block, or the one after its last."""
     inside, found = interior(r, q)[0], np.full(size(q), size(r))
     found[inside] = np.arange(size(r))
@@ -59,7 +63,9 @@ def _exterior(r: int, q: int) -> tuple[Index]:
 def leading_moments(X: Array, Sigma: Array, r: int) -> Array:
     """x_b x_bᵀ with Σ_b added to its leading r x r block: (N, q), (N, p') -> (N, p)."""
     if not is_here(X):
-        (positions,) = beside_once(X, _exterior, r, X.shape[1])
+        if (found := _by_kernel(X, Sigma, None, r)) is not None:
+            return found
+        (positions,) = beside_once(X, exterior, r, X.shape[1])
         some = namespace(X).concat([Sigma, zeros_beside(X, X.shape[0], 1)], axis=1)
         return outer(X) + picked(some, positions, 1)
     inside = interior(r, X.shape[1])[0]
@@ -73,6 +79,15 @@ def leading_moments(X: Array, Sigma: Array, r: int) -> Array:
     if not _looped("leading_moments", out, X.shape[1], X, Sigma, inside, o.i, o.j):
         each_piece(fill, len(X), 3 * PASS * out.size)
     return out
+
+
+def _by_kernel(X: Array, V: Array, scale: Array | None, r: int) -> Array | None:
+    """scale_b (x_b x_bᵀ + V_b), V_b as large as the leading r x r block, by a kernel; None where it cannot be used."""
+    N, q = X.shape
+    if N * q**3 < MANY:  # not worth compiling
+        return None
+    out, o, (positions,) = empty_beside(X, N, size(q)), layout_beside(X, q), beside_once(X, exterior, r, q)
+    return out if launched(X, KERNEL, "moments", X, V, scale, o.i, o.j, positions, out) else None
 
 
 def moment_traces(X: Array, V: Array, S: Array) -> Array:

@@ -21,9 +21,9 @@ import numpy as np
 
 from ...arrays import namespace, total, zeros_beside
 from ...cores import PASS, sum_of_pieces
-from ..place import HERE, Place, Tall
+from ..place import HERE, Place
 from .packed import Array, Index, congruence, invert, unpack
-from .posterior import FactorPrior, Posterior, Statistics
+from .posterior import FactorPrior, Posterior
 
 LOG2PI = float(np.log(2.0 * np.pi))
 
@@ -114,23 +114,19 @@ def _logdet(A: Array) -> float:
 
 
 def bound(
-    stats: Statistics,
-    square: Tall,
+    misfit: float,
+    logdet: float,
     sums: CoefficientSums,
     moment: Array,
-    post: Posterior,
     prior: FactorPrior,
-    s2: Tall,
     how: Relevance | None,
     m: int,
-    place: Place = HERE,
 ) -> float:
     """Evidence lower bound in nats: E log p(Y|C,X) - KL(q(X)||p(X)) - KL(q(C)||p(C)) + log p(P0).
 
-    Coordinate ascent: no step of a sweep can lower it. Cost m, from sums the sweep already has.
+    Coordinate ascent: no step of a sweep can lower it. ``misfit`` and ``logdet`` are ``bound_sums`` of all features.
     """
     r, q = prior.mu.size, len(prior.P0)
-    misfit, logdet = (float(part) for part in place.total(_bound_sums, stats.N, s2, square, post.logdet))
     shift = np.outer(sums.x, prior.mu)
     centred = sums.xx - shift - shift.T + sums.n * np.outer(prior.mu, prior.mu)
     kl_x = 0.5 * (float((prior.K * centred).sum()) - sums.n * (_logdet(prior.K) + r) - sums.logdet)
@@ -141,7 +137,7 @@ def bound(
     return float(-0.5 * misfit - kl_x - kl_c + hyper)
 
 
-def _bound_sums(N: Array, s2: Array, square: Array, logdet: Array) -> tuple[Array, Array]:
+def bound_sums(N: Array, s2: Array, square: Array, logdet: Array) -> tuple[Array, Array]:
     """-2 E log p(Y|C,X), and the sum of log det V_i."""
     return total(N * (LOG2PI + namespace(s2).log(s2)) + square / s2), total(logdet)
 

@@ -30,7 +30,7 @@ from .posterior import (
     second_moment,
     square_by_moments,
 )
-from .relevance import CoefficientSums, Relevance, bound, dictionary_moment, dictionary_prior
+from .relevance import CoefficientSums, Relevance, bound, bound_sums, dictionary_moment, dictionary_prior
 
 
 class SweepRules(NamedTuple):
@@ -108,6 +108,11 @@ def square_by_inverse(stats: Statistics, post: Posterior, prior: FactorPrior, s2
     return stats.yy - xp.sum(C * stats.H, axis=1) + s2 * rest
 
 
+def _sums_of_features(post: Posterior, c0: Array, N: Array, s2: Array, square: Array) -> tuple[Array, Array, Array]:
+    """``dictionary_moment`` and ``bound_sums``, together: every result of a device is waited for."""
+    return dictionary_moment(post, c0), *bound_sums(N, s2, square, post.logdet)
+
+
 def sweep(
     data: Observations,
     weights: Tall,
@@ -115,20 +120,23 @@ def sweep(
     rules: SweepRules,
     place: Place = HERE,
     known: tuple[Tall, Tall] | None = None,
+    moment: Array | None = None,
 ) -> Swept:
     """One sweep of coordinate ascent: X, the weights and the noise's law, P0, s2, C.
 
     ``weights`` (n, m) are those of the last sweep: ``data.W`` under Gaussian noise. Noise that has weights of its own
-    writes the new ones over them. ``known`` is ``plain_sums`` of plain rows, for a caller that has them.
+    writes the new ones over them. ``known`` is ``plain_sums`` of plain rows and ``moment`` the ``dictionary_moment`` of
+    the factors, which the sweep before has returned, for a caller that has them.
     Cost 4 n m p + (n + m) q³ flops, with Student-t noise 6 n m p.
     """
-    moment = place.total(dictionary_moment, factors.post, factors.prior.c0)  # first: a device is waited for
+    if moment is None:
+        moment = place.total(dictionary_moment, factors.post, factors.prior.c0)  # first: a device is waited for
     prior = dictionary_prior(factors.prior, moment, data.m, rules.relevance)
     stats, square, sums, tails, weights = _collect(data, weights, factors, place, known)
     noise, tail_bound = factors.noise.learn(tails)
     s2 = rules.variance.learn(factors.s2, square, stats.N, rules.floor, place)
     # C last, so that it is the posterior under the prior and noise returned
     post, square = place.each(_with_squares, stats, prior, s2)
-    moment = place.total(dictionary_moment, post, prior.c0)
-    value = bound(stats, square, sums, moment, post, prior, s2, rules.relevance, data.m, place)
+    moment, misfit, logdet = place.total(_sums_of_features, post, prior.c0, stats.N, s2, square)
+    value = bound(float(misfit), float(logdet), sums, moment, prior, rules.relevance, data.m)
     return Swept(Factors(post, prior, s2, noise), weights, value + tail_bound, moment)
