@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...arrays import at_least, column_products, full_like, is_here, namespace, picked, zeros_beside
+from ...arrays import at_least, column_products, divided_less, full_like, is_here, namespace, picked, zeros_beside
 from ...cores import MULTIPLICATION, PASS, each_piece, product
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
@@ -226,7 +226,8 @@ def posterior(stats: Statistics, prior: FactorPrior, s2: Array) -> Posterior:
     P0, h = pack(prior.P0), prior.c0 @ prior.P0
     if not is_here(h):
         S, H, yy, _ = stats
-        V, C, logdet = invert(S / s2[:, None] + P0, h + _beyond_rounding(S, H, yy) / s2[:, None])
+        precisions = divided_less(S, s2[:, None], -P0)
+        V, C, logdet = invert(precisions, h + _beyond_rounding(S, H, yy) / s2[:, None])
         return Posterior(C, V, logdet)
     V = np.empty_like(stats.S)
 
