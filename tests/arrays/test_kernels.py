@@ -27,6 +27,7 @@ def tensor_on_gpu():
 
 def test_a_kernel_that_fails_is_given_up(monkeypatch):
     values = tensor_on_gpu()
+    monkeypatch.delenv("FACTORSTREAM_COMPILED", raising=False)
     monkeypatch.setattr(kernels, "_failure", None)
     assert not launched(values, "no_such_module", "f")
     assert isinstance(kernels.failure(), ModuleNotFoundError)

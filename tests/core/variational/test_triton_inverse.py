@@ -31,7 +31,7 @@ def inverted(A, b):
     return unpack(a, q), solution, logdet
 
 
-@pytest.mark.parametrize("q", [1, 2, 15, 16, 17, 32, 33, 40, 41, 48, 49, 64, 65, 80, 81, 96, 97, 128])
+@pytest.mark.parametrize("q", [1, 2, 15, 16, 17, 31, 32, 33, 40, 41, 47, 48])
 def test_inverse_solution_and_determinant(q):
     rng = np.random.default_rng(q)
     A, b = spd(rng, q, 5), rng.normal(size=(5, q))

@@ -44,7 +44,7 @@ unit of ``cores.pieces``. On one thread the loops take a tenth of the time other
 1.6 times as long at q = 101; but several threads run them at once, while SciPy keeps Python's lock. Rough; speed and
 rounding only."""
 
-KERNEL, KERNEL_LARGEST = "factorstream.core.variational.triton_inverse", 128
+KERNEL, KERNEL_LARGEST = "factorstream.core.variational.triton_inverse", 48
 """Where the kernel for a GPU is, and the largest q that it has room for."""
 
 ROOM = 2**26

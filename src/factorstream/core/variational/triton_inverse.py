@@ -1,12 +1,13 @@
 """Stacks of packed symmetric matrices inverted by one kernel on a GPU: the twin of ``packed.invert``.
 
-One program has one matrix in registers, as two blocks on the diagonal and the one between them, [[P, Q], [Qᵀ, R]]: a
-block has a power of two of rows, and 41 rows fill 32 + 16 better than 64. It sweeps the matrix on each of its diagonal
-entries d = a_kk in turn,
+One program has one matrix in registers, in up to three by three blocks of 16 rows; only those on the diagonal and above
+are kept. Blocks on the diagonal are inverted one after another, each after what the ones before have explained was
+taken out, and the others follow by products of blocks:
 
-    a_ij ← a_ij − a_ik a_kj / d      a_ik ← a_ik / d      a_kj ← a_kj / d      a_kk ← −1 / d
+    K₁ = A₁₁⁻¹         B₁ⱼ = K₁A₁ⱼ        Aᵢⱼ ← Aᵢⱼ − A₁ᵢᵀB₁ⱼ     and the same with A₂₂, if there are three
+    Z₂₂ = A₂₂⁻¹        Z₁₂ = −B₁₂Z₂₂      Z₁₁ = K₁ − Z₁₂B₁₂ᵀ      for two blocks; Z = A⁻¹
 
-after which the matrix is −A⁻¹, and log det A is the sum of log d. Every d is positive where A is positive definite.
+A matrix that does not fill its blocks is continued by a diagonal of ones.
 """
 
 import torch
@@ -15,79 +16,127 @@ import triton.language as tl
 
 from ...arrays import Array
 
-TILES = ((16, 16, 1), (32, 16, 1), (32, 32, 2), (64, 16, 4), (64, 32, 4), (64, 64, 8))
-"""Rows of P and of R, and warps of 32 threads for them, from the smallest on: at most some 60 numbers for each thread,
-which has room for 127. Not tuned; speed only."""
+B = tl.constexpr(16)
+"""Rows of a block: the fewest that a GPU multiplies at once."""
+
+WARPS = 1
+"""Of 32 threads, for one matrix: WHY"""
 
 
-def invert(a: Array, B: Array, position: Array, solution: Array, logdet: Array) -> None:
-    """A_b (N × p, packed, q ≤ 128) replaced by its inverse; A_b⁻¹ b_b and log det A_b⁻¹ into the last two.
+def invert(a: Array, b: Array, position: Array, solution: Array, logdet: Array) -> None:
+    """A_n (N × p, packed, q ≤ 48) replaced by its inverse; A_n⁻¹ b_n and log det A_n⁻¹ into the last two.
 
-    All three are NaN where A_b is not positive definite.
+    All three are NaN where A_n is not positive definite.
     """
-    N, q = B.shape
-    first, second, warps = next(tile for tile in TILES if q <= tile[0] + tile[1])
+    N, q = b.shape
     with torch.cuda.device_of(a):
-        _invert[(N,)](a, B, position, solution, logdet, a.shape[1], q, first, second, num_warps=warps)
+        _invert[(N,)](a, b, position, solution, logdet, a.shape[1], q, triton.cdiv(q, B.value), num_warps=WARPS)
 
 
-@triton.jit(do_not_specialize=["p", "q"])  # one compilation for all sizes that have the same blocks
-def _invert(a, B, position, solution, logdet, p, q, FIRST: tl.constexpr, SECOND: tl.constexpr):  # type: ignore[no-untyped-def]
-    b = tl.program_id(0).to(tl.int64)
-    i, j = tl.arange(0, FIRST), tl.arange(0, SECOND)
-    P = _loaded(a + b * p, position, i, i, q)
-    Q = _loaded(a + b * p, position, i, FIRST + j, q)
-    R = _loaded(a + b * p, position, FIRST + j, FIRST + j, q)
-    P_pivots, R_pivots = tl.full([FIRST], 1.0, tl.float64), tl.full([SECOND], 1.0, tl.float64)
-    for k in range(0, tl.minimum(q, FIRST)):
-        at = i == k
-        row, d = _pivot_row(P, at)
-        side = tl.sum(tl.where(at[:, None], Q, 0.0), 0)
-        P_pivots = tl.where(at, d, P_pivots)
-        P = tl.where(at[:, None] | at[None, :], 0.0, P) - row[:, None] * (row / d)[None, :]
-        Q = tl.where(at[:, None], 0.0, Q) - row[:, None] * (side / d)[None, :]
-        R = R - side[:, None] * (side / d)[None, :]
-    for k in range(0, q - FIRST):
-        at = j == k
-        row, d = _pivot_row(R, at)
-        side = tl.sum(tl.where(at[None, :], Q, 0.0), 1)
-        R_pivots = tl.where(at, d, R_pivots)
-        R = tl.where(at[:, None] | at[None, :], 0.0, R) - row[:, None] * (row / d)[None, :]
-        Q = tl.where(at[None, :], 0.0, Q) - side[:, None] * (row / d)[None, :]
-        P = P - side[:, None] * (side / d)[None, :]
-    tl.store(logdet + b, -tl.sum(tl.log(P_pivots), 0) - tl.sum(tl.log(R_pivots), 0))
-    u = tl.load(B + b * q + i, mask=i < q, other=0.0)
-    v = tl.load(B + b * q + FIRST + j, mask=FIRST + j < q, other=0.0)
-    x = tl.sum(P * u[None, :], 1) + tl.sum(Q * v[None, :], 1)
-    y = tl.sum(Q * u[:, None], 0) + tl.sum(R * v[:, None], 0)
-    tl.store(solution + b * q + i, -x, mask=i < q)
-    tl.store(solution + b * q + FIRST + j, -y, mask=FIRST + j < q)
+@triton.jit(do_not_specialize=["p", "q"])  # one compilation for all sizes that have as many blocks
+def _invert(a, b, position, solution, logdet, p, q, BLOCKS: tl.constexpr):  # type: ignore[no-untyped-def]
+    n = tl.program_id(0).to(tl.int64)
+    a, b, solution = a + n * p, b + n * q, solution + n * q
+    Z11, log = _inverse(_block(a, position, 0, 0, q))
+    if BLOCKS > 1:
+        A12 = _block(a, position, 0, B, q)
+        B12 = _product(Z11, A12)
+        Z22, more = _inverse(_block(a, position, B, B, q) - _product(A12.T, B12))
+        log += more
+    if BLOCKS > 2:
+        A13 = _block(a, position, 0, 2 * B, q)
+        B13 = _product(Z11, A13)
+        A23 = _block(a, position, B, 2 * B, q) - _product(A12.T, B13)
+        B23 = _product(Z22, A23)
+        Z33, more = _inverse(_block(a, position, 2 * B, 2 * B, q) - _product(A13.T, B13) - _product(A23.T, B23))
+        log += more
+        Z23 = -_product(B23, Z33)
+        Z22 -= _product(Z23, B23.T)
+        Z13 = -_product(B12, Z23) - _product(B13, Z33)
+        Z11 -= _product(Z13, B13.T)
+    if BLOCKS > 1:
+        Z12 = -_product(B12, Z22)
+        if BLOCKS > 2:
+            Z12 -= _product(B13, Z23.T)
+        Z11 -= _product(Z12, B12.T)
+    tl.store(logdet + n, log)
+    u = _part(b, 0, q)
+    x = tl.sum(Z11 * u[None, :], 1)
+    if BLOCKS > 1:
+        v = _part(b, B, q)
+        x += tl.sum(Z12 * v[None, :], 1)
+        y = tl.sum(Z12 * u[:, None], 0) + tl.sum(Z22 * v[:, None], 0)
+    if BLOCKS > 2:
+        w = _part(b, 2 * B, q)
+        x += tl.sum(Z13 * w[None, :], 1)
+        y += tl.sum(Z23 * w[None, :], 1)
+        z = tl.sum(Z13 * u[:, None], 0) + tl.sum(Z23 * v[:, None], 0) + tl.sum(Z33 * w[:, None], 0)
+        _store_part(solution, 2 * B, q, z)
+    if BLOCKS > 1:
+        _store_part(solution, B, q, y)
+    _store_part(solution, 0, q, x)
     tl.debug_barrier()  # every thread has read its numbers
-    _store(a + b * p, position, i, i, q, -P)
-    _store(a + b * p, position, i, FIRST + j, q, -Q)
-    _store(a + b * p, position, FIRST + j, FIRST + j, q, -R)
+    _store_block(a, position, 0, 0, q, Z11)
+    if BLOCKS > 1:
+        _store_block(a, position, 0, B, q, Z12)
+        _store_block(a, position, B, B, q, Z22)
+    if BLOCKS > 2:
+        _store_block(a, position, 0, 2 * B, q, Z13)
+        _store_block(a, position, B, 2 * B, q, Z23)
+        _store_block(a, position, 2 * B, 2 * B, q, Z33)
 
 
 @triton.jit
-def _pivot_row(A, at):  # type: ignore[no-untyped-def]
-    """Row k of a symmetric matrix with −1 for its diagonal entry, so that its products are what the sweep writes into
-    that row and column; and the entry, NaN if it is not positive. ``at`` is true at k."""
-    row = tl.sum(tl.where(at[:, None], A, 0.0), 0)
-    d = tl.sum(tl.where(at, row, 0.0), 0)
-    return tl.where(at, -1.0, row), tl.where(d > 0.0, d, float("nan"))
+def _inverse(A):  # type: ignore[no-untyped-def]
+    """The inverse of a block, and the log-determinant of the inverse; NaN where it is not positive definite.
+
+    The block is swept on each of its diagonal entries d = a_kk in turn, after which it is −A⁻¹:
+
+        a_ij ← a_ij − a_ik a_kj / d      a_ik ← a_ik / d      a_kj ← a_kj / d      a_kk ← −1 / d
+    """
+    i = tl.arange(0, B)
+    pivots = tl.full([B], 1.0, tl.float64)
+    for k in range(0, B):
+        at = i == k
+        column = tl.sum(tl.where(at[None, :], A, 0.0), 1)
+        d = tl.sum(tl.where(at, column, 0.0), 0)
+        d = tl.where(d > 0.0, d, float("nan"))
+        pivots = tl.where(at, d, pivots)
+        column = tl.where(at, -1.0, column)  # its products are then what the sweep writes into row and column k
+        A = tl.where(at[:, None] | at[None, :], 0.0, A) - column[:, None] * (column * (1.0 / d))[None, :]
+    return -A, -tl.sum(tl.log(pivots), 0)
 
 
 @triton.jit
-def _loaded(a, position, rows, columns, q):  # type: ignore[no-untyped-def]
-    """A block of one packed matrix, zero beyond its end."""
-    inside = (rows < q)[:, None] & (columns < q)[None, :]
-    where = tl.load(position + rows[:, None] * q + columns[None, :], mask=inside, other=0)
-    return tl.load(a + where, mask=inside, other=0.0)
+def _product(A, B):  # type: ignore[no-untyped-def]
+    return tl.dot(A, B, out_dtype=tl.float64)
 
 
 @triton.jit
-def _store(a, position, rows, columns, q, block):  # type: ignore[no-untyped-def]
-    """A block into one packed matrix: what is on its diagonal or above."""
-    inside = (rows[:, None] <= columns[None, :]) & (columns < q)[None, :]
-    where = tl.load(position + columns[None, :] * q + rows[:, None], mask=inside, other=0)  # symmetric, as read before
+def _block(a, position, first, second, q):  # type: ignore[no-untyped-def]
+    """A block of a packed matrix, from one row and one column on; beyond the matrix a diagonal of ones."""
+    rows, columns = tl.arange(0, B)[:, None] + first, tl.arange(0, B)[None, :] + second
+    inside = (rows < q) & (columns < q)
+    where = tl.load(position + rows * q + columns, mask=inside, other=0)
+    return tl.where(inside, tl.load(a + where, mask=inside, other=0.0), tl.where(rows == columns, 1.0, 0.0))
+
+
+@triton.jit
+def _store_block(a, position, first, second, q, block):  # type: ignore[no-untyped-def]
+    """A block into a packed matrix: what is on the matrix's diagonal or above."""
+    rows, columns = tl.arange(0, B)[:, None] + first, tl.arange(0, B)[None, :] + second
+    inside = (rows <= columns) & (columns < q)
+    where = tl.load(position + columns * q + rows, mask=inside, other=0)  # symmetric: in the order of memory
     tl.store(a + where, block, mask=inside)
+
+
+@triton.jit
+def _part(b, first, q):  # type: ignore[no-untyped-def]
+    i = tl.arange(0, B) + first
+    return tl.load(b + i, mask=i < q, other=0.0)
+
+
+@triton.jit
+def _store_part(b, first, q, values):  # type: ignore[no-untyped-def]
+    i = tl.arange(0, B) + first
+    tl.store(b + i, values, mask=i < q)
