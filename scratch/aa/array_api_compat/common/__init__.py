@@ -1,0 +1,1 @@
+from ._helpers import *  # noqa: F403
