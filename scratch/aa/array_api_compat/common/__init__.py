@@ -1,1 +1,0 @@
-from ._helpers import *  # noqa: F403
