@@ -17,9 +17,13 @@ STRICT = ArrayPlace(array_api_strict, DEVICE)
 
 
 def device_place(library: str) -> ArrayPlace:
-    """The place of the arrays of ``strict``, or of those that ``torch`` or ``cupy`` have on a GPU."""
+    """The place of the arrays of ``strict``, or of those that ``torch`` or ``cupy`` have on a GPU.
+
+    Without a GPU, ``torch`` computes with tensors of the host.
+    """
     if library == "strict":
         return STRICT
     arrays = pytest.importorskip(library)
-    like = arrays.zeros(1, device="cuda") if library == "torch" else arrays.zeros(1)
+    on_gpu = library == "torch" and arrays.cuda.is_available()
+    like = arrays.zeros(1, device="cuda") if on_gpu else arrays.zeros(1)
     return ArrayPlace(namespace(like), device_of(like))
