@@ -18,14 +18,17 @@ from factorstream.estimators import _filter_run
 
 pieces = import_module("factorstream.cores.pieces")
 
+DEVICES = "strict", "torch", "cupy"
+"""Libraries whose arrays are not the host's."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--place",
-        choices=["here", "split", "threads", "strict"],
+        choices=["here", "split", "threads", *DEVICES],
         default="here",
         help="where the features of NumPy and SciPy rows are kept: split is tests/split_place.py, strict a device of "
-        "array-api-strict; threads cuts all work, however little, into pieces for three threads",
+        "array-api-strict, torch and cupy a GPU; threads cuts all work, however little, into pieces for three threads",
     )
 
 
@@ -38,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    unfit = {"split": "here", "strict": "here", "threads": "one_thread"}.get(config.getoption("place"))
+    unfit = {"split": "here", "threads": "one_thread", **dict.fromkeys(DEVICES, "here")}.get(config.getoption("place"))
     for item in items if unfit else []:
         for marker in item.iter_markers(unfit):
             item.add_marker(pytest.mark.skip(reason=f"--place: {marker.kwargs['reason']}"))
@@ -46,7 +49,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def _place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    """With ``--place split`` or ``strict``, filters of NumPy or SciPy rows start there; with ``threads``, three threads
+    """With ``--place split`` or a device, filters of NumPy or SciPy rows start there; with ``threads``, three threads
     share all work."""
     place = request.config.getoption("place")
     if place == "split":
@@ -55,11 +58,11 @@ def _place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
 
         with using(SPLIT):
             yield
-    elif place == "strict":
+    elif place in DEVICES:
         from factorstream.tall.places import using
-        from strict_place import STRICT
+        from strict_place import device_place
 
-        with using(STRICT):
+        with using(device_place(place)):
             yield
     elif place == "threads":
         monkeypatch.setattr(pieces, "PIECE", 64.0)

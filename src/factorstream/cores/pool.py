@@ -4,34 +4,31 @@ NumPy and compiled loops let go of Python's lock while they compute, so that sev
 of BLAS and LAPACK do not, and are no use here.
 
 Where other processes keep the cores busy, a thread that loses its core in the middle of a task makes all others wait. A
-job that took longer than its tasks would have, one after another, shows it; the next jobs are then done by the caller
+job that took longer than its tasks have computed, all together, shows it: the next jobs are then done by the caller
 alone for a while.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from itertools import count
 from queue import SimpleQueue
 from threading import Lock, Thread, local
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 
 import numpy as np
 
 Task = Callable[[int], Any]
 
-LOST = 2e-4
-"""Seconds that a job must have taken longer than its tasks would have alone. Derived: to wake all threads takes half as
-long, and that alone is no reason to do without them."""
-
 ALONE = 20.0
 """For so many times as long as such a job has lost, the caller does all tasks alone; then threads are tried again. Not
 tuned: to try costs a 20th then; speed only."""
 
-USUAL = 4.0
-"""A task that takes more than so many times as long as the middle one has lost its core. Not tuned; speed only."""
+computed = perf_counter if sys.platform == "win32" else thread_time
+"""For how long a thread has had a core; Windows counts that in steps longer than a task, and has the clock instead."""
 
 
 class _Job:
@@ -54,9 +51,9 @@ class _Job:
         while (i := next(self._numbers)) < self.n:
             try:
                 if self.failure is None:
-                    start = perf_counter()
+                    start = computed()
                     self.results[i] = self.task(i)
-                    self.times[i] = perf_counter() - start
+                    self.times[i] = computed() - start
             except BaseException as failure:  # raised again by the thread that waits
                 self.failure = failure
             with self._lock:
@@ -70,11 +67,6 @@ class _Job:
             if self.failure is not None:
                 raise self.failure
             return self.results
-
-    def undisturbed(self) -> float:
-        """How long the tasks would have taken one after another, on a core of their own, in seconds."""
-        most = USUAL * sorted(self.times)[self.n // 2]
-        return sum(min(one, most) for one in self.times)
 
 
 class _Pool:
@@ -143,8 +135,8 @@ def _shared(task: Task, n: int, helpers: int) -> list[Any]:
         job.work()
         results = job.wait()
         end = perf_counter()
-        lost = end - start - job.undisturbed()
-        if lost > LOST:
+        lost = end - start - sum(job.times)
+        if lost > 0.0:
             _pool.alone_until = end + ALONE * lost
         return results
     except BaseException as failure:  # an interrupt may come between two tasks: the others begin no more of them
