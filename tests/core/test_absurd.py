@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from factorstream.arrays import device_of, to_host
-from factorstream.core.absurd import ENOUGH, FAR, judge, nothing_seen, seen_in
+from factorstream.core.absurd import judge, nothing_seen, seen_in
+from factorstream.core.absurd_limits import ENOUGH, FAR
 from factorstream.core.absurd_rows import absurd_beside, absurd_entries, absurd_values
 from factorstream.core.entries import NO_ENTRIES, without
 from strict_place import DEVICE, STRICT

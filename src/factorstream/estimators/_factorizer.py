@@ -23,6 +23,10 @@ from ._stateful import Stateful
 from ._types import MatrixLike, Seed
 from ._validation import check_coefficients, check_count, check_data, check_size_of, narrowed, question
 
+AT_ONCE = 2**13
+"""Numbers of a row that are worked on at once. Derived: 64 kilobytes stay in the cache, and are memory that a process
+keeps; what is asked of the system for every piece, and given back, makes all threads wait. Speed only."""
+
 
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     """Base of all factorisations: coefficients, reconstructions and filled rows."""
@@ -230,7 +234,9 @@ def _reach(variance: Array, width: float | Array, dtype: np.dtype[Any]) -> Array
     out = variance if variance.dtype == dtype else np.empty(variance.shape, dtype)
 
     def fill(some: Tile) -> None:
-        out[some] = (width[some[1]] if np.ndim(width) else width) * np.sqrt(variance[some])  # type: ignore[index]
+        np.sqrt(variance[some], out=out[some], casting="same_kind")
+        if np.ndim(width) or width != 1.0:
+            out[some] *= width[some[1]] if np.ndim(width) else width  # type: ignore[index]
 
     with limited(variance.size):
         each_tile(fill, variance.shape, 3 * PASS * variance.size)
@@ -243,10 +249,14 @@ def _bounds(filled: Array, reach: Array) -> tuple[Array, Array]:
         return filled - reach, filled + reach
 
     def fill(some: Tile) -> None:
-        middle, width = filled[some], reach[some]
-        lower = middle - width
-        np.add(middle, width, out=width)
-        middle[...] = lower
+        rows, columns = some
+        for j in range(len(filled))[rows]:
+            for first in range(columns.start, columns.stop, AT_ONCE):
+                few = slice(first, min(first + AT_ONCE, columns.stop))
+                middle, width = filled[j, few], reach[j, few]
+                lower = middle - width
+                np.add(middle, width, out=width)
+                middle[...] = lower
 
     with limited(filled.size):
         each_tile(fill, filled.shape, 2 * PASS * filled.size)

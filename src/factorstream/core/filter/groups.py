@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...cores import PASS, each_piece
 from ..linalg import Array, triangular_solve
 from ..place import Tall
 
@@ -164,8 +165,14 @@ def is_young(seen: Array, r: int) -> Array:
 
 def chosen_levels(seen: Array, n: float) -> Array:
     """The level of each feature by the share of samples in which it was seen (m); 0 is "in all"."""
-    share = np.minimum(np.maximum(seen / max(n, np.finfo(float).tiny), 2.0 ** (-LOWEST / STEPS_PER_HALF)), 1.0)
-    levels: Array = np.rint(-STEPS_PER_HALF * np.log2(share)).astype(np.intp)
+    levels: Array = np.empty(len(seen), np.intp)
+
+    def fill(some: slice) -> None:
+        share = np.minimum(np.maximum(seen[some] / max(n, np.finfo(float).tiny), lowest), 1.0)
+        levels[some] = np.rint(-STEPS_PER_HALF * np.log2(share))
+
+    lowest = 2.0 ** (-LOWEST / STEPS_PER_HALF)
+    each_piece(fill, len(seen), 16 * PASS * len(seen))
     return levels
 
 
