@@ -234,9 +234,12 @@ def _reach(variance: Array, width: float | Array, dtype: np.dtype[Any]) -> Array
     out = variance if variance.dtype == dtype else np.empty(variance.shape, dtype)
 
     def fill(some: Tile) -> None:
-        np.sqrt(variance[some], out=out[some], casting="same_kind")
-        if np.ndim(width) or width != 1.0:
-            out[some] *= width[some[1]] if np.ndim(width) else width  # type: ignore[index]
+        times = width[some[1]] if np.ndim(width) else width  # type: ignore[index]
+        if out is variance:
+            np.sqrt(out[some], out=out[some])
+            out[some] *= times
+        else:  # rounded to a shorter type once, at the end
+            out[some] = times * np.sqrt(variance[some])
 
     with limited(variance.size):
         each_tile(fill, variance.shape, 3 * PASS * variance.size)
