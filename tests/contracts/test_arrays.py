@@ -7,6 +7,7 @@ import pytest
 
 from contracts.asking import EVERY, STREAMS, answers, assert_same, attributes, filled, fingerprint, learned, new
 from contracts.estimators import rows
+from factorstream import DictionaryFilter
 
 
 @pytest.mark.parametrize("case", EVERY)
@@ -100,3 +101,23 @@ def test_data_of_one_dimension_are_refused_in_one_sentence(case, x):
         if hasattr(model, how):
             with pytest.raises(ValueError, match=r"^Reshape your data to a 2D array: .*, or one column as .*\.$"):
                 getattr(model, how)(x)
+
+
+@pytest.mark.parametrize("m", [20, 200])  # smaller and larger than what is worked on as a whole
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bounds_lie_around_what_was_filled(rng, m, dtype):
+    """Both are made in the memory of what they are made of."""
+    X = (rng.standard_normal((60, 3)) @ rng.standard_normal((3, m)) + rng.standard_normal((60, m))).astype(dtype)
+    gone = rng.random(X.shape) < 0.2
+    X[gone] = np.nan
+    model = DictionaryFilter(3, random_state=0).fit(X)
+    given = X.copy()
+    (mean, std), (lower, upper) = model.impute(X, return_std=True), model.predict_interval(X)
+    np.testing.assert_array_equal(X, given)
+    assert not np.shares_memory(lower, upper)
+    close = {"rtol": 20 * np.finfo(dtype).eps, "atol": 20 * np.finfo(dtype).eps * np.abs(mean).max()}
+    reach = model._dictionary().half_width(0.95) * std
+    np.testing.assert_allclose(lower, mean - reach, **close)
+    np.testing.assert_allclose(upper, mean + reach, **close)
+    np.testing.assert_array_equal(lower[~gone], X[~gone])
+    np.testing.assert_array_equal(upper[~gone], X[~gone])

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from factorstream.arrays import device_of, to_host
-from factorstream.core.absurd import ENOUGH, FAR, judge, nothing_seen, seen_in
+from factorstream.core.absurd import judge, nothing_seen, seen_in
+from factorstream.core.absurd_limits import ENOUGH, FAR
 from factorstream.core.absurd_rows import absurd_beside, absurd_entries, absurd_values
 from factorstream.core.entries import NO_ENTRIES, without
 from strict_place import DEVICE, STRICT
@@ -242,3 +243,27 @@ def test_rows_on_a_device_are_judged_as_rows_here(seed, dtype):
             np.testing.assert_array_equal(one, other)
     assert device_of(elsewhere.low) == DEVICE
     assert len(absurd_entries(X).row) > 3
+
+
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("wild", [None, 1e9])
+def test_many_features_are_judged_as_few_at_a_time(rng, n, wild):
+    """Enough of them that they are taken in pieces: the same is seen after them, and the same entries are absurd."""
+    m, few = 150_000, 1_000
+    before = rng.standard_normal((20, m))
+    X = 2.0 * rng.standard_normal((n, m))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    if wild is not None:
+        X[0, 77_777] = wild
+    seen = seen_in(before)
+    after, entries = judge(seen, X)
+    parts = [slice(first, first + few) for first in range(0, m, few)]
+    apart = [judge(seen_in(before[:, some]), X[:, some]) for some in parts]
+    for k in range(5):
+        np.testing.assert_array_equal(after[k], np.concatenate([one[0][k] for one in apart]))
+    assert after.quiet == all(one[0].quiet for one in apart)
+    columns = [some.start + one[1].column for some, one in zip(parts, apart, strict=True)]
+    assert entries.column.tolist() == np.concatenate(columns).tolist() == ([] if wild is None else [77_777])
+    assert absurd_beside(seen, X).column.tolist() == entries.column.tolist()
+    again, _ = judge(after, np.where(np.isnan(X), np.nan, 0.0))
+    assert again is after or wild is not None

@@ -15,7 +15,7 @@ from conftest import low_rank
 from factorstream import BayesianFactorization, DictionaryFilter
 from factorstream.core.variational import posterior
 from factorstream.cores import limit, limited, n_threads
-from factorstream.estimators import _validation
+from factorstream.estimators import _sizes
 from factorstream.tall import rows
 
 
@@ -54,7 +54,7 @@ def test_the_data_are_checked_within_the_thread_limit(rng, monkeypatch):
     X = gappy(rng, n=40, m=200)
     model = DictionaryFilter(3, random_state=0).fit(X)
     seen = []
-    for module, function in ((_validation, "square_sum"), (rows, "square_sum")):
+    for module, function in ((_sizes, "square_sum"), (rows, "square_sum")):
         original = getattr(module, function)
         monkeypatch.setattr(module, function, lambda Y, f=original: (seen.append(max(blas_threads())), f(Y))[1])
     with threadpool_limits(2, user_api="blas"):

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from factorstream import BayesianFactorization, BroydenFactorization, DictionaryFilter, SGDFactorization
+from factorstream.estimators._validation import check_size_of
 from filter_problems import paper_filter
 
 STREAMS = [DictionaryFilter, BroydenFactorization, SGDFactorization, BayesianFactorization]
@@ -192,3 +193,22 @@ def test_float64_coefficients_of_a_float32_dictionary_are_answered_in_float64():
     assert rows.dtype == np.float64
     np.testing.assert_allclose(rows / 1e50, np.ones((3, 2)) @ model.components_, rtol=1e-5)
     assert model.inverse_transform(np.ones((3, 2), dtype=np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_large_tables_are_searched_for_infinities_and_values_without_a_square(order, gaps):
+    """Large enough to be searched in parts, which do not say where the table is cut."""
+    rng = np.random.default_rng(0)
+    X = np.asarray(rng.standard_normal((700, 1000)), order=order)
+    model = DictionaryFilter(2, random_state=0).partial_fit(GOOD[:, :1] * np.ones(1000))
+    if gaps:
+        X[rng.random(X.shape) < 0.01] = np.nan
+    model.transform(X)
+    check_size_of(X, X.dtype)
+    X[699, 998] = -1e200
+    with pytest.raises(ValueError, match="1e\\+200"):
+        check_size_of(X, X.dtype)
+    X[698, 997] = -np.inf
+    with pytest.raises(ValueError, match="infinity at row 698, column 997"):
+        model.transform(X)

@@ -30,25 +30,17 @@ of less than 1/FAR for each time that the number of values doubles.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import as_type, beside, copied, counted, device_of, is_here, namespace, positions, taken, to_host
+from ..cores import PASS, TINY, each_piece
+from .absurd_limits import ENOUGH, limits, varies
 from .entries import NO_ENTRIES, Columns, Entries, together
 from .fill_values import is_fill, is_huge_fill
 from .linalg import Array, Rows, is_sparse, over_rows
 from .place import Tall
-
-FAR = 1e4
-"""Units outside the range from which on a value is absurd. Not tuned: one 10⁶ deviations away has to be, where the
-range of a wide law is some 50 deviations long, and a sensor of 13 bits that wakes up must not."""
-
-ENOUGH = 10
-"""Values whose range is a unit on its own: that of a few can be tiny by chance. Not tuned."""
-
-ROUNDING = 1e-6
-"""Share of the size of the values below which their range may be rounding, in single precision. Not tuned."""
 
 EVENTS = 8
 """So many absurd values, one directly after another in a stream, or different ones in a fit, are taken as data after
@@ -61,6 +53,9 @@ in 100 where it is always the same number. Not tuned: rare events are data, and 
 PATIENCE = EVENTS * NEW
 """When the sum of what a feature's absurd values count (NEW or AGAIN each, less 1 for every ordinary value since)
 reaches this, an absurd value is taken as data. Derived: EVENTS different ones in sequence reach it."""
+
+COMPARING = 16 * PASS
+"""What it costs to compare the extremes of a feature with its limits: so many operations on an array. Speed only."""
 
 COUNTED_AT_ONCE = 256
 """Rows whose values are counted together, at most; the first few are often enough. Memory and speed only."""
@@ -111,7 +106,7 @@ def extremes(X: Rows) -> tuple[Tall, Tall]:
     if not is_here(X):
         return _extremes_elsewhere(X)
     low, high = over_rows(np.fmin, X, np.inf), over_rows(np.fmax, X, -np.inf)
-    return low.astype(np.float64), high.astype(np.float64)
+    return low.astype(np.float64, copy=False), high.astype(np.float64, copy=False)
 
 
 def _extremes_elsewhere(X: Rows) -> tuple[Tall, Tall]:
@@ -139,18 +134,6 @@ def _counts(X: Rows) -> Tall:
     return count
 
 
-def limits(low: Any, high: Any, count: Any) -> tuple[Any, Any]:
-    """Beyond these a value is absurd, given the range of the others and how many are not zero; infinite if none is."""
-    xp = namespace(low)
-    with np.errstate(over="ignore", invalid="ignore"):
-        length, size = high - low, xp.maximum(abs(low), abs(high))
-        reach = FAR * xp.where(length > ROUNDING * size, length, size)
-        reach = xp.where(count < ENOUGH, FAR * xp.maximum(length, size), reach)
-        reach = xp.where(count < 3, FAR * FAR * size, reach)
-        reach = xp.where((count > 0) & (size > 0), reach, np.inf)
-        return xp.where(count > 0, low, 0.0) - reach, xp.where(count > 0, high, 0.0) + reach
-
-
 def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
     """What is seen after the rows of X, in order, and which of their entries are absurd.
 
@@ -159,6 +142,8 @@ def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
     """
     one = not is_sparse(X) and X.shape[0] == 1
     least, greatest = (X[0, :], X[0, :]) if one else extremes(X)
+    if seen.quiet and is_here(least) and len(least) >= TINY and (grown := _grown(seen, least, greatest)) is not None:
+        return grown, NO_ENTRIES
     outside = (least < seen.low) | (greatest > seen.high)
     if not seen.quiet:
         outside |= (least <= greatest) & ((seen.known < ENOUGH) | (seen.strikes > 0))
@@ -185,17 +170,30 @@ def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
     return new._replace(quiet=not counted(new.known < ENOUGH) and not counted(new.strikes > 0)), found
 
 
+def _grown(seen: Seen, least: Tall, greatest: Tall) -> Seen | None:
+    """Quiet features after values between these extremes; None where one may be absurd. Many are taken in pieces."""
+
+    def look(some: slice) -> tuple[int, bool]:
+        which = np.flatnonzero((least[some] < seen.low[some]) | (greatest[some] > seen.high[some])) + some.start
+        return len(which), bool(_keep_to_limits(some_of(seen, which), least[which], greatest[which]).all())
+
+    n_outside, fine = zip(*each_piece(look, len(least), COMPARING * len(least)), strict=True)
+    if not any(n_outside):
+        return seen
+    return seen._replace(low=np.fmin(seen.low, least), high=np.fmax(seen.high, greatest)) if all(fine) else None
+
+
 def in_question(outside: Array) -> Array | None:
     """The numbers of some features, or None for all, which is as quick on a device as some of them are."""
     return np.flatnonzero(outside) if is_here(outside) else None
 
 
-def at(values: Tall, some: Array | None) -> Tall:
+def at(values: Tall, some: Array | slice | None) -> Tall:
     """The entries of ``some`` features."""
     return values if some is None else values[some]
 
 
-def some_of(seen: Seen, some: Array | None) -> Seen:
+def some_of(seen: Seen, some: Array | slice | None) -> Seen:
     """What is known of ``some`` features."""
     return Seen._make((*(at(field, some) for field in seen[:5]), False))
 
@@ -228,16 +226,9 @@ def _keep_to_limits(seen: Seen, least: Tall, greatest: Tall) -> Tall:
     """Features whose values, between these extremes, cannot be absurd in any order (boolean)."""
     lower, upper = limits(seen.low, seen.high, seen.known)
     inside = (least >= seen.low) & (greatest <= seen.high)
-    steady = (seen.known >= ENOUGH) & _varies(seen.low, seen.high)
+    steady = (seen.known >= ENOUGH) & varies(seen.low, seen.high)
     within = inside | (steady & (least >= lower) & (greatest <= upper))
     return (seen.strikes == 0) & within
-
-
-def _varies(low: Any, high: Any) -> Any:
-    """Whether a range is more than rounding. The limits of such a feature, once it has ENOUGH values, only move apart:
-    values that keep to them now keep to all that follow."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return high - low > ROUNDING * namespace(low).maximum(abs(low), abs(high))
 
 
 class _Column(NamedTuple):
@@ -258,7 +249,7 @@ def _judge_column(values: Array, seen: _Column) -> tuple[_Column, list[int]]:
     at = 0
     while at < len(values):
         if strikes == 0:  # on to the next value that may be absurd
-            steady = count >= ENOUGH and _varies(low, high)
+            steady = count >= ENOUGH and varies(low, high)
             lower, upper = limits(low, high, count) if steady else (low, high)
             rest = values[at:]
             out = np.flatnonzero((rest < lower) | (rest > upper))

@@ -6,7 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import as_type, counted, is_here, namespace, positions, taken, to_host
-from .absurd import EVENTS, FAR, NEW, Seen, at, extremes, in_question, limits, some_of
+from ..cores import each_piece
+from .absurd import COMPARING, EVENTS, NEW, Seen, at, extremes, in_question, some_of
+from .absurd_limits import FAR, limits
 from .entries import NO_ENTRIES, Columns, Entries, together
 from .fill_values import HUGE, is_fill, is_huge_fill
 from .linalg import Array, Rows, is_sparse
@@ -39,16 +41,14 @@ def absurd_beside(seen: Seen, X: Rows) -> Entries:
     """The entries of X that are absurd beside what was seen before. Two passes over the numbers, and one more over the
     columns that have such an entry or are yet unknown."""
     least, greatest = extremes(X)
-    outside = (least < seen.low) | (greatest > seen.high)
-    if not counted(outside):
+    if is_here(least):
+        m = len(least)
+        parts = each_piece(lambda some: _beyond(seen, least, greatest, some), m, COMPARING * m)
+        columns, lower, upper = (np.concatenate(of) for of in zip(*parts, strict=True))
+    else:
+        columns, lower, upper = _beyond(seen, least, greatest, slice(0, least.shape[0]))
+    if not len(columns):
         return NO_ENTRIES
-    some = in_question(outside)
-    low, high, known, *_ = some_of(seen, some)
-    lower, upper = limits(low, high, known)
-    beyond = (at(least, some) < lower) | (at(greatest, some) > upper) | namespace(upper).isinf(upper)
-    which = positions(beyond & at(outside, some))
-    lower, upper = to_host(taken(lower, which)), to_host(taken(upper, which))
-    columns = which if some is None else some[which]
     by_column = Columns(X, columns)
     found: list[Entries] = []
     for i, j in enumerate(columns.tolist()):
@@ -57,6 +57,19 @@ def absurd_beside(seen: Seen, X: Rows) -> Entries:
         absurd = is_huge_fill(value) if np.isinf(upper[i]) else (value < lower[i]) | (value > upper[i])
         found.append(Entries(rows[absurd], np.full(np.count_nonzero(absurd), j), values[absurd]))
     return together(found)
+
+
+def _beyond(seen: Seen, least: Tall, greatest: Tall, features: slice) -> tuple[Array, Array, Array]:
+    """Which of these features have a value beyond their limits, or are yet unknown; and the limits of these."""
+    seen, least, greatest = some_of(seen, features), least[features], greatest[features]
+    outside = (least < seen.low) | (greatest > seen.high)
+    some = in_question(outside)
+    low, high, known, *_ = some_of(seen, some)
+    lower, upper = limits(low, high, known)
+    beyond = (at(least, some) < lower) | (at(greatest, some) > upper) | namespace(upper).isinf(upper)
+    which = positions(beyond & at(outside, some))
+    columns = which if some is None else some[which]
+    return columns + features.start, to_host(taken(lower, which)), to_host(taken(upper, which))
 
 
 def absurd_values(values: Array) -> Array:

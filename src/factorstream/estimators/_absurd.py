@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import as_type, dtype_of, namespace, taken, within
-from ..core.absurd import FAR, Seen, judge, seen_in
+from ..core.absurd import Seen, judge, seen_in
+from ..core.absurd_limits import FAR
 from ..core.absurd_rows import absurd_beside, absurd_entries
 from ..core.entries import Entries, without
 from ..core.fill_values import is_huge_fill, meaning

@@ -23,6 +23,10 @@ from ._stateful import Stateful
 from ._types import MatrixLike, Seed
 from ._validation import check_coefficients, check_count, check_data, check_size_of, narrowed, question
 
+AT_ONCE = 2**13
+"""Numbers of a row that are worked on at once. Derived: 64 kilobytes stay in the cache, and are memory that a process
+keeps; what is asked of the system for every piece, and given back, makes all threads wait. Speed only."""
+
 
 class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     """Base of all factorisations: coefficients, reconstructions and filled rows."""
@@ -184,7 +188,8 @@ class PosteriorFactorizer(Factorizer):
         width = dictionary.half_width(level)
         filled, variance = dictionary.predict(rows)
         reach = _reach(variance, width, dtype_of(rows))
-        return like_table(_combined(np.subtract, filled, reach), X), like_table(_combined(np.add, filled, reach), X)
+        lower, upper = _bounds(filled, reach)
+        return like_table(lower, X), like_table(upper, X)
 
     @question
     def sample_imputations(self, X: MatrixLike, n_draws: int = 5, random_state: Seed = None) -> Array:
@@ -217,30 +222,45 @@ class PosteriorFactorizer(Factorizer):
 
 
 def _reach(variance: Array, width: float | Array, dtype: np.dtype[Any]) -> Array:
-    """So many standard deviations (n × m); their number is one for all features or one for each."""
+    """So many standard deviations (n × m); their number is one for all features or one for each.
+
+    They take the place of the variances, where these have the same ``dtype``: new memory costs as much as the roots.
+    """
     if not is_here(variance):
         found: Array = as_type(beside(width, variance) * namespace(variance).sqrt(variance), dtype)
         return found
     if variance.size < TINY:
         return (width * np.sqrt(variance)).astype(dtype, copy=False)
-    out = np.empty(variance.shape, dtype)
+    out = variance if variance.dtype == dtype else np.empty(variance.shape, dtype)
 
     def fill(some: Tile) -> None:
-        out[some] = (width[some[1]] if np.ndim(width) else width) * np.sqrt(variance[some])  # type: ignore[index]
+        times = width[some[1]] if np.ndim(width) else width  # type: ignore[index]
+        if out is variance:
+            np.sqrt(out[some], out=out[some])
+            out[some] *= times
+        else:  # rounded to a shorter type once, at the end
+            out[some] = times * np.sqrt(variance[some])
 
     with limited(variance.size):
         each_tile(fill, variance.shape, 3 * PASS * variance.size)
     return out
 
 
-def _combined(function: np.ufunc, a: Array, b: Array) -> Array:
-    """What a function of NumPy, by its name that of any library, makes of two arrays of the same shape and type."""
-    if not is_here(a):
-        found: Array = getattr(namespace(a), function.__name__)(a, b)
-        return found
-    if a.size < TINY:
-        return np.asarray(function(a, b))
-    out = np.empty_like(a)
-    with limited(a.size):
-        each_tile(lambda some: function(a[some], b[some], out=out[some]), a.shape, PASS * a.size)
-    return out
+def _bounds(filled: Array, reach: Array) -> tuple[Array, Array]:
+    """``filled`` − ``reach`` and ``filled`` + ``reach``, which here take the place of the two."""
+    if not is_here(filled):
+        return filled - reach, filled + reach
+
+    def fill(some: Tile) -> None:
+        rows, columns = some
+        for j in range(len(filled))[rows]:
+            for first in range(columns.start, columns.stop, AT_ONCE):
+                few = slice(first, min(first + AT_ONCE, columns.stop))
+                middle, width = filled[j, few], reach[j, few]
+                lower = middle - width
+                np.add(middle, width, out=width)
+                middle[...] = lower
+
+    with limited(filled.size):
+        each_tile(fill, filled.shape, 2 * PASS * filled.size)
+    return filled, reach

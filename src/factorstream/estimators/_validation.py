@@ -21,18 +21,15 @@ from sklearn.utils.validation import validate_data
 from ..arrays import as_type, dtype_of, is_here, namespace, positions, stays, to_host
 from ..core.linalg import Array, is_sparse
 from ..cores import TINY, each_of, limited
-from ..tall.products import square_sum
 from ..tall.rows import Rows, ever_observed
 from ..tall.starting import check_range
 from ..text import listed
 from ._elsewhere import brought, memory_in_words, on_host, rows_elsewhere
 from ._refused_columns import refuse_no_numbers
+from ._sizes import bound_of, largest_of, parts_of
 
 MAY_CHANGE = ("init", "random_state", "verbose")
 """Parameters that may change during a stream: the first two are read when it begins, the last only prints."""
-
-AT_ONCE = 2**18
-"""Entries looked at together where a mask is needed; none is as large as the data. Not tuned; speed only."""
 
 TOO_FAR_APART = (
     "The data and the given variances are too far apart to be computed with; scale the features to similar units, or "
@@ -180,9 +177,9 @@ def _refuse_infinity(values: Array, where: Callable[[list[int]], tuple[int, int 
     if is_here(values) and values.size < TINY and not np.isinf(values).any():
         return
     with limited(prod(values.shape)):
-        if isfinite(square_sum(values)):  # one cheap pass; NaN and very large numbers go on to the next
+        xp, parts = namespace(values), parts_of(values)
+        if isfinite(bound_of(values, np.inf)):
             return
-        xp, parts = namespace(values), _parts(values)
         infinite = each_of(lambda part: bool(xp.any(xp.isinf(values[part]))), parts)
     for part in (part for part, refused in zip(parts, infinite, strict=True) if refused):
         found = xp.isinf(values[part])
@@ -199,20 +196,10 @@ def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:
     """Refuse rows with values that cannot be squared in this ``dtype``."""
     values = X.data if is_sparse(X) else X
     if is_here(values) and values.size < TINY:
-        check_range(_largest(values), dtype, smallest=0.0)
+        check_range(largest_of(values), dtype, smallest=0.0)
         return
     with limited(prod(values.shape)):
-        bound = square_sum(values)  # one cheap pass, which is enough where nothing is missing
-        if prod(values.shape) and not bound < float(np.finfo(dtype).max) ** 0.5:
-            check_range(max(each_of(lambda part: _largest(values[part]), _parts(values))), dtype, smallest=0.0)
-
-
-def _largest(values: Array) -> float:
-    """The size of the largest number, zero where all are missing."""
-    if is_here(values):
-        return float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
-    xp = namespace(values)
-    return float(xp.max(xp.where(xp.isnan(values), 0.0, xp.abs(values))))
+        check_range(bound_of(values, float(np.finfo(dtype).max) ** 0.5), dtype, smallest=0.0)
 
 
 def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") -> Array:
@@ -229,14 +216,6 @@ def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") ->
             raise ValueError(f"X has {what} of size {largest:.3g}, too large for {dtype}; pass float64.")
     out: Array = as_type(answer, dtype)
     return out
-
-
-def _parts(values: Array) -> list[Any]:
-    """Some rows at a time, so that no copy is as large as the data; a device has room for a mask of them."""
-    if not is_here(values):
-        return [(slice(None), ...)]
-    step = max(1, AT_ONCE // max(1, values[:1].size))
-    return [(slice(first, first + step), ...) for first in range(0, len(values), step)]
 
 
 def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:

@@ -12,7 +12,7 @@ from ..cores.loops import loops
 from .compiled import absorb
 from .compiled_counted import conclude, weigh
 from .compiled_counted_rows import LEVELS, ROOM
-from .compiled_groups import OBSERVED, SQUARES, learning
+from .compiled_groups import OBSERVED, SIZE, SQUARES, learning
 from .compiled_steps import completed
 
 GO_ON, HAND_BACK = 0, -1
@@ -83,7 +83,7 @@ def next_counted_row(  # type: ignore[no-untyped-def]
     if not equations_of(sums, n, m - n, matrices, room, line):
         return HAND_BACK
     for k in range(n_shared):
-        facts[OBSERVED, k] = n if facts.shape[1] == 1 else sums[q + 2 + k, q + 1]
+        facts[OBSERVED, k] = n if facts.shape[1] == 1 else facts[SIZE, k] - sums[q + 2 + k, q + 1]
     seen, values, n_listed = np.empty(len(alone), np.intp), np.empty(len(alone)), 0
     for i in range(len(alone)):
         facts[OBSERVED, n_shared + i] = heard[n_shared + i]

@@ -10,7 +10,7 @@ The sums of a piece have the rows
     q           Cᵀy of the coming row; then ‖y‖²
     q + 1       how many features want room for themselves, and for how many the levels are out of date
     q + 2 + k   of the features of the groups that are shared, k = 0, 1, …: Σ c_i e_i of the row that moves them; then
-                Σ e_i², and how many the coming row has
+                Σ e_i², and how many the coming row misses
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def counted_piece(  # type: ignore[no-untyped-def]
                 sums[q + 2, q] += move(C, seen, n, e, lines[1, 0])
             else:
                 move_each(C, seen, n, e, group, facts, lines, sums)
-            tally(counts, start, stop, seen, n, left, weight)
+            tally(counts, Y[before], start, stop, left, weight)
             if time:
                 sums[q + 1, 1] += out_of_date(own, start, stop, numbers[4])
         if after >= 0:
@@ -207,29 +207,26 @@ def counted_piece(  # type: ignore[no-untyped-def]
 
 
 @loops
-def tally(counts, start, stop, seen, n, left, weight):  # type: ignore[no-untyped-def]
-    """``compiled_counted_rows.tally`` for some features."""
-    if left < 1.0:
-        for j in range(start, stop):
-            counts[j] *= left
-    for i in range(n):
-        counts[seen[i]] += weight
+def tally(counts, y, start, stop, left, weight):  # type: ignore[no-untyped-def]
+    """``compiled_counted_rows.tally`` for some features, without a branch: several of them at once."""
+    for j in range(start, stop):
+        counts[j] = left * counts[j] + (weight if y[j] == y[j] else 0.0)
 
 
 @loops
 def mark(group, seen, n, missing_idx, n_missing, heard, n_shared, sums):  # type: ignore[no-untyped-def]
-    """How many features of each group the row has; those of their own one by one."""
+    """How many features of each group the row misses; whether it has those of their own, one by one."""
     first, last = len(sums) - n_shared, sums.shape[1] - 1
-    for i in range(n):
-        k = group[seen[i]]
+    for i in range(n_missing):
+        k = group[missing_idx[i]]
         if k < n_shared:
             sums[first + k, last] += 1.0
         else:
-            heard[k] = 1.0
-    for i in range(n_missing):
-        k = group[missing_idx[i]]
-        if k >= n_shared:
             heard[k] = 0.0
+    for i in range(n if n_shared < len(heard) else 0):
+        k = group[seen[i]]
+        if k >= n_shared:
+            heard[k] = 1.0
 
 
 @loops

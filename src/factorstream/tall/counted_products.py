@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import namespace
-from ..core.filter.groups import IN_ALL, chosen_levels, is_young
+from ..core.filter.groups import CHOOSING, IN_ALL, chosen_levels, is_young, sizes_of
 from ..core.linalg import Array, SparseRows
 from ..cores import MULTIPLICATION, PASS, each_piece, sum_of_pieces
 
@@ -17,7 +17,7 @@ from ..cores import MULTIPLICATION, PASS, each_piece, sum_of_pieces
 
 def group_sizes(group: Array, n_groups: int) -> Array:
     """How many features each group has."""
-    return np.bincount(group, minlength=n_groups).astype(np.float64)
+    return sizes_of(group, n_groups).astype(np.float64)
 
 
 def sizes_among(group: Array, idx: Array, n_groups: int) -> Array:
@@ -69,7 +69,11 @@ def n_beside(seen: Array, n: float) -> int:
 
 def n_misplaced(seen: Array, n: float, group: Array, number: Array) -> int:
     """How many features are in another group than that of the level that they belong to after n samples."""
-    return int(np.count_nonzero(number[chosen_levels(seen, n)] != group))
+
+    def misplaced(some: slice) -> int:
+        return int(np.count_nonzero(number[chosen_levels(seen[some], n)] != group[some]))
+
+    return int(sum_of_pieces(misplaced, len(seen), CHOOSING * len(seen)))
 
 
 # ------------------------------------------------------------------ feature by feature

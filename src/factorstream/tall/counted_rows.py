@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -124,7 +124,8 @@ def taken_in(
     among these values, the matrices of ``small`` and the covariances ``of_groups`` change in place.
     """
     G, b, _ = equations
-    step = step_of(small, model, of_groups, counts, found(place, small, model, of_groups, counts, values, equations))
+    given = place, small, model, of_groups, counts
+    step = step_of(small, model, of_groups, counts, found(*given, lambda: values, equations))
     e = place.each(residual, values.C, step.z, values.y, values.missing_idx)
     C, ee, squares = moved(place, values.C, small.G, step.gains, e, b - G.dot(step.z), members)
     condition(of_groups, step, counts)
@@ -138,13 +139,13 @@ def found(
     model: FilterModel,
     of_groups: Stacked,
     counts: Counts,
-    values: Values,
+    by_feature: Callable[[], Values],
     equations: Equations,
 ) -> Coefficients:
-    """The coefficients of a sample, given its normal equations."""
+    """The coefficients of a sample, given its normal equations; its values are asked for where some count less."""
     weights = trust(small, model, of_groups, counts)
     if weights is not None:
-        less = place.total(products.unheard, *values, weights)
+        less = place.total(products.unheard, *by_feature(), weights)
         equations = equations[0] - less[0], equations[1] - less[1], equations[2] - less[2]
     prior = belief(small, model, weighted_root(of_groups, counts, weights))
     return model.step.find(normal_equations(model, *equations, counts.n), prior)

@@ -32,9 +32,9 @@ def _parts(C: Array) -> list[slice]:
     return pieces(len(C), PASS * C.size)
 
 
-AHEAD = 32
-"""Rows whose features are counted at once, at most. Not tuned: few enough to be no loss where groups are soon chosen
-anew, and enough for the threads; speed only."""
+AHEAD = 16
+"""Rows whose features are counted at once. Derived: after so many rows groups may be chosen anew, and the rest of the
+rows then come again (``counted_rows.EVERY``); speed only."""
 
 
 class _Rounds:
@@ -52,10 +52,10 @@ class _Rounds:
 
     def rows(self) -> Iterator[tuple[int, int, int]]:
         """The row before, −1 for the first; the row; how many features it has."""
-        before, known, ahead = -1, 0, 1
+        before, known = -1, 0
         for s in range(len(self.Y)):
             if s == known:
-                known, ahead = min(s + ahead, len(self.Y)), min(2 * ahead, AHEAD)
+                known = min(s + AHEAD, len(self.Y))
                 self._count(s, known)
             if self.n_observed[s]:
                 yield before, s, int(self.n_observed[s])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.filter import groups as grouping
-from ..core.filter.groups import Groups, level_bounds, one_group, room, stack
+from ..core.filter.groups import Groups, level_bounds, one_group, room, sizes_of, stack
 from ..core.filter.groups import covariances as covariances_of
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief
@@ -124,7 +124,7 @@ def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
     covariances = np.empty((2 if model.drift is None else 4, *roots.shape))
     covariances[0], covariances[1] = roots.transpose(0, 2, 1), covariances_of(roots)
     facts = np.zeros((8, n_groups))  # see ``compiled_groups``
-    facts[0] = np.bincount(groups.group, minlength=n_groups)
+    facts[0] = sizes_of(groups.group, n_groups)
     facts[1, 0], facts[1, 1:] = 1.0, groups.shares
     facts[2], facts[3] = level_bounds(facts[1])
     return Grouped(

@@ -24,7 +24,8 @@ from . import projecting_products as products
 from .gap_products import gap_products
 from .places import place_of
 from .projecting_compiled import CompiledProjection
-from .projecting_numpy import NumpyProjection, doubt_of, each_row, noises_of, write
+from .projecting_noises import noises_of
+from .projecting_numpy import NumpyProjection, doubt_of, each_row, write
 from .rows import Rows
 from .within_limit import within_limit
 
@@ -175,9 +176,10 @@ def draw(
         if row.n_missing == 0:
             continue
         found = doubt.coefficients(row)
-        of_x = 1.0 if noises is None else sqrt(noises.of_coefficients(found, row.values.missing_idx, model.r))
+        missing_idx = row.by_feature().missing_idx
+        of_x = 1.0 if noises is None else sqrt(noises.of_coefficients(found, missing_idx, model.r))
         x = found.x + of_x * wider[:, None] * (rng.standard_normal((n_draws, model.r)) @ found.root().T)
-        drawn = place.get(place.each(products.drawn_entries, C, state.origin, row.values.missing_idx, x), 1)
+        drawn = place.get(place.each(products.drawn_entries, C, state.origin, missing_idx, x), 1)
         where = np.flatnonzero(np.isnan(Y[row.position]))
         errors = np.sqrt(prior.noise) * deviations[:, where] * rng.standard_normal(drawn.shape)
         out[:, row.position, where] = drawn + errors

@@ -18,7 +18,8 @@ from .counted_rows import Values
 from .engine import REFRESH, compiled_or_numpy
 from .filtering import ONE_BY_ONE
 from .products import row_products
-from .projecting_numpy import Noises, Row, doubt_of, noises_of
+from .projecting_noises import Noises, noises_of
+from .projecting_numpy import Row, doubt_of
 
 
 class CompiledProjection(NamedTuple):
@@ -91,9 +92,10 @@ class _Block(NamedTuple):
         m, n_missing = len(C), len(missing_idx)
         G = observed_gram(HERE, C, self.state.small.G, missing_idx, n_missing, m)
         values = Values(C, known, doubt.group, missing_idx)
-        found = doubt.coefficients(Row(k, (G, *row_products(C, known)), m - n_missing, n_missing, values))
+        row = Row(k, (G, *row_products(C, known)), m - n_missing, n_missing, lambda: values)
+        found = doubt.coefficients(row)
         self.X[k] = found.x
         if len(self.variance):
-            F, common = doubt.spread(found, self.noises, missing_idx)
+            F, common = doubt.spread(row, found, self.noises)
             given = np.isnan(y)[None], self.given, F[None], common[None], doubt.group, self.noises.ratio, None
             products.set_variances(self.variance[k : k + 1], *given)

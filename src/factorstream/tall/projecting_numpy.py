@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import sqrt
 from typing import NamedTuple
 
@@ -11,10 +12,10 @@ import numpy as np
 from ..arrays import is_here
 from ..core.filter.coefficients import Belief, Coefficients, Sample
 from ..core.filter.groups import Counts, Stacked, all_groups, mean_root
-from ..core.filter.masked import without
+from ..core.filter.masked import gram_without, less
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import belief, normal_equations, with_mean
-from ..core.filter.state import EPS, FilterState
+from ..core.filter.state import FilterState
 from ..core.linalg import Array, gram, is_sparse
 from ..core.place import HERE, Place, Tall
 from ..cores import each_of
@@ -26,6 +27,7 @@ from .counted_rows import Equations, Members, Values, found, members_of, observe
 from .gap_products import LONG, GapProducts, gap_products
 from .places import place_of
 from .products import NONE_MISSING, count_missing, cross
+from .projecting_noises import Noises, noises_of
 from .rows import Rows
 
 AT_ONCE, FEWEST = 2**22, 8
@@ -42,8 +44,10 @@ class Row(NamedTuple):
     n: int
     """Observed entries."""
     n_missing: int
-    values: Values
-    """Of all features, or of the observed ones of a sparse row; without groups where all share one covariance."""
+    by_feature: Callable[[], Values]
+    """All features, or the observed ones of a sparse row; without groups where all share one covariance.
+
+    Where no feature differs from the others in its covariance or noise, nobody asks, and nothing is made."""
 
 
 class Doubt(NamedTuple):
@@ -74,7 +78,9 @@ class Doubt(NamedTuple):
 
     def _counts(self, row: Row, members: Members) -> Counts:
         """Observed features of each group."""
-        _, _, group, missing_idx = row.values
+        if members.counts.only is not None:
+            return observed(self.place, members, NONE_MISSING, row.n)
+        _, _, group, missing_idx = row.by_feature()
         if group is not members.group:  # of a sparse row, which has its observed features only
             return members_of(self.place, group, len(members.counts.by_group)).counts
         return observed(self.place, members, missing_idx, row.n)
@@ -91,10 +97,15 @@ class Doubt(NamedTuple):
         """Of a row, found as the filter finds them."""
         if self.stacked is None or self.members is None or row.n == 0:
             return self.model.step.find(*self.before(row))
-        counts = self._counts(row, self.members)
-        return found(self.place, self.state.small, self.model, self.stacked, counts, row.values, row.equations)
+        counts, given = self._counts(row, self.members), (self.place, self.state.small, self.model, self.stacked)
+        return found(*given, counts, row.by_feature, row.equations)
 
-    def spread(self, found: Coefficients, noises: Noises | None, missing_idx: Tall) -> tuple[Array, Array]:
+    @property
+    def alike(self) -> bool:
+        """Whether all features share one covariance, so that a row's normal equations say all that it has to say."""
+        return self.members is None or self.members.counts.only is not None
+
+    def spread(self, row: Row, found: Coefficients, noises: Noises | None) -> tuple[Array, Array]:
         """F with Σ = FFᵀ, and the part of a row's predictive variances that the entries of a group share (K).
 
         See ``projecting.predict``.
@@ -103,39 +114,8 @@ class Doubt(NamedTuple):
         of_z = np.sum((z @ self.roots) ** 2, axis=-1)
         of_x = np.sum((F.T @ self.roots[:, :r]) ** 2, axis=(-2, -1))
         if noises is not None:
-            F = sqrt(noises.of_coefficients(found, missing_idx, r)) * F
+            F = sqrt(noises.of_coefficients(found, row.by_feature().missing_idx, r)) * F
         return F, self.prior.noise + self.prior.dictionary_scale * (of_z + of_x)
-
-
-class Noises(NamedTuple):
-    """How noisy the columns are beside the common noise."""
-
-    place: Place
-    ratio: Tall
-    """κ_i², the noise variance of each column over the common one (m)."""
-    sizes: Tall
-    """‖c_i‖²: how much each column says about x (m)."""
-    of_all: tuple[float, float]
-    """Σ κ_i²‖c_i‖² and Σ ‖c_i‖²."""
-
-    def of_coefficients(self, found: Coefficients, missing_idx: Tall, r: int) -> float:
-        """What the covariance of x is to be multiplied by: the noise of the observed columns over the common one.
-
-        Of the r degrees of freedom of x, ``fitted`` come from the row. The others come from the prior, which no noise
-        changes.
-        """
-        gone = self.place.total(products.noise_at, self.ratio, self.sizes, missing_idx)
-        size = self.of_all[1] - gone[1]
-        if not size > EPS * self.of_all[1]:
-            return 1.0
-        return 1.0 + found.fitted / r * (max(float(self.of_all[0] - gone[0]), 0.0) / float(size) - 1.0)
-
-
-def noises_of(state: FilterState, model: FilterModel, ratio: Array) -> Noises:
-    """From κ² (m)."""
-    place = place_of(state.C)
-    tall, sizes = place.put(ratio, 0), place.each(products.row_sizes, state.C, model.r)
-    return Noises(place, tall, sizes, place.total(products.noise_of_all, tall, sizes))
 
 
 def doubt_of(state: FilterState, model: FilterModel) -> Doubt:
@@ -186,22 +166,30 @@ class _Block(NamedTuple):
 
     def row(self, j: int) -> Row:
         """Row j of the block."""
-        place, C, n = self.place, self.C, int(self.n_missing[j])
-        missing_idx = place.each(products.indices, self.missing, j)
-        G = self._observed_gram(j, missing_idx)
-        values = Values(C, place.each(products.line, self.values, j), self.group, missing_idx)
-        return Row(self.start + j, (G, self.K[:, j], float(self.yy[j])), self.m - n, n, values)
+        n, equations = int(self.n_missing[j]), (self._observed_gram(j), self.K[:, j], float(self.yy[j]))
+        return Row(self.start + j, equations, self.m - n, n, partial(self._by_feature, j))
 
-    def _observed_gram(self, j: int, missing_idx: Tall) -> Array:
+    def _by_feature(self, j: int) -> Values:
+        y, missing_idx = self.place.each(products.line, self.values, j), self._missing_idx(j)
+        return Values(self.C, y, self.group, missing_idx)
+
+    def _missing_idx(self, j: int) -> Tall:
+        return self.place.each(products.indices, self.missing, j)
+
+    def _observed_gram(self, j: int) -> Array:
         """C_ΩᵀC_Ω of row j: see ``masked.observed_gram``."""
         n, of_fewer = int(self.n_missing[j]), np.asarray(self.grams[j])
         if 2 * n >= self.m:
             return of_fewer
-        return without(self.place, self.C, self.G, of_fewer, missing_idx) if n else self.G
+        rest = less(self.G, of_fewer) if n else self.G
+        return self.place.total(gram_without, self.C, self._missing_idx(j)) if rest is None else rest
 
-    def each_row(self, function: Callable[[Row], None]) -> None:
-        """Call a function for every row, several at a time where they are long and of this process."""
-        if self.place is HERE and self.m * len(self.G) >= LONG:
+    def each_row(self, function: Callable[[Row], None], by_feature: bool) -> None:
+        """Call a function for every row, several at a time where they are long and of this process.
+
+        What is not done ``by_feature`` is small: threads would wait for each other there, more than they work.
+        """
+        if by_feature and self.place is HERE and self.m * len(self.G) >= LONG:
             each_of(lambda j: function(self.row(j)), list(range(self.n)))
         else:
             for j in range(self.n):
@@ -233,7 +221,7 @@ def _sparse_rows(state: FilterState, X: Rows) -> Iterator[Row]:
         group = None if state.groups is None else place.each(taken, state.groups.group, observed)
         n = int(X.indptr[k + 1] - X.indptr[k])
         equations = place.total(sparse_products.normal_equations, rows, y)
-        yield Row(k, equations, n, m - n, Values(rows, y, group, NONE_MISSING))
+        yield Row(k, equations, n, m - n, partial(Values, rows, y, group, NONE_MISSING))
 
 
 class NumpyProjection(NamedTuple):
@@ -256,7 +244,7 @@ class NumpyProjection(NamedTuple):
                 take(row)
         else:
             for block in _blocks(self.state, X, self.block_size):
-                block.each_row(take)
+                block.each_row(take, not doubt.alike)
         return found
 
     def of_gappy(self, Y: Array, variance: Array | None, scale: Array | None = None) -> Array:
@@ -276,9 +264,9 @@ class NumpyProjection(NamedTuple):
                 X[row.position] = found.x
                 if variance is not None:
                     j = row.position - first
-                    F[j], common[j] = doubt.spread(found, noises, row.values.missing_idx)
+                    F[j], common[j] = doubt.spread(row, found, noises)
 
-            block.each_row(take)
+            block.each_row(take, not doubt.alike or noises is not None)
             if variance is not None:
                 target = variance[block.start : block.start + block.n, :]
                 given = block.missing, block.C, F, common, doubt.group, ratio, times

@@ -13,8 +13,10 @@ from factorstream.core.filter.groups import (
     chosen_levels,
     kept_share,
     level_root,
+    one_group,
     releveled,
     room,
+    sizes_of,
     stack,
     weighted_median,
     with_own,
@@ -124,3 +126,15 @@ def test_the_median_of_counted_values(rng):
         of = Counts(counts.astype(float), int(counts.sum()), None)
         assert weighted_median(values, of) == every[(len(every) - 1) // 2]
     assert weighted_median(values, Counts(np.array([0.0, 7.0, 0.0]), 7, 1)) == values[1]
+
+
+def test_many_features_are_put_into_levels_as_a_few_are(rng):
+    """Enough of them that they are taken in pieces."""
+    m, n = 100_000, 50.0
+    groups = one_group(m, np.eye(2))._replace(n=n)
+    seen = rng.integers(1, 51, m).astype(float)
+    group, after = releveled(seen, groups, np.eye(2), 1)
+    levels = chosen_levels(seen, n)
+    assert np.unique(levels).tolist() == [0, *np.rint(-2 * np.log2(after.shares)).astype(int)]
+    np.testing.assert_array_equal(np.concatenate([[1.0], after.shares])[group], 2.0 ** (-levels / 2))
+    np.testing.assert_array_equal(sizes_of(group, len(after.shares) + 1), np.bincount(group))

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...cores import PASS, each_piece, sum_of_pieces
 from ..linalg import Array, triangular_solve
 from ..place import Tall
 
@@ -49,6 +50,9 @@ ROOM, ROOM_PER_ENTRY = 8192, 0.25
 
 Not tuned: 64 kilobytes, or a quarter of the dictionary; speed and memory against exactness. Without any room the 95%
 intervals of a column seen in 30 of 500 rows hold 89% instead of 95% (``benchmarks/rare_columns.py``)."""
+
+CHOOSING = 16 * PASS
+"""What it costs to choose a feature's level: a logarithm and some operations on arrays. Rough; speed only."""
 
 EVERY_ROW, EVERY = 64, 16
 """Levels are chosen anew after each of the first 64 samples, then after every 16th. Not tuned: a share changes by less
@@ -169,6 +173,12 @@ def chosen_levels(seen: Array, n: float) -> Array:
     return levels
 
 
+def sizes_of(number: Array, n: int) -> Array:
+    """How many features have each of the numbers 0, …, n − 1."""
+    m = len(number)
+    return np.asarray(sum_of_pieces(lambda some: np.bincount(number[some], minlength=n), m, 4 * PASS * m))
+
+
 def numbers(shares: Array) -> Array:
     """The number of the group of each level, given the shares of those that are there; −1 for all others."""
     number = np.full(LOWEST + 1, -1)
@@ -223,7 +233,8 @@ def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool
     are returned as they were.
     """
     group = np.asarray(groups.group)
-    wanted = chosen_levels(seen, groups.n)
+    m = len(seen)
+    wanted = np.concatenate(each_piece(lambda some: chosen_levels(seen[some], groups.n), m, CHOOSING * m))
     open_roots = dict(zip(groups.shares[: groups.n_levels].tolist(), groups.roots, strict=False))
 
     def root_of(level: int) -> Array:
@@ -233,7 +244,7 @@ def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool
         root: Array = open_roots[share]
         return root
 
-    alone, sizes = np.zeros(0, dtype=np.intp), np.bincount(wanted, minlength=LOWEST + 1)
+    alone, sizes = np.zeros(0, dtype=np.intp), sizes_of(wanted, LOWEST + 1)
     if len(groups.shares) > groups.n_levels:
         alone = np.flatnonzero(group > groups.n_levels)
         stays = is_young(seen[alone], r) | ((wanted[alone] > 0) & (not mature_too))

@@ -27,17 +27,17 @@ def observed_gram(place: Place, C: Tall, G: Array, missing_idx: Tall, n_missing:
     if n_missing == 0:
         return G
     if 2 * n_missing < m:
-        return without(place, C, G, place.total(gram_of, C, missing_idx), missing_idx)
+        rest = less(G, place.total(gram_of, C, missing_idx))
+        if rest is not None:
+            return rest
     out: Array = place.total(gram_without, C, missing_idx)
     return out
 
 
-def without(place: Place, C: Tall, G: Array, missing: Array, missing_idx: Tall) -> Array:
-    """G less the Gram matrix of the ``missing`` rows or, where that loses too many digits, from the observed rows."""
+def less(G: Array, missing: Array) -> Array | None:
+    """G less the Gram matrix of the ``missing`` rows; None where that loses too many digits."""
     out: Array = G - missing
-    if not (out.diagonal() > CANCELLATION * G.diagonal()).all():
-        out = place.total(gram_without, C, missing_idx)
-    return out
+    return out if (out.diagonal() > CANCELLATION * G.diagonal()).all() else None
 
 
 def gram_of(C: Array, idx: Array) -> Array:
