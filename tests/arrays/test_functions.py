@@ -14,6 +14,7 @@ from factorstream.arrays import (
     at_least,
     beside,
     column_products,
+    combined,
     copied,
     count_by_number,
     counted,
@@ -25,6 +26,7 @@ from factorstream.arrays import (
     full_like,
     is_here,
     is_torch_on_host,
+    least_and_greatest,
     namespace,
     picked,
     positions,
@@ -175,3 +177,21 @@ def test_numbers_are_pythons_beside_an_array_elsewhere():
     for number in (2.5, np.float64(2.5), np.array(2.5)):
         assert type(beside(number, there())) is float
     assert to_host(within(there(), 3.0)).max() == within(VALUES, 3.0).max() == 3.0
+
+
+def test_extremes_of_columns_are_found_together():
+    for values in (VALUES, there()):
+        least, greatest = map(to_host, least_and_greatest(values))
+        np.testing.assert_array_equal(least, VALUES.min(axis=0))
+        np.testing.assert_array_equal(greatest, VALUES.max(axis=0))
+
+
+@pytest.mark.parametrize("q", [3, 32, 33, 65])
+def test_tensors_are_combined_column_by_column_alike(rng, q):
+    """Also where the last column is multiplied by itself, and where rows have room for more columns than they have."""
+    torch = pytest.importorskip("torch")
+    C, A, Y, D = (rng.standard_normal(shape) for shape in ((20, q), (q, q), (4, 20), (4, q)))
+    found = torch.as_tensor(C)
+    for _ in range(2):  # the second time C is what came out the first time
+        found, C = combined(found, torch.as_tensor(A), torch.as_tensor(Y), torch.as_tensor(D)), C @ A + Y.T @ D
+        np.testing.assert_allclose(found.numpy(), C, rtol=1e-10, atol=1e-10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from factorstream.core.linalg import gram, lifted_cholesky, over_rows
+from factorstream.core.linalg import gram, lifted_cholesky, over_rows, solve_with_ones
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -43,3 +43,11 @@ def test_least_and_greatest_values_over_rows(rng, shape, order):
     values = [[value for value in column if not np.isnan(value)] for column in X.T]
     np.testing.assert_array_equal(over_rows(np.fmin, X, np.inf), [min(column, default=np.inf) for column in values])
     np.testing.assert_array_equal(over_rows(np.fmax, X, -np.inf), [max(column, default=-np.inf) for column in values])
+
+
+@pytest.mark.parametrize("trans", [False, True])
+def test_solving_with_ones_on_the_diagonal(rng, trans):
+    """Whatever is on the diagonal and above it."""
+    T, B = rng.standard_normal((5, 5)), rng.standard_normal((5, 3))
+    whole = np.eye(5) + np.tril(T, -1)
+    np.testing.assert_allclose((whole.T if trans else whole) @ solve_with_ones(T, B, trans=trans), B, atol=1e-12)

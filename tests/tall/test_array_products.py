@@ -30,6 +30,9 @@ GAPPY = np.where(MISSING, np.nan, Y)
 ORIGIN, UNIT, y, e = RNG.standard_normal(M), RNG.uniform(1.0, 2.0, M), Y[2], E[2]
 GROUP, UNSEEN, SEEN = RNG.integers(0, K, M), RNG.random(M) < 0.4, RNG.uniform(0.0, 9.0, M)
 x, A, D, T = RNG.standard_normal(Q), RNG.standard_normal((Q, Q)), RNG.standard_normal((B, Q)), np.eye(R) + 0.3
+WIDE = RNG.standard_normal((M, 65))  # its last column is multiplied by itself
+MANY_ROWS = RNG.random((column_products.FEW_ROWS + 1, M)) < 0.3
+MOVED = RNG.standard_normal((65, 65)), Y, RNG.standard_normal((B, 65))
 GAINS, WEIGHTS, F = RNG.standard_normal((K, Q)), np.array([1.0, 0.4, 0.9]), RNG.standard_normal((B, R, R))
 
 
@@ -58,7 +61,7 @@ EXAMPLES = {
     np.sum: [(Y,)],
     np.count_nonzero: [(MISSING,), (ORIGIN,)],
     np.logical_not: [(UNSEEN,)],
-    products.cross: [(C, Y)],
+    products.cross: [(C, Y), (WIDE, Y)],
     products.self_products: [(Y,)],
     linalg.gram: [(C,), (C.astype(np.float32),)],
     masked.gram_of: [(C, SOME), (C, Gaps(MISSING[0]))],
@@ -69,7 +72,7 @@ EXAMPLES = {
     products.copied: [(C,)],
     products.is_missing: [(GAPPY,)],
     products.clear_gaps: [(Own(GAPPY),)],
-    products.combine: [(C, A, Y, D)],
+    products.combine: [(C, A, Y, D), (WIDE, *MOVED)],
     products.residual: [(C, x, y, SOME)],
     products.add_rank_one: [(Own(C), e, x)],
     products.move: [(Own(C), x, y, SOME, x)],
@@ -91,7 +94,7 @@ EXAMPLES = {
     column_products.feature_weights: [(C, WEIGHTS, GROUP), (C, WEIGHTS[:1], None)],
     column_products.weighted_gram: [(C, UNIT, R)],
     column_products.right_sides: [(C, UNIT, E, R)],
-    column_products.lost_grams: [(C, UNIT, MISSING, R)],
+    column_products.lost_grams: [(C, UNIT, MISSING, R), (C, UNIT, MANY_ROWS, R)],
     column_products.added_residuals: [
         (RESIDUALS, C, E, MISSING, F, WEIGHTS / 9.0, np.abs(D[:, :K]), GROUP),
         (RESIDUALS, C, E, MISSING, F, WEIGHTS[:1], np.abs(D[:, :1]), None),
@@ -188,6 +191,16 @@ def test_long_sums_are_taken_in_pieces(monkeypatch):
     C32 = C.astype(np.float32)
     np.testing.assert_allclose(STRICT.total(products.cross, there(C32), there(Y.astype(np.float32))), C.T @ Y.T, 1e-5)
     np.testing.assert_allclose(STRICT.total(linalg.gram, there(C)), C.T @ C, rtol=1e-12)
+
+
+@pytest.mark.parametrize("q", [4, 65])
+def test_gram_matrices_of_single_precision_are_summed_in_double_precision(rng, monkeypatch, q):
+    """Every piece is rounded to single precision, and the sum of the pieces is not; the last few rows are no piece."""
+    monkeypatch.setattr(array_products, "PIECE", 32)
+    rows = rng.standard_normal((32 * 40 + 3, q)).astype(np.float32)
+    exact = rows.astype(np.float64).T @ rows.astype(np.float64)
+    assert np.abs(STRICT.total(linalg.gram, there(rows)) - exact).max() < 1e-7 * np.abs(exact).max()
+    assert np.abs(rows.T @ rows - exact).max() > 1e-7 * np.abs(exact).max()
 
 
 def test_gaps_are_told():

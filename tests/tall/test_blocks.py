@@ -14,7 +14,7 @@ from factorstream.tall.blocks import Blocks, in_blocks, runs
 from factorstream.tall.engine import RowBlock
 from factorstream.tall.filtering import filter_rows
 from factorstream.tall.places import place_of, using
-from factorstream.tall.products import combine, self_products
+from factorstream.tall.products import combine, cross, self_products
 from filter_problems import begin, close, paper_model
 from split_place import SPLIT, fetched
 from strict_place import DEVICE, STRICT
@@ -78,18 +78,21 @@ class Told(ArrayPlace):
         self.calls = []
 
     def each(self, function, *arguments):
-        if function in (self_products, combine):
+        if function in (cross, self_products, combine):
             self.calls.append(function)
         return super().each(function, *arguments)
 
 
 def test_a_device_begins_with_the_next_block_early(rng):
-    """It is asked for YYᵀ of the next block before it is told how this one changes C."""
+    """It is asked for YYᵀ of the next block before it is told how this one changes C, and makes that block ready only
+    when it has been asked for CᵀYᵀ of this one, which is waited for."""
     Y, C, place = rng.standard_normal((40, 20)), rng.standard_normal((20, 3)), Told()
     with using(place):
         state = begin(C, np.eye(3), 0.4)
-        Blocks(place, paper_model(3), None, lambda: in_numpy).run(state, blocks_of(place, Y))
-    assert place.calls == [self_products, *[self_products, combine] * 3, combine]
+        blocks = (place.calls.append("ready") or rows for rows in blocks_of(place, Y))
+        Blocks(place, paper_model(3), None, lambda: in_numpy).run(state, blocks)
+    first, last = ["ready", self_products, cross], [combine]
+    assert place.calls == [*first, *["ready", self_products, combine, cross] * 3, *last]
 
 
 def test_memory_that_is_used_again_is_not_read_ahead(rng):

@@ -12,6 +12,18 @@ from numpy.typing import NDArray
 
 from .where import Array, beside, device_of, dtype_of, is_here, namespace, to_host
 
+TILE = 32
+"""Columns from which on, in steps of as many, one more takes a device about as long as another tile.
+
+Measured on a GPU, float32, 256 rows of 10⁶ features: 64 columns take 1.02 ms in YC and 1.13 in CA + YᵀD, and 65 to 80
+take 2.0 to 2.2 in both. Not measured at 32 and other multiples; speed and rounding only."""
+
+ALIGNED = 4
+"""Columns of whose multiples there is room in a row, so that rows of float32 begin at multiples of 16 bytes.
+
+Products take as long with rows of 65, 66, 68 and 72 numbers (within 2%, measured on a GPU, 64 columns and one apart):
+this is for kernels that read rows 16 bytes at a time."""
+
 
 def as_type(values: Any, dtype: np.dtype[Any] | type) -> Any:
     """An array or sparse rows with numbers of another type; itself where they are of that type."""
@@ -139,6 +151,42 @@ def add_product(C: Array, A: Array, B: Array) -> Array:
         return C.addmm_(A, B)
     C += A @ B
     return C
+
+
+def in_tiles(q: int) -> int:
+    """How many of q columns a device should multiply at once: all of them, or all but the last.
+
+    It computes products in tiles, and a mean beside 64 columns would cost as much as 64 more.
+    """
+    return q - 1 if q > TILE and q % TILE == 1 else q
+
+
+def combined(C: Array, A: Array, Y: Array, D: Array) -> Array:
+    """CA + YᵀD as a new array."""
+    if not compat.is_torch_array(C):
+        return add_product(C @ A, Y.T, D)
+    xp, q = namespace(C), A.shape[1]
+    whole, room = in_tiles(q), -(-q // ALIGNED) * ALIGNED
+    out = xp.empty((C.shape[0], room), dtype=C.dtype, device=C.device)[:, :q]
+    first, last = out[:, :whole], whole
+    xp.mm(C, A[:, :whole].contiguous(), out=first)
+    first.addmm_(Y.T, D[:, :whole].contiguous())
+    if whole < q:
+        out[:, last] = xp.addmv(C @ A[:, last], Y.T, D[:, last])
+    return out
+
+
+def least_and_greatest(X: Array) -> tuple[Array, Array]:
+    """The least and the greatest entry of every column, NaN where one is.
+
+    PyTorch has one pass for both: on a GPU it takes 1.0 ms for 256 rows of 10⁶ entries and the two take 1.9, but in the
+    memory of the host it is the slower way.
+    """
+    xp = namespace(X)
+    if compat.is_torch_array(X) and X.is_cuda:
+        least, greatest = xp.aminmax(X, dim=0)
+        return least, greatest
+    return xp.min(X, axis=0), xp.max(X, axis=0)
 
 
 def divided_less(Y: Array, unit: Array, origin: Array) -> Array:

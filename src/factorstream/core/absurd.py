@@ -34,7 +34,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import as_type, beside, copied, counted, device_of, is_here, namespace, positions, taken, to_host
+from ..arrays import (
+    as_type,
+    beside,
+    copied,
+    counted,
+    device_of,
+    is_here,
+    least_and_greatest,
+    namespace,
+    positions,
+    taken,
+    to_host,
+)
 from ..cores import PASS, TINY, each_piece
 from .absurd_limits import ENOUGH, limits, varies
 from .entries import NO_ENTRIES, Columns, Entries, together
@@ -115,7 +127,7 @@ def _extremes_elsewhere(X: Rows) -> tuple[Tall, Tall]:
     if X.shape[0] == 0:
         none = nothing_seen(X.shape[1])
         return beside(none.low, X), beside(none.high, X)
-    low, high = xp.min(X, axis=0), xp.max(X, axis=0)
+    low, high = least_and_greatest(X)
     if bool(xp.any(xp.isnan(low))):
         missing = xp.isnan(X)
         low, high = xp.min(xp.where(missing, np.inf, X), axis=0), xp.max(xp.where(missing, -np.inf, X), axis=0)
@@ -134,14 +146,15 @@ def _counts(X: Rows) -> Tall:
     return count
 
 
-def judge(seen: Seen, X: Rows) -> tuple[Seen, Entries]:
+def judge(seen: Seen, X: Rows, known: tuple[Tall, Tall] | None = None) -> tuple[Seen, Entries]:
     """What is seen after the rows of X, in order, and which of their entries are absurd.
 
     Two passes over X, where no value lies outside the range of its feature, and a third for features with few values.
-    Otherwise the columns that may hold something absurd, or in which the unit may change, are taken value by value.
+    Otherwise the columns that may hold something absurd, or in which the unit may change, are taken value by value. The
+    :func:`extremes` may be ``known`` already.
     """
-    one = not is_sparse(X) and X.shape[0] == 1
-    least, greatest = (X[0, :], X[0, :]) if one else extremes(X)
+    one = known is None and not is_sparse(X) and X.shape[0] == 1
+    least, greatest = (X[0, :], X[0, :]) if one else known or extremes(X)
     if seen.quiet and is_here(least) and len(least) >= TINY and (grown := _grown(seen, least, greatest)) is not None:
         return grown, NO_ENTRIES
     outside = (least < seen.low) | (greatest > seen.high)

@@ -149,6 +149,12 @@ def triangular_solve(L: Array, B: Array, *, trans: bool = False) -> Array:
     return X
 
 
+def solve_with_ones(T: Array, B: Array, *, trans: bool = False) -> Array:
+    """Solve (I + T) X = B, or (I + T)ᵀ X = B, where of T (row by row in memory) what is below the diagonal counts."""
+    X: Array = blas.dtrsm(1.0, T.T, B.T, side=1, lower=0, trans_a=int(trans), diag=1)
+    return X.T
+
+
 def triangular_inverse(L: Array) -> Array:
     """L⁻¹, lower like L."""
     X: Array = lapack.dtrtri(L, lower=1)[0]

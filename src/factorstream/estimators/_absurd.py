@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import as_type, dtype_of, namespace, taken, within
-from ..core.absurd import Seen, judge, seen_in
+from ..arrays import as_type, dtype_of, is_here, namespace, taken, within
+from ..core.absurd import Seen, extremes, judge, seen_in
 from ..core.absurd_limits import FAR
 from ..core.absurd_rows import absurd_beside, absurd_entries
 from ..core.entries import Entries, without
@@ -15,6 +15,7 @@ from ..core.fill_values import is_huge_fill, meaning
 from ..core.linalg import Array, Rows, is_sparse
 from ..tall.rows import stack
 from ..tall.starting import check_range
+from ._infinity import refuse_infinite_extremes
 from ._validation import check_size_of, warn_caller
 
 
@@ -78,7 +79,11 @@ def next_rows(seen: Seen, X: Rows, dtype: np.dtype[Any], first: int = 0, tell: b
 
 def judged(seen: Seen, X: Rows, dtype: np.dtype[Any]) -> tuple[Seen, Entries]:
     """What is seen after the next rows of a stream, and their absurd entries, which are still to be warned of."""
-    after, entries = judge(seen, X)
+    found = None
+    if not is_here(X):  # one look at the extremes is enough for infinities and absurd values
+        found = extremes(X)
+        refuse_infinite_extremes(*found, X)
+    after, entries = judge(seen, X, found)
     if after is not seen:
         check_size(after, dtype)
     return after, entries

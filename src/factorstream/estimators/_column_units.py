@@ -130,14 +130,15 @@ def with_late_units(
     columns: Columns, before: Columns, state: FilterState, model: FilterModel
 ) -> tuple[Columns, FilterState]:
     """With units for the late columns whose first values are complete, and were not ``before``."""
-    first, recent, unit = columns.first, to_host(columns.recent), to_host(columns.unit)
-    if first is before.first or first is None or recent is None or unit is None:
+    first = columns.first
+    if first is before.first or first is None or columns.recent is None or columns.unit is None:
         return columns, state
     full = ~np.isnan(first).any(axis=0)
     if before.first is not None:
         full &= np.isnan(before.first).any(axis=0)
     if not full.any():
         return columns, state
+    recent, unit = to_host(columns.recent), to_host(columns.unit)
     variances, freedom = spreads(recent, model.has_mean)
     values, free = first[:, full].astype(np.float64), FIRST - float(model.has_mean)
     if model.has_mean:

@@ -37,6 +37,7 @@ from ._types import MatrixLike, Seed
 from ._validation import (
     check_data,
     check_every_feature_observed,
+    check_next,
     check_same_parameters,
     current_parameters,
     unchanged_on_error,
@@ -123,7 +124,10 @@ class RecursiveFactorizer(Factorizer):
                 self._validate_params()
             else:
                 check_same_parameters(self, run.parameters)
-            rows = check_data(self, X, reset=run is None, accept_sparse=True)
+            if run is None or run.seen is None:
+                rows = check_data(self, X, reset=run is None, accept_sparse=True)
+            else:
+                rows = check_next(self, X)
             with self._progress(int(rows.shape[0])) as step:
                 if run is None:
                     settings = self._begin(rows, check_random_state(self.random_state))

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
-from math import isfinite, prod
+from math import prod
 from numbers import Integral, Number
 from typing import Any, ParamSpec, TypeVar
 
@@ -18,15 +18,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ..arrays import as_type, dtype_of, is_here, namespace, positions, stays, to_host
+from ..arrays import as_type, dtype_of, is_here, namespace, stays, to_host
 from ..core.linalg import Array, is_sparse
 from ..cores import TINY, each_of, limited
 from ..tall.rows import Rows, ever_observed
 from ..tall.starting import check_range
 from ..text import listed
 from ._elsewhere import brought, memory_in_words, on_host, rows_elsewhere
+from ._infinity import refuse_infinity
 from ._refused_columns import refuse_no_numbers
-from ._sizes import bound_of, largest_of, parts_of
+from ._sizes import bound_of, largest_of
 
 MAY_CHANGE = ("init", "random_state", "verbose")
 """Parameters that may change during a stream: the first two are read when it begins, the last only prints."""
@@ -125,9 +126,8 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
     if type(X) is not np.ndarray:
         X = on_host(X)
         if stays(X):
-            refuse_no_table(X)
-            X = rows_elsewhere(estimator, X, reset=reset)
-            _refuse_infinity(X, lambda at: (at[0], at[1]))
+            X = _elsewhere(estimator, X, reset=reset)
+            refuse_infinity(X)
             return X
     if reset or not _as_expected(estimator, X):
         refuse_no_table(X)
@@ -140,12 +140,24 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
         )
     if is_sparse(X):
         entries = X.tocoo()
-        _refuse_infinity(entries.data, lambda at: (entries.row[at[0]], entries.col[at[0]]))
+        refuse_infinity(entries.data, lambda at: (entries.row[at[0]], entries.col[at[0]]))
         keep = ~np.isnan(entries.data)  # a stored NaN is missing like an entry that is not stored
         places = (entries.row[keep], entries.col[keep])
         return brought(estimator, sparse.csr_array((entries.data[keep], places), shape=X.shape), reset=reset)
-    _refuse_infinity(X, lambda at: (at[0], repr(given.columns[at[1]]) if hasattr(given, "columns") else at[1]))
+    refuse_infinity(X, lambda at: (at[0], repr(given.columns[at[1]]) if hasattr(given, "columns") else at[1]))
     return brought(estimator, X, reset=reset)
+
+
+def check_next(estimator: Any, X: Any) -> Rows:
+    """The same for the next rows of a stream: where they are on a device, ``_absurd.judged`` looks for infinities."""
+    if type(X) is not np.ndarray and stays(there := on_host(X)):
+        return _elsewhere(estimator, there, reset=False)
+    return check_data(estimator, X, reset=False, accept_sparse=True)
+
+
+def _elsewhere(estimator: Any, X: Any, *, reset: bool) -> Rows:
+    refuse_no_table(X)
+    return rows_elsewhere(estimator, X, reset=reset)
 
 
 def check_coefficients(estimator: Any, X: Any) -> Rows:
@@ -171,25 +183,6 @@ def _as_expected(estimator: Any, X: Any) -> bool:
         and X.shape[1] == getattr(estimator, "n_features_in_", None)
         and not hasattr(estimator, "feature_names_in_")
     )
-
-
-def _refuse_infinity(values: Array, where: Callable[[list[int]], tuple[int, int | str]]) -> None:
-    if is_here(values) and values.size < TINY and not np.isinf(values).any():
-        return
-    with limited(prod(values.shape)):
-        xp, parts = namespace(values), parts_of(values)
-        if isfinite(bound_of(values, np.inf)):
-            return
-        infinite = each_of(lambda part: bool(xp.any(xp.isinf(values[part]))), parts)
-    for part in (part for part, refused in zip(parts, infinite, strict=True) if refused):
-        found = xp.isinf(values[part])
-        row = int(positions(xp.any(found, axis=1) if found.ndim > 1 else found)[0])
-        column = positions(found[row, :])[:1].tolist() if found.ndim > 1 else []
-        at = where([row + (part[0].start or 0), *column])
-        raise ValueError(
-            f"X contains infinity at row {at[0]}, column {at[1]}; "
-            "replace it by NaN to mark the entry as missing, or by a finite number."
-        )
 
 
 def check_size_of(X: Rows, dtype: np.dtype[Any]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..arrays import Array, device_of, namespace
+from ..arrays import Array, device_of, namespace, picked
 from ..core.filter.column_noise import ResidualSums
 from . import column_products, starting_products
 from .array_products import clear_gaps, double, instead_of
@@ -86,6 +86,9 @@ def right_sides(C: Array, W: Array, E: Array, r: int) -> Array:
 def lost_grams(C: Array, W: Array, missing: Array, r: int) -> Array:
     """What the missing entries of every row leave out of CᵀWC (B × r × r)."""
     xp, B = namespace(C), missing.shape[0]
+    if B <= column_products.FEW_ROWS:
+        gone = [xp.nonzero(missing[j, :])[0] for j in range(B)]
+        return xp.stack([weighted_gram(picked(C, idx), picked(W, idx), r) for idx in gone])
     lost = xp.zeros((B, r * r), dtype=xp.float64, device=device_of(C))
     for some in pieces(C.shape[0], r * r):
         part = C[some, :r]

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, add_outer, add_product, device_of, divided_less, dtype_of, namespace, picked
+from ..arrays import Array, add_outer, combined, device_of, divided_less, dtype_of, in_tiles, namespace, picked
+from ..arrays import copied as own_memory
 from ..core import linalg
 from ..core.filter import masked
 from . import products
@@ -26,6 +27,10 @@ AT_ONCE = 2**18
 """Features over which products of float32 are summed in float32; the sums of these are float64.
 
 Not tuned; speed and rounding only."""
+
+PIECE = 2048
+"""The same for CᵀC, which is to be more exact. Measured on a GPU for 10⁶ rows of 64: pieces of 2048 are off by 1.1e-7
+of the largest entry, 8192 by 5.9e-7 and 32768 by 3.5e-6, in .34, .32 and 1.2 ms; copies in float64 take .56 ms."""
 
 
 class Some(NamedTuple):
@@ -96,8 +101,13 @@ def count_nonzero(values: Array) -> Array:
 @instead_of(products.cross)
 def cross(C: Array, Y: Array) -> Array:
     """K = CᵀYᵀ (q × B)."""
-    at_once = AT_ONCE if is_float32(C) else C.shape[0]
-    return summed(lambda some: Y[:, some] @ C[some, :], C.shape[0], at_once).T
+    at_once, whole = AT_ONCE if is_float32(C) else C.shape[0], in_tiles(C.shape[1])
+    K = summed(lambda some: Y[:, some] @ C[some, :whole], C.shape[0], at_once).T
+    if whole == C.shape[1]:
+        return K
+    mean = own_memory(C[:, whole])  # a device multiplies numbers side by side four times as fast
+    last = summed(lambda some: Y[:, some] @ mean[some], C.shape[0], at_once)
+    return namespace(C).concat([K, last[None, :]])
 
 
 @instead_of(products.self_products)
@@ -109,13 +119,27 @@ def self_products(Y: Array) -> Array:
 
 @instead_of(linalg.gram)
 def gram(C: Array) -> Array:
-    """CᵀC in float64: a copy of float32 is made of some features at a time."""
+    """CᵀC in float64: of float32 by products of PIECE features at a time, and from a copy of the few left over."""
+    n = C.shape[0] // PIECE * PIECE if is_float32(C) else 0
+    rows = double(C[n:, :])
+    rest = rows.T @ rows
+    return rest if n == 0 else rest + _gram_of_pieces(C[:n, :])
 
-    def part(some: slice) -> Array:
-        rows = double(C[some, :])
-        return rows.T @ rows
 
-    return summed(part, C.shape[0], AT_ONCE)
+def _gram_of_pieces(C: Array) -> Array:
+    """CᵀC of float32, whose rows are a multiple of PIECE; the mean's column apart, as in :func:`cross`."""
+    xp, (n, q), whole = namespace(C), C.shape, in_tiles(C.shape[1])
+    pieces = xp.reshape(C, (n // PIECE, PIECE, q))
+
+    def products(first: slice) -> Array:
+        return xp.sum(xp.matrix_transpose(pieces[:, :, :whole]) @ pieces[:, :, first], axis=0, dtype=xp.float64)
+
+    G = products(slice(0, whole))
+    if whole == q:
+        return G
+    beside = products(slice(whole, q))
+    of_mean = xp.sum(xp.matrix_transpose(pieces[:, :, whole:]) @ pieces[:, :, whole:], axis=0, dtype=xp.float64)
+    return xp.concat([xp.concat([G, beside], axis=1), xp.concat([beside.T, of_mean], axis=1)])
 
 
 @instead_of(masked.gram_of)
@@ -221,7 +245,7 @@ def clear_gaps(Y: Array) -> Array:
 @instead_of(products.combine)
 def combine(C: Array, A: Array, Y: Array, D: Array) -> Array:
     """C₀A + YᵀD (m × q) as a new array."""
-    return add_product(C @ there(A, C), Y.T, there(D, C))
+    return combined(C, there(A, C), Y, there(D, C))
 
 
 @instead_of(products.residual)

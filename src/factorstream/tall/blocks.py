@@ -2,8 +2,8 @@
 
 Passes over the rows Y of a block: one that reads and writes them (origin and units), and three products that read them,
 YYᵀ, CᵀYᵀ and YᵀD; gaps are found in the first of these. Over C: two products that read it, the second of which writes
-the new one, and a third every 256 rows (``engine.REFRESH``). A device makes YYᵀ of the next block while the small
-recursion is under way in this process.
+the new one, and a third every 256 rows (``engine.REFRESH``). A device makes the next block ready, and its YYᵀ, while
+the small recursion is under way in this process.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ class Blocks(NamedTuple):
     def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
         """See ``engine.Engine``."""
         records: list[FilterRecord] = []
-        asked = None
-        for rows, coming in with_next(blocks) if self.place.works_ahead else ((rows, None) for rows in blocks):
-            N, asked = self._if_complete(state, rows, asked), None
-            for part, complete in runs(self.place, rows) if N is None else [(rows, True)]:
-                if complete and (N is not None or in_blocks(self.place, state, self.model)):
-                    state, new, asked = self._complete(state, part.Y, N, None if N is None else coming)
+        coming, asked = Coming(blocks), None
+        while (rows := coming.taken()) is not None:
+            known, asked = self._if_complete(state, rows, asked), None
+            for part, complete in runs(self.place, rows) if known is None else [(rows, True)]:
+                if complete and (known is not None or in_blocks(self.place, state, self.model)):
+                    state, new, asked = self._complete(state, part.Y, known, coming)
                 else:
                     state, new = self.singles().run(state, [part])
                 records += new
         return Filtered(state, records)
 
-    def _if_complete(self, state: FilterState, rows: RowBlock, asked: Array | None) -> Array | None:
-        """YYᵀ of a block in which nothing is missing; None for any other block.
+    def _if_complete(self, state: FilterState, rows: RowBlock, asked: Array | None) -> tuple[Array, Array] | None:
+        """CᵀYᵀ and YYᵀ of a block in which nothing is missing; None for any other block.
 
         A missing value is NaN and makes YYᵀ NaN, so that the product itself tells whether the block is complete. The
         first row is looked at before: if it has a gap, the product is not computed. It may have been ``asked`` for
@@ -67,21 +67,25 @@ class Blocks(NamedTuple):
                 return None
             if has_gaps(place, place.each(some_rows, rows.Y, 0, 1)):
                 return None
-        N: Array = place.total(self_products, rows.Y) if asked is None else to_host(asked)
-        return None if isnan(N.trace()) else N
+            N: Array = place.total(self_products, rows.Y)
+            return None if isnan(N.trace()) else (place.total(cross, state.C, rows.Y), N)
+        K = place.by_row(cross, state.C, rows.Y)  # so that a device has something to do until YYᵀ is here
+        N = to_host(asked)
+        return None if isnan(N.trace()) else (to_host(K), N)
 
     def _complete(
-        self, state: FilterState, Y: Tall, N: Array | None, coming: RowBlock | None
+        self, state: FilterState, Y: Tall, known: tuple[Array, Array] | None, coming: Coming
     ) -> tuple[FilterState, list[FilterRecord], Array | None]:
-        """Three tall products in, the second of which may be known already, and one out.
+        """Three tall products in, two of which may be ``known`` already, and one out.
 
-        Also the second product of the block that is ``coming``, if this one is complete as a whole. A device works on
-        it during the small recursion.
+        Also the second product of the block that is ``coming``, if this one is complete as a whole. A device makes that
+        block ready and works on the product during the small recursion: this is why nobody looks at it before.
         """
         place, C = self.place, state.C
-        K, N = place.total(cross, C, Y), place.total(self_products, Y) if N is None else N
+        K, N = known or (place.total(cross, C, Y), place.total(self_products, Y))
         small = refreshed(place, state.small, C)
-        asked = None if coming is None or coming.n < SHORTEST else place.by_row(self_products, coming.Y)
+        ahead = coming.first() if known and place.works_ahead else None
+        asked = None if ahead is None or ahead.n < SHORTEST else place.by_row(self_products, ahead.Y)
         small, block = run_block(small, self.model, K, N, place.total(len, C), self.loop())
         C = place.each(combine, C, block.A, Y, block.D)
         groups = state.groups
@@ -91,14 +95,23 @@ class Blocks(NamedTuple):
         return state._replace(C=C, small=small, groups=groups), [block.record], asked
 
 
-def with_next(blocks: Iterable[RowBlock]) -> Iterator[tuple[RowBlock, RowBlock | None]]:
-    """Every block and the one after it, which the last does not have."""
-    blocks = iter(blocks)
-    rows = next(blocks, None)
-    while rows is not None:
-        coming = next(blocks, None)
-        yield rows, coming
-        rows = coming
+class Coming:
+    """The blocks that are still to come, the first of which may be looked at before it is taken."""
+
+    def __init__(self, blocks: Iterable[RowBlock]) -> None:
+        self._blocks, self._seen = iter(blocks), list[RowBlock]()
+
+    def first(self) -> RowBlock | None:
+        """The next block, which stays; None after the last."""
+        if not self._seen:
+            self._seen = [rows for rows in [next(self._blocks, None)] if rows is not None]
+        return self._seen[0] if self._seen else None
+
+    def taken(self) -> RowBlock | None:
+        """The next block, which is gone then."""
+        rows = self.first()
+        self._seen = []
+        return rows
 
 
 def in_blocks(place: Place, state: FilterState, model: FilterModel) -> bool:

@@ -59,42 +59,40 @@ def dot(a, b):  # type: ignore[no-untyped-def]
 
 @loops
 def samples(  # type: ignore[no-untyped-def]
-    M, KN, C_mu, numbers, rules, x_of, g_of, ee_of, share_of, weight_of, growth_of
+    root, H, N, P, C_mu, grown_so_far, numbers, rules, x_of, g_of, ee_of, share_of, weight_of, growth_of
 ):
-    """``whitened.in_numpy``: C_mu, M, the numbers and the records change in place. The sample after the last one.
+    """``whitened.in_numpy``: matrices, C_mu, the numbers and the records change in place. The sample after the last.
 
-    ``rules`` are r, m, whether C is doubted, whether the noise is learned and whether λ follows it, the first sample,
-    its number in the stream, the least λ relative to the last one, and the growth at which to stop.
+    ``rules`` are r, m, whether C is doubted, whether the noise is learned and whether λ follows it, the first sample
+    and the one after the last, the number of the first in the stream, the least λ relative to the last one, and the
+    growth at which to stop.
     """
-    r, m, doubts, learned, tracked, first, k, eps, growth = rules
-    q, has_mean = M.shape[1], len(C_mu) > 0
+    r, m, doubts, learned, tracked, first, stop, k, eps, growth = rules
+    q, has_mean = root.shape[1], len(C_mu) > 0
     lam, total, dof, mu_mu = numbers[LAM], numbers[TOTAL], numbers[DOF], numbers[MU_MU]
-    P, root = np.eye(r), M[:q]
-    b, p, u = np.empty(q), np.empty(r), np.empty(len(M))
+    b, p, f = np.empty(r), np.empty(r), np.empty(q)
     doubted = float(m) if doubts else 0.0
-    v_mean, along, grown, free, at = 0.0, 0.0, 0.0, float(m - r), first
+    v_mean, along, grown, free, at = 0.0, 0.0, grown_so_far[0], float(m - r), first
     if doubts and has_mean:
         for i in range(q):
-            v_mean += M[i, r] * M[i, r]
+            v_mean += root[i, r] * root[i, r]
             for j in range(r):
-                C_mu[j] += doubted * M[i, r] * M[i, j]
-    while at < len(KN) and grown < growth:
-        rows = 2 * q + at
+                C_mu[j] += doubted * root[i, r] * root[i, j]
+    while at < stop and grown < growth:
         x, g = x_of[at], g_of[at]
-        x_free, g_free, b_free = x[:r], g[:r], b[:r]
-        transposed_times(KN[at], M[q:], q + at, b)
-        ee, b_mean = KN[at, q + at], 0.0
+        x_free, g_free = x[:r], g[:r]
+        ee, b_mean = N[at, at], 0.0
+        b[:] = H[at, :r]
         if has_mean:
-            b_mean = b[r]
+            b_mean = H[at, r]
             ee += mu_mu - 2.0 * b_mean
             for j in range(r):
-                b_free[j] -= C_mu[j]
-        times(P, r, b_free, x_free)
-        ee -= dot(x_free, b_free)
+                b[j] -= C_mu[j]
+        times(P, r, b, x_free)
+        ee -= dot(x_free, b)
 
         noise = lam
-        times(M, rows, x, u)
-        f = u[:q]
+        times(root, q, x, f)
         xVx = dot(f, f)
         share_of[at] = xVx / (noise + xVx)
         if doubts:
@@ -104,8 +102,11 @@ def samples(  # type: ignore[no-untyped-def]
         for j in range(q):
             g[j] *= 1.0 / s
             f[j] *= s / (s + sqrt(noise) * sqrt(s))
-        subtract_outer(M, rows, u, g, 1.0)
-        M[rows] = g
+        subtract_outer(root, q, f, g, 1.0)
+        for i in range(at + 1, stop):
+            along_e = N[at, i] - dot(H[i], x)
+            for j in range(q):
+                H[i, j] += along_e * g[j]
 
         times(P, r, g_free, p)
         if doubts:
@@ -142,6 +143,7 @@ def samples(  # type: ignore[no-untyped-def]
     if doubts and has_mean:
         for i in range(q):
             for j in range(r):
-                C_mu[j] -= doubted * M[i, r] * M[i, j]
+                C_mu[j] -= doubted * root[i, r] * root[i, j]
+    grown_so_far[0] = grown
     numbers[LAM], numbers[TOTAL], numbers[DOF], numbers[MU_MU] = lam, total, dof, mu_mu
     return at

@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..linalg import Array, rank_one
+from ..linalg import Array, rank_one, solve_with_ones
 from . import whitened
+from .block_work import Records, Work
 from .coefficients import Belief, Coefficients, Sample
 from .covariance import add_drift, unit_drift
 from .model import FilterModel
 from .state import EPS, FilterRecord, SmallState, copy_arrays, noise_information, sample_noise, sample_weight
-from .whitened import Loop, Records, in_numpy
+from .whitened import Loop, in_numpy
 
 
 class Absorbed(NamedTuple):
@@ -140,10 +141,11 @@ def run_block(
 ) -> tuple[SmallState, Block]:
     """Algorithm 1 over a block of B complete samples, exactly, from inner products alone.
 
-    Given      G = C₀ᵀC₀ in ``state``, K = C₀ᵀYᵀ (q × B), N = YYᵀ (B × B); samples are rows of Y (B × m)
-    Invariant  C_k = C₀A + YᵀD, hence C_kᵀy_k = AᵀK[:, k] + DᵀN[:, k]
-    Update     A ← A − (Ax) gᵀ,  D ← D + (δ_k − Dx) gᵀ,  G as in :func:`absorb`
-    As stored  M = [Sᵀ; A; D] stacked, and the inner products of A and D with the samples, KN = [K; N]ᵀ
+    Given      G = C₀ᵀC₀ in ``state``, K = C₀ᵀYᵀ (q × B), N = YYᵀ (B × B); samples are rows y_j of Y (B × m)
+    Invariant  C_k = C₀ + Σ_{j<k} e_j g_jᵀ, and row i ≥ k of H (B × q) is C_kᵀy_i: at first H = Kᵀ
+    Update     e_kᵀy_i = N[k, i] − x_kᵀH[i],   H[i] ← H[i] + (e_kᵀy_i) g_k,   G as in :func:`absorb`
+    At the end e_j = y_j − C₀x_j − Σ_{i<j} (x_jᵀg_i) e_i. With the rows of X and Γ the x and g of all samples, and T
+               (B × B) the x_jᵀg_i below its diagonal, C = C₀A + YᵀD where (I + T)ᵀD = Γ and A = I − XᵀD
     Cost       O(B (r³ + (q + B) q)); the only quantity that depends on the features is their number m.
 
     Least squares takes the faster way of ``whitened`` where G allows it, by one of its loops; the one here is the slow
@@ -151,32 +153,31 @@ def run_block(
     """
     B, q = len(N), model.q
     state = copy_arrays(state)
-    M = np.zeros((2 * q + B, q))
-    M[:q], M[q : 2 * q] = state.S.T, np.eye(q)
-    state = state._replace(S=M[:q].T)
-    KN = np.concatenate([K.T, N], axis=1)
+    work = Work.of(state.S, K, N)
+    state = state._replace(S=work.root.T)
     done = Records.of(B, q)
     fast = whitened.applies(model, m)
     k = 0
     while k < B:
         if fast:
-            state, k = whitened.run(state, model, M, KN, m, k, done, loop)
+            state, k = whitened.run(state, model, work, m, k, done, loop)
         if k < B:
-            state = _one(state, model, M, KN, m, k, done)
+            state = _one(state, model, work, m, k, done)
             k += 1
-    state = state._replace(S=np.array(M[:q].T, order="F"))
-    return state, Block(
-        M[q : 2 * q], M[2 * q :], FilterRecord(done.ee, np.full(B, float(m)), done.share), float(done.weight.sum())
-    )
+    D = solve_with_ones(work.T, done.g, trans=True)
+    state = state._replace(S=np.array(work.root.T, order="F"))
+    record = FilterRecord(done.ee, np.full(B, float(m)), done.share)
+    A = np.eye(q)
+    A -= done.x.T.dot(D)
+    return state, Block(A, D, record, float(done.weight.sum()))
 
 
-def _one(state: SmallState, model: FilterModel, M: Array, KN: Array, m: int, k: int, done: Records) -> SmallState:
+def _one(state: SmallState, model: FilterModel, work: Work, m: int, k: int, done: Records) -> SmallState:
     """Sample k of a block by :func:`absorb`."""
-    q = model.q
-    seen = M[q : 2 * q + k]
-    b = KN[k, : q + k] @ seen  # C_kᵀ y_k
-    state, step = absorb(state, model, state.G, b, float(KN[k, q + k]), m)
-    rank_one(seen, seen @ step.x, step.g, -1.0)
-    M[2 * q + k] = step.g
+    state, step = absorb(state, model, state.G, work.H[k], float(work.N[k, k]), m)
+    rest = work.H[k + 1 :]
+    rest += np.outer(work.N[k, k + 1 :] - rest @ step.x, step.g)
+    work.T[k, :k] = done.g[:k] @ step.x
+    done.x[k], done.g[k] = step.x, step.g
     done.ee[k], done.share[k], done.weight[k] = step.ee, step.share, step.weight
     return state

@@ -20,8 +20,8 @@ B = tl.constexpr(16)
 """Rows of a block: the fewest that a GPU multiplies at once."""
 
 WARPS = 1
-"""Of 32 threads, for one matrix. Measured on an H200: 20,000 of 41 rows in 0.77 ms, with two or four warps in 1.1 and 1.9;
-by the operations of PyTorch in 3.5. Speed only."""
+"""Of 32 threads, for one matrix. Measured on an H200: 20,000 of 41 rows in 0.77 ms, with two or four warps in 1.1 and
+1.9; by the operations of PyTorch in 3.5. Speed only."""
 
 
 def invert(a: Array, b: Array, position: Array, solution: Array, logdet: Array) -> None:
