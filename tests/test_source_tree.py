@@ -59,6 +59,7 @@ TESTED_BY = {
     "core/telling": "estimators/test_telling",
     "core/variational/noise/gaussian": "core/variational/test_sweep",
     "core/variational/noise/law": "core/variational/noise/test_student",
+    "core/variational/noise/medians": "core/variational/noise/test_student",
     "core/variational/observed": "core/variational/test_fit",
     "core/variational/relevance": "core/variational/test_factors",
     "estimators/_absurd": "contracts/test_absurd_values",
