@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # what `_MODULES` and `_PARTS` say, for type checkers and edi
     from .persist import load as load
     from .persist import moved as moved
     from .rotation import principal_axes as principal_axes
+    from .sources.rows.opening import open_rows as open_rows
 
 __version__ = "0.1.0"
 
@@ -37,6 +38,7 @@ _MODULES = {
     "load": "persist",
     "missingness": "diagnostics",
     "moved": "persist",
+    "open_rows": "sources.rows.opening",
     "principal_axes": "rotation",
 }
 """Every public name and the module that is imported when it is first asked for."""

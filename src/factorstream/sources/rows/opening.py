@@ -1,0 +1,114 @@
+"""Open rows of any kind, wherever they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..endings import ending_of
+from ..table import TableError
+from .arrays import ArrayRows, is_array
+from .iterables import MadeRows, PassingRows
+from .problems import named
+from .source import BLOCK_BYTES, RowOptions, Source
+
+__all__ = ["open_rows"]
+
+
+FORMATS = {
+    ".npy": "npy",
+}
+"""The file of this folder that reads a format, by the endings of its files; imported when the first one is opened. Its
+``open_file(path, options)`` raises a `TableError` whose message continues the sentence "FILE cannot be used: it …"."""
+
+
+def open_rows(
+    what: Any,
+    *,
+    columns: Sequence[str | int] | None = None,
+    missing: Sequence[str] = (),
+    dataset: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    block_bytes: int = BLOCK_BYTES,
+) -> Source:
+    """Open rows that need not fit in memory, to be read block by block.
+
+    Parameters
+    ----------
+    what
+        A path, whose ending says what the file holds; an array with a shape and slices (NumPy's, a memory map, a
+        dataset of HDF5 or Zarr, a sparse matrix); an iterable of blocks of rows, which is read once unless it is a list
+        or a tuple; or a function without arguments that returns such an iterable, which is called for every pass.
+    columns : sequence of str or int, default=None
+        Names or positions of the columns whose numbers are wanted, in this order. By default all columns of numbers.
+    missing : sequence of str, default=()
+        Texts and numbers that mark a gap besides those that always do.
+    dataset : str, default=None
+        Which array of a file that has several.
+    delimiter : str, default=None
+        Between the cells of a text. By default a tab in ``.tsv`` and ``.tab``, else found from the first lines.
+    header : bool, default=None
+        Whether the first line of a text holds names. By default found from the first lines.
+    block_bytes : int, default=8 MiB
+        About how many bytes the rows of a block take.
+
+    Returns
+    -------
+    Source
+        ``source.blocks(start=0)`` gives blocks: ``block.values`` is an array with NaN in the gaps, ``block.first`` the
+        number of its first row. ``source.names``, ``dtype``, ``n_rows``, ``n_columns`` and ``rewinds`` describe them.
+
+    Raises
+    ------
+    TableError
+        If the rows cannot be read; one sentence says why.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from factorstream import open_rows
+    >>> source = open_rows(np.arange(12.0).reshape(6, 2), block_bytes=64)
+    >>> source.n_rows, source.n_columns, source.names, source.rewinds
+    (6, 2, None, True)
+    >>> [(block.first, block.values.shape) for block in source.blocks()]
+    [(0, (4, 2)), (4, (2, 2))]
+    >>> [block.first for block in source.blocks(start=3)]
+    [3, 4]
+    """
+    options = RowOptions(
+        None if columns is None else tuple(columns), tuple(missing), dataset, delimiter, header, block_bytes
+    )
+    if isinstance(what, Source):
+        return what
+    if isinstance(what, str | PathLike):
+        return _open_file(Path(what), options)
+    with named("What was given"):
+        return _open_object(what, options)
+
+
+def _open_file(path: Path, options: RowOptions) -> Source:
+    ending = ending_of(path)
+    if ending not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise TableError(f"{path} has the ending {ending}, which is not read block by block; those are {known}.")
+    reader = import_module(f"{__package__}.{FORMATS[ending]}")
+    with named(str(path)):
+        source: Source = reader.open_file(path, options)
+    return source
+
+
+def _open_object(what: Any, options: RowOptions) -> Source:
+    if is_array(what):
+        return ArrayRows(what, options)
+    if isinstance(what, list | tuple):
+        return MadeRows(partial(iter, what), options)  # a lambda could not be sent to other processes
+    if callable(what):
+        return MadeRows(what, options)
+    if isinstance(what, Iterable):
+        return PassingRows(what, options)
+    raise TableError(f"Rows cannot be read from {type(what).__name__}; give a path, an array or an iterable of blocks.")
