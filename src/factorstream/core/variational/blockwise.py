@@ -41,6 +41,7 @@ class BlockFit(NamedTuple):
     factors: Factors
     history: tuple[SweepInfo, ...]
     spent: Tall  # (m,) parameters that the observed entries of each feature were spent on
+    n: int  # rows
 
 
 # ------------------------------------------------------------------ moments of the features
@@ -104,12 +105,14 @@ def fit_blocks(
         tell(told(course, options, N, sums.n))
     factors, history = course.factors, course.history
     M = place.each(second_moment, factors.post, factors.s2)
-    spent = nothing_spent(factors, place)
+    spent, n = nothing_spent(factors, place), 0
     for block in blocks():
+        n += block.n
         data, weights = _with_weights(block, factors, scaling, place)
         spent = add_spent(spent, data, weights, factors, M, place)
     found = place.each(spent_by_sums, *spent, factors.post, factors.s2)
-    return BlockFit(rescale(by_relevance(factors, place), scaling.offset, scaling.scale, place), history, found)
+    factors = rescale(by_relevance(factors, place), scaling.offset, scaling.scale, place)
+    return BlockFit(factors, history, found, n)
 
 
 def begin_sweeps(warm: Factors, scaling: Scaling, some: Observations, place: Place = HERE) -> Factors:
