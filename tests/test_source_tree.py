@@ -75,6 +75,7 @@ TESTED_BY = {
     "estimators/_given_numbers": "estimators/test_bad_input",
     "estimators/_infinity": "estimators/test_bad_input",
     "estimators/_imputer_answers": "estimators/test_low_rank_imputer",
+    "estimators/_imputer_source": "estimators/test_source_rows",
     "estimators/_imputer_state": "estimators/test_low_rank_imputer",
     "estimators/_observing": "estimators/test_bayesian_factorization",
     "estimators/_reported": "report/test_model_report",

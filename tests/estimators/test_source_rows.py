@@ -220,19 +220,19 @@ def test_a_model_of_a_source_is_saved_and_goes_on(table, few, tmp_path):
 
 @pytest.mark.parametrize("kind", ["file", "generator", "function"])
 def test_the_filter_streams_a_source_as_partial_fit_does(kind, table, tmp_path):
-    X = table[1]
+    X = table[1][:600]
     np.save(tmp_path / "X.npy", X)
     sources = {"file": tmp_path / "X.npy", "generator": iter(np.split(X, 6)), "function": lambda: np.split(X, 10)}
     want = DictionaryFilter(R + 1, random_state=0).partial_fit(X)
     found = DictionaryFilter(R + 1, random_state=0).fit(sources[kind])
-    assert_allclose(found.impute(X), want.impute(X), rtol=1e-9)
-    assert found.n_samples_seen_ == N
-    assert error(found, table) < 0.6
+    assert_allclose(found.impute(X), want.impute(X), rtol=0, atol=1e-9)  # of values up to 100
+    assert found.n_samples_seen_ == 600
+    assert error(found, (table[0][:600], X)) < 0.6
 
 
 def test_the_filter_passes_again_over_what_rewinds(table):
-    found = DictionaryFilter(R, random_state=0, n_passes=2).fit(blocks_of(table[1]))
-    assert found.n_samples_seen_ == 2 * N
+    found = DictionaryFilter(R, random_state=0, n_passes=2).fit(blocks_of(table[1][:300]))
+    assert found.n_samples_seen_ == 600
     with pytest.raises(ValueError, match="n_passes=2 reads them several times; give a file"):
         DictionaryFilter(R, n_passes=2).fit(iter([table[1]]))
 
@@ -255,12 +255,13 @@ class Named:
 def test_names_of_columns_are_kept(model, table, few):
     pandas = pytest.importorskip("pandas")
     names = [f"x{j}" for j in range(M)]
-    model.fit(Named(table[1], names))
+    X = table[1][:500]
+    model.fit(Named(X, names))
     assert model.feature_names_in_.tolist() == names
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert model.impute(pandas.DataFrame(table[1][:5], columns=names)).columns.tolist() == names
-    model.fit(blocks_of(table[1]))
+        assert model.impute(pandas.DataFrame(X[:5], columns=names)).columns.tolist() == names
+    model.fit(blocks_of(X))
     assert not hasattr(model, "feature_names_in_")
 
 
