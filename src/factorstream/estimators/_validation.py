@@ -213,7 +213,12 @@ def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") ->
 
 def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:
     """Refuse data in which nothing, or nothing of some feature, was ever observed."""
-    seen = ever_observed(X)
+    check_counts(estimator, ever_observed(X))
+
+
+def check_counts(estimator: BaseEstimator, counts: Array) -> None:
+    """The same, given how many values each feature has, or whether it has any."""
+    seen = np.asarray(counts) > 0
     if not seen.any():
         raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
     if not seen.all():

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.absurd import Seen
 from ..core.variational.fit import FitOptions
 from ..cores import limited
+from ..sources.rows.source import Source
 from ..tall.rows import Rows, dense, with_data
 from . import _bayesian_run
 from ._absurd import without_absurd
@@ -19,8 +20,10 @@ from ._bayesian_run import BayesianRun
 from ._factorizer import PosteriorFactorizer
 from ._html import Facts
 from ._reported import Reported
-from ._types import MatrixLike, Seed
+from ._source_rows import clean_rows, look, reading, refuse_single_pass, source_of, take_columns_of
+from ._types import MatrixLike, Seed, SourceLike
 from ._validation import (
+    check_counts,
     check_data,
     check_every_feature_observed,
     check_same_parameters,
@@ -115,6 +118,10 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     X may be a scipy.sparse matrix: its stored entries, zeros too, are the observed ones, all others missing. Give a
     number of components then, and neither ``robust`` nor ``calibrate``.
 
+    ``fit`` of rows that do not fit into memory reads them several times: once to measure them, once for every sweep,
+    and once after the last. It begins with a fit to some of the rows, chosen at random, on which components are chosen
+    and intervals calibrated as well. Rows of up to two million values are fitted at once, as if they were an array.
+
     Parameters that are changed after fitting change the next ``fit``, and no answer before it.
 
     Examples
@@ -175,23 +182,58 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: MatrixLike, y: object = None) -> Self:
-        """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps."""
+    def fit(self, X: SourceLike, y: object = None) -> Self:
+        """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps.
+
+        X may also be rows that do not fit into memory: a path, or anything else that :func:`factorstream.open_rows`
+        takes and that can be read again. See Notes.
+        """
         with unchanged_on_error(self), limited():
-            rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
-            check_every_feature_observed(self, rows)
-            with self._progress(1.0) as step:
-                self.state_ = _bayesian_run.fit(
-                    current_parameters(self),
-                    self._options(),
-                    with_data(rows),
-                    calibrate=bool(self.calibrate),
-                    seed=self._seed(),
-                    tell=self._tell,
-                    step=step,
-                    name=type(self).__name__,
-                )
+            source = source_of(X)
+            if source is None:
+                self._fit_rows(X)
+            else:
+                self._fit_source(source)
+                take_columns_of(self, source)
         return self
+
+    def _fit_rows(self, X: Any) -> None:
+        """Learn from rows in memory."""
+        rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
+        check_every_feature_observed(self, rows)
+        with self._progress(1.0) as step:
+            self.state_ = _bayesian_run.fit(
+                current_parameters(self),
+                self._options(),
+                with_data(rows),
+                calibrate=bool(self.calibrate),
+                seed=self._seed(),
+                tell=self._tell,
+                step=step,
+                name=type(self).__name__,
+            )
+
+    def _fit_source(self, source: Source) -> None:
+        """Learn from rows that are read again for every sweep, unless they are few enough to be fitted at once."""
+        refuse_single_pass(source, type(self).__name__)
+        read = reading(source)
+        found = look(read, source.n_columns, source.dtype)
+        if found.whole is not None:
+            self._fit_rows(found.whole)
+            return
+        with self._progress(1.0) as step:
+            check_counts(self, found.moments.count)
+            self.state_ = _bayesian_run.fit_all(
+                current_parameters(self),
+                self._options(),
+                found,
+                lambda: clean_rows(read, found.seen),
+                calibrate=bool(self.calibrate),
+                seed=self._seed(),
+                tell=self._tell,
+                step=step,
+                name=type(self).__name__,
+            )
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Take in one row or many, NaN = missing, and go on from where the last call, or ``fit``, ended."""
