@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # what `_MODULES` and `_PARTS` say, for type checkers and edi
     from .persist import moved as moved
     from .rotation import principal_axes as principal_axes
     from .sources.rows.opening import open_rows as open_rows
+    from .sources.rows.opening import open_sink as open_sink
 
 __version__ = "0.1.0"
 
@@ -39,6 +40,7 @@ _MODULES = {
     "missingness": "diagnostics",
     "moved": "persist",
     "open_rows": "sources.rows.opening",
+    "open_sink": "sources.rows.opening",
     "principal_axes": "rotation",
 }
 """Every public name and the module that is imported when it is first asked for."""
