@@ -22,7 +22,7 @@ from ..tall.rows import dense
 from ..text import counted
 from .filling import quietly
 
-__all__ = ["WrittenRows", "fill", "fill_source", "gaps_in"]
+__all__ = ["WrittenRows", "columns_of", "fill", "fill_source"]
 
 
 class WrittenRows(NamedTuple):
@@ -74,11 +74,11 @@ def fill(model: Any, source: SourceLike, out: str | PathLike[str], level: float 
     >>> bool(np.isnan(np.load(folder / "filled.npy")).any())
     False
     """
-    rows = _columns_of(model, source)
+    rows = columns_of(model, source)
     bounded: list[int] = []
     if level is not None:
         check_level(level)
-        bounded = np.flatnonzero(gaps_in(rows)).tolist() if rows.rewinds else list(range(rows.n_columns))
+        bounded = np.flatnonzero(_gaps_in(rows)).tolist() if rows.rewinds else list(range(rows.n_columns))
     return fill_source(model, rows, Path(out), level, bounded)
 
 
@@ -103,7 +103,7 @@ def fill_source(
     return WrittenRows(path, n_rows, n_gaps, n_left)
 
 
-def gaps_in(source: Source) -> Array:
+def _gaps_in(source: Source) -> Array:
     """Which columns have gaps (boolean), found in one pass."""
     found = np.zeros(source.n_columns, dtype=bool)
     for values in _values(source):
@@ -136,17 +136,20 @@ def _all_columns(model: Any, values: Array, answer: Array) -> Array:
     return out
 
 
-def _columns_of(model: Any, what: SourceLike) -> Source:
-    """The rows with the columns of a model, in its order; or a sentence about why they are others."""
+def columns_of(model: Any, what: SourceLike, **how: Any) -> Source:
+    """The rows with the columns of a model, in its order; or a sentence about why they are others.
+
+    ``how`` is what ``open_rows`` may need besides.
+    """
     names = getattr(model, "feature_names_in_", None)
-    source = open_rows(what)
+    source = open_rows(what, **how)
     if names is not None and source.names is not None and list(source.names) != list(names):
         if isinstance(what, Source):
             raise ValueError(
                 "The columns of these rows are not those of the model; open them with open_rows(..., "
                 "columns=model.feature_names_in_)."
             )
-        source = open_rows(what, columns=[str(name) for name in names])
+        source = open_rows(what, columns=[str(name) for name in names], **how)
     if source.n_columns != model.n_features_in_:
         raise ValueError(
             f"The rows have {counted(source.n_columns, 'column')} of numbers, and the model knows "
