@@ -1,4 +1,4 @@
-"""What `impute` and `factorize` do with files that are too large to be read at once. Prints nothing."""
+"""Files that are too large to be read at once: which they are, and what `impute` does with them. Prints nothing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ import numpy as np
 from ..estimators._source_rows import checked
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..progress import Step, say_nothing
-from ..rotation import principal_axes, standardised
-from ..sources.columns import take_names
 from ..sources.endings import ending_of
 from ..sources.rows.opening import open_rows, open_sink
-from ..sources.rows.source import Block, Source
+from ..sources.rows.source import Source
 from ..sources.table import Array, TableError
 from ..sources.timeline import EVEN, LEAST_ROWS
 from ..tall.rows import dense
@@ -24,19 +22,13 @@ from .large import WrittenRows, columns_of, fill_source
 from .reading import FITTING, Reading, Steps, named
 
 __all__ = [
-    "LARGE",
-    "LargeFactors",
-    "LargeFilling",
-    "LargeSettings",
-    "factorize_large_file",
-    "fill_large_file",
-    "is_large",
-]
+    "LARGE", "LargeFilling", "LargeSettings", "copy_rows", "fill_large_file", "fit_source", "is_large", "names_of",
+    "open_measured", "problem_said",
+]  # fmt: skip
 
 LARGE = 2**27
-"""Bytes from which on a file is read block by block: 128 MiB, which take one or two gigabytes of memory as a text that is
-read at once. Not tuned: a machine of today has that, and what is found by blocks is the same up to the choice of the
-rows that a fit begins with."""
+"""Bytes from which on a file is read block by block: 128 MiB, for which a text that is read at once takes one or two
+gigabytes of memory. Not tuned: what is found by blocks is the same up to the rows that a fit begins with."""
 
 BY_BLOCKS = (".npy", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq")
 """Endings of the files that commands read; packed ones end in .gz besides. Derived: those of ``sources/tables.py``."""
@@ -68,19 +60,6 @@ class LargeFilling(NamedTuple):
     """Columns of numbers that count rows; they had no part in it."""
 
 
-class LargeFactors(NamedTuple):
-    """Files of factors that were written, and what there is to say about them."""
-
-    files: list[Path]
-    components: Array
-    """(k, m) along their principal axes, in the data's units; the one that explains most first."""
-    explained: Array
-    """(k,) The share of the variance of all columns, each divided by its own, that each component explains."""
-    model: Any
-    names: list[str]
-    counting: list[str]
-
-
 def is_large(path: Path) -> bool:
     """Whether a file is one to be read block by block."""
     try:
@@ -109,60 +88,23 @@ def fill_large_file(
         When the file cannot be read or filled; the message says why in one sentence.
     """
     try:
-        source, found = _opened(path, settings.reading, tell, model)
+        source, found = open_measured(path, settings.reading, tell, model)
         columns = np.flatnonzero(found.gaps)
         if model is None and (len(columns) or keep_model):
             tell(FITTING)
-            model = _fitted(source, settings)
+            model = fit_source(source, settings)
         tell("filling")
         bounded = columns.tolist() if level is not None else []
         if bounded:
             _check_names(source, bounded)
-        written = _copied(source, out) if not len(columns) else fill_source(model, source, out, level, bounded, step)
+        written = copy_rows(source, out) if not len(columns) else fill_source(model, source, out, level, bounded, step)
     except (ValueError, MemoryError) as problem:
-        raise _said(path, problem) from None
-    return LargeFilling(written, len(columns), model, _names(source), found.counting)
+        raise problem_said(path, problem) from None
+    return LargeFilling(written, len(columns), model, names_of(source), found.counting)
 
 
-def factorize_large_file(
-    path: Path, folder: Path, settings: LargeSettings, tell: Steps = lambda what: None, model: Any = None
-) -> LargeFactors:
-    """Write the components of a file and their mean, and block by block how much of each is in every row.
-
-    The axes are those of the coefficients as the model has learned their covariance. Columns of text are not copied.
-
-    Raises
-    ------
-    TableError
-        When the file cannot be read or factorised; the message says why in one sentence.
-    """
-    try:
-        source, found = _opened(path, settings.reading, tell, model)
-        if model is None:
-            tell(FITTING)
-            model = _fitted(source, settings)
-        tell("asking")
-        parts = _parts(model, found.deviation)
-        numbers = [f"component {k + 1}" for k in range(len(parts.components))]
-        rows = _Made(source, numbers, parts.ask)
-        names, files = _names(source), []
-        about = np.column_stack([np.arange(1.0, len(numbers) + 1), parts.explained])
-        bare = ending_of(path) == ".npy"  # it has no room for names
-        table = parts.components if bare else np.hstack([about, parts.components])
-        contents: dict[str, Source] = {
-            "components": _Rows(table, names if bare else ["component", "explained", *names]),
-            "coefficients": rows,
-            "mean": _Rows(parts.mean[None], names),
-        }
-        for name, content in contents.items():
-            if content.n_columns and (content.n_rows or name == "coefficients"):
-                files.append(_copied(content, folder / f"{name}{ending_of(path)}").path)
-    except (ValueError, TypeError, MemoryError) as problem:
-        raise _said(path, problem) from None
-    return LargeFactors(files, parts.components, parts.explained, model, names, found.counting)
-
-
-def _said(path: Path, problem: Exception) -> TableError:
+def problem_said(path: Path, problem: Exception) -> TableError:
+    """What is wrong with a file, in a sentence that names it."""
     if isinstance(problem, TableError):
         return problem
     return TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.")
@@ -182,7 +124,7 @@ class _Survey(NamedTuple):
     """The names of those that were left out because they count rows."""
 
 
-def _opened(path: Path, reading: Reading, tell: Steps, model: Any) -> tuple[Source, _Survey]:
+def open_measured(path: Path, reading: Reading, tell: Steps, model: Any) -> tuple[Source, _Survey]:
     """The rows with the columns that measure something, or that the model knows."""
     tell("reading")
     how: dict[str, Any] = {"missing": reading.missing}
@@ -198,7 +140,7 @@ def _opened(path: Path, reading: Reading, tell: Steps, model: Any) -> tuple[Sour
     stay = np.flatnonzero(~counts)
     if not len(stay):
         raise TableError("it has no column of numbers but those that count its rows")
-    names = _names(source)
+    names = names_of(source)
     source = open_rows(path, columns=[names[j] for j in stay] if source.names else stay.tolist(), **how)
     found = _Survey(found.gaps[stay], found.deviation[stay], [names[j] for j in np.flatnonzero(counts)])
     return source, found
@@ -235,19 +177,21 @@ def _numbers(source: Source) -> Iterator[Array]:
         yield dense(checked(block)).astype(np.float64, copy=False)
 
 
-def _names(source: Source) -> list[str]:
+def names_of(source: Source) -> list[str]:
+    """The names of the columns of numbers, which have numbers where they have no names."""
     return list(source.names) if source.names else [f"column {j + 1}" for j in range(source.n_columns)]
 
 
 def _check_names(source: Source, bounded: Sequence[int]) -> None:
     """Refuse to write a second column of a name."""
-    names = _names(source)
+    names = names_of(source)
     taken = {f"{names[j]}_{side}" for j in bounded for side in ("lower", "upper")} & set(names)
     if taken:
         raise TableError(f"There is a column {min(taken)} already; rename it, or leave out --level.")
 
 
-def _fitted(source: Source, settings: LargeSettings) -> LowRankImputer:
+def fit_source(source: Source, settings: LargeSettings) -> LowRankImputer:
+    """A model of all rows."""
     model = LowRankImputer(
         settings.components,
         robust=settings.robust,
@@ -261,75 +205,7 @@ def _fitted(source: Source, settings: LargeSettings) -> LowRankImputer:
     return model
 
 
-# ------------------------------------------------------------------ factors
-
-
-class _Parts(NamedTuple):
-    components: Array
-    mean: Array
-    explained: Array
-    ask: Any
-    """The coefficients of some rows, as a function."""
-
-
-def _parts(model: Any, deviation: Array) -> _Parts:
-    take_names(model)  # it is asked about arrays
-    if not isinstance(model, LowRankImputer):
-        unit = np.where(deviation > 0, deviation, 1.0)
-        axes = principal_axes(model, unit=unit)
-        share = axes.explained_variance / max(1, int(np.sum(deviation > 0)))
-        mean = np.asarray(model.mean_, dtype=np.float64)
-        return _Parts(axes.components, mean, share, lambda X: np.asarray(model.transform(X)) @ axes.rotation)
-    mean, factorization = np.array(model.statistics_, dtype=np.float64), model.factorization_
-    if factorization is None or not model.n_components_:
-        return _Parts(np.empty((0, len(mean))), mean, np.empty(0), lambda X: np.empty((len(X), 0)))
-    axes, varies = principal_axes(model), model.scale_ > 0
-    components = np.zeros((len(axes.components), len(mean)))
-    components[:, varies] = axes.components * model.scale_[varies]
-    mean[varies] += model.scale_[varies] * factorization.mean_
-    return _Parts(
-        components,
-        mean,
-        axes.explained_variance / int(np.sum(varies)),
-        lambda X: factorization.transform(standardised(model, X)) @ axes.rotation,
-    )
-
-
-class _Rows:
-    """A table in memory as a source, with names."""
-
-    rewinds = True
-    dtype = np.dtype(np.float64)
-
-    def __init__(self, values: Array, names: Sequence[str]) -> None:
-        self._values, self.names = values, list(names)
-        self.n_rows: int | None
-        self.n_rows, self.n_columns = values.shape
-
-    def blocks(self, start: int = 0) -> Iterator[Block]:
-        """All rows at once."""
-        yield Block(self._values[start:], start)
-
-
-class _Made:
-    """What a function makes of the rows of a source, as a source."""
-
-    rewinds = True
-    dtype = np.dtype(np.float64)
-
-    def __init__(self, source: Source, names: Sequence[str], make: Any) -> None:
-        self._source, self.names, self._make = source, list(names), make
-        self.n_rows, self.n_columns = source.n_rows, len(names)
-
-    def blocks(self, start: int = 0) -> Iterator[Block]:
-        """The rows from number ``start`` on."""
-        for block in self._source.blocks(start):
-            with quietly():
-                made = self._make(dense(checked(block)))
-            yield Block(np.asarray(made, dtype=np.float64), block.first)
-
-
-def _copied(source: Source, out: Path) -> WrittenRows:
+def copy_rows(source: Source, out: Path) -> WrittenRows:
     """Write all rows as they are."""
     n = 0
     with open_sink(out, source) as sink:
