@@ -105,7 +105,7 @@ def fill_large_file(
 
 def problem_said(path: Path, problem: Exception) -> TableError:
     """What is wrong with a file, in a sentence that names it."""
-    if isinstance(problem, TableError):
+    if isinstance(problem, TableError) and str(problem).endswith("."):
         return problem
     return TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.")
 

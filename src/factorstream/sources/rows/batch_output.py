@@ -87,5 +87,5 @@ def _array(values: Array, kind: Any) -> Any:
 def _check_exact(name: str, values: Array) -> None:
     if np.nanmax(np.abs(values), initial=0.0) > EXACT_INTEGER:
         raise TableError(
-            f"Column {name} has gaps, and whole numbers that floats cannot hold; choose the columns to fill with columns."
+            f"Column {name} has gaps, and whole numbers that floats cannot hold; leave it out of columns in open_rows."
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import shutil
@@ -19,7 +18,7 @@ from .source import Block
 __all__ = ["Appender", "GrowingSink", "Joiner", "PartsSink", "SinkOptions", "Whole"]
 
 PLAN = "plan"
-"""The file among the parts that says how they were written; "joined" is what they become. Parts have digits for names."""
+"""The file among the parts that says how they were written. Parts have numbers as names."""
 
 
 class SinkOptions(NamedTuple):
@@ -52,7 +51,7 @@ class Appender(Protocol):
         """What is complete in a draft that begins as it should."""
 
     def finish(self, file: BinaryIO, rows: int) -> None:
-        """Complete a draft that has this number of rows, open at its end."""
+        """Complete a draft that has this number of rows."""
 
 
 class Joiner(Protocol):
@@ -92,9 +91,6 @@ class _DraftSink:
         """Remove the draft."""
         raise NotImplementedError
 
-    def _leave(self) -> None:
-        """Stop, and keep the draft."""
-
     def __enter__(self) -> Self:
         return self
 
@@ -111,61 +107,50 @@ class _DraftSink:
         self._give_up()
 
     def _give_up(self) -> None:
-        if self._options.resume:
-            self._leave()
-        else:
+        if not self._options.resume:
             self.discard()
 
 
 class GrowingSink(_DraftSink):
-    """A file to which rows are appended."""
+    """A file to which rows are appended; it is open only while that is done."""
 
     def __init__(self, path: Path, appender: Appender, options: SinkOptions) -> None:
         super().__init__(path, options)
         self._appender = appender
         begin = appender.begin()
         self._size = len(begin)
-        self._file = self._draft.open("r+b" if options.resume and self._draft.exists() else "w+b")
-        if self._file.read(len(begin)) == begin:
+        if self._begins_with(begin):
             self.written, self._size = appender.whole(self._draft)
         else:
-            self._file.seek(0)
-            self._file.write(begin)
-        self._cut()
+            self._draft.write_bytes(begin)
 
     def write(self, block: Block, filled: Array | None = None, bounds: Bounds | None = None) -> None:
         """Write a block, with the numbers of ``filled`` in its gaps, or as it is."""
         numbers = self._filled(block, filled, bounds)
         content = self._appender.encode(block, numbers)
-        try:
-            self._file.write(content)
-            self._file.flush()
-        except BaseException:
-            with contextlib.suppress(OSError):
-                self._cut()
-            raise
+        with self._draft.open("r+b") as file:
+            file.truncate(self._size)  # what a write that failed has left
+            file.seek(self._size)
+            file.write(content)
         self._size += len(content)
         self.written += len(numbers.values)
 
     def close(self) -> Path:
         """Finish the file and put it in its place."""
-        self._appender.finish(self._file, self.written)
-        self._file.close()
+        with self._draft.open("r+b") as file:
+            file.truncate(self._size)
+            self._appender.finish(file, self.written)
         return put_in_place(self._draft, self.path)
 
     def discard(self) -> None:
         """Remove the draft."""
-        self._file.close()
         self._draft.unlink(missing_ok=True)
 
-    def _leave(self) -> None:
-        self._file.close()
-
-    def _cut(self) -> None:
-        """Take away what is behind the last whole row."""
-        self._file.flush()
-        self._file.truncate(self._size)
-        self._file.seek(0, os.SEEK_END)
+    def _begins_with(self, begin: bytes) -> bool:
+        if not self._draft.exists():
+            return False
+        with self._draft.open("rb") as file:
+            return file.read(len(begin)) == begin
 
 
 class PartsSink(_DraftSink):

@@ -32,8 +32,8 @@ FORMATS = {
     ".zarr": "zarr",
 }
 """The file of this folder that reads a format, by the endings of its files; imported when the first one is opened. Its
-``open_file(path, options)`` raises a `TableError` whose message continues the sentence "FILE cannot be used: it …", and its
-``make_sink(path, like, options)`` opens a file for writing."""
+``open_file(path, options)`` raises a `TableError` whose message continues the sentence "FILE cannot be used: it …";
+its ``make_sink(path, like, options)`` opens a file for writing."""
 
 KINDS = {
     ("pandas", "DataFrame"): "pandas_frames",
@@ -62,9 +62,9 @@ def open_rows(
     what
         A path, whose ending says what the file holds (``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``,
         ``.feather``, ``.h5``, ``.hdf5``, ``.zarr``; texts and ``.npy`` also packed, as ``.csv.gz``). An array with a
-        shape and slices: NumPy's, a memory map, a dataset of HDF5 or Zarr, a sparse matrix. A frame of pandas or polars,
-        a lazy one too; a table or data set of Arrow. An iterable of blocks of rows, which is read once unless it is a
-        list or a tuple; or a function without arguments that returns such an iterable, and is called for every pass.
+        shape and slices: NumPy's, a memory map, a dataset of HDF5 or Zarr, a sparse matrix. A frame of pandas or
+        polars, a lazy one too; a table or data set of Arrow. An iterable of blocks of rows, which is read once unless
+        it is a list or a tuple; or a function without arguments that returns one, and is called for every pass.
     columns : sequence of str or int, default=None
         Names or positions of the columns whose numbers are wanted, in this order. By default all columns of numbers.
     missing : sequence of str, default=()
@@ -132,8 +132,8 @@ def open_sink(path: str | PathLike[str], like: Source, *, bounds: Sequence[int] 
     Returns
     -------
     Sink
-        ``sink.write(block, filled, bounds)`` writes a block. Used in a ``with`` statement, it puts the file in its place
-        at the end, or removes the draft if there was an error.
+        ``sink.write(block, filled, bounds)`` writes a block. In a ``with`` statement it puts the file in its place at
+        the end, or removes the draft if there was an error.
 
     Examples
     --------

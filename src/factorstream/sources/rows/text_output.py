@@ -11,9 +11,9 @@ from typing import BinaryIO
 import numpy as np
 
 from ..cells import quoted, written
-from ..lines import ends_in_quotes, is_blank, split_lines
+from ..lines import is_blank, split_lines
 from ..stream import records
-from ..table import Array, TableError
+from ..table import Array
 from ..tables import delimiter_of
 from .drafts import SinkOptions, Whole
 from .sink import Filled, OutputColumns
@@ -47,35 +47,32 @@ class TextAppender:
 
     def encode(self, block: Block, filled: Filled) -> bytes:
         """The rows of a block."""
-        lines = self._filled_lines(block.kept, filled) if self._like is not None else self._new_lines(filled)
-        return "".join(lines).encode()
+        native = self._like is not None
+        return "".join(self._filled_lines(block.kept, filled) if native else self._new_lines(filled)).encode()
 
     def whole(self, draft: Path) -> Whole:
-        """The rows of a draft that end as rows do; one that was cut off, and blank lines behind the last, do not count."""
-        rows, size, here, begin = 0, 0, 0, self.begin()
+        """The rows of a draft but the last one: whether this, and blank lines behind it, are all there is not known."""
+        begin = self.begin()
+        here = len(begin)
+        ends = [here]  # of the last two rows
+        rows = -1
         with draft.open("rb") as file:
-            file.seek(len(begin))
-            try:
-                for record in records(_whole_lines(file), self._delimiter):
-                    if ends_in_quotes(record.text, self._delimiter):
-                        break
-                    here += len(record.text.encode())
-                    if record.text.strip("\r\n") or self._columns.width == 1:
-                        rows, size = rows + 1, here
-            except TableError:  # what is not text was not written here
-                pass
-        return Whole(rows, len(begin) + size)
+            file.seek(here)
+            for record in records(_whole_lines(file), self._delimiter):
+                here += len(record.text.encode())
+                if record.text.strip("\r\n") or len(self._columns.own) == 1:
+                    rows, ends = rows + 1, [ends[-1], here]
+        return Whole(max(rows, 0), ends[0])
 
     def finish(self, file: BinaryIO, rows: int) -> None:
         """Nothing is left to do."""
 
-    def _filled_lines(self, lines: Sequence[str], filled: Filled) -> Iterator[str]:
-        some = filled.gaps.any(axis=1).tolist()
-        for i, line in enumerate(lines):
-            if some[i] or filled.lower is not None:
-                yield self._filled_line(line, i, filled)
-            else:
-                yield line
+    def _filled_lines(self, lines: Sequence[str], filled: Filled) -> list[str]:
+        some = np.flatnonzero(np.any(filled.gaps, axis=1) | (filled.lower is not None))
+        done = list(lines)
+        for i in some.tolist():
+            done[i] = self._filled_line(done[i], i, filled)
+        return done
 
     def _filled_line(self, text: str, i: int, filled: Filled) -> str:
         """A row with its gaps filled; blank lines around it stay."""
