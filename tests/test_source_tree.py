@@ -101,6 +101,8 @@ TESTED_BY = {
     "jobs/demonstration": "cli/test_demo",
     "jobs/filling": "test_completion",
     "jobs/inspection": "cli/test_info",
+    "jobs/large_factors": "cli/test_large_files",
+    "jobs/large_files": "cli/test_large_files",
     "jobs/reading": "jobs/test_forecasting",
     "persist/content": "test_persist",
     "persist/moving": "contracts/test_array_api",
