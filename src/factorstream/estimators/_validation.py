@@ -20,7 +20,7 @@ from sklearn.utils.validation import validate_data
 
 from ..arrays import as_type, dtype_of, is_here, namespace, stays, to_host
 from ..core.linalg import Array, is_sparse
-from ..cores import TINY, each_of, limited
+from ..cores import TINY, limited
 from ..tall.rows import Rows, ever_observed
 from ..tall.starting import check_range
 from ..text import listed

@@ -38,11 +38,10 @@ from ..core.variational.posterior import (
     Posterior,
     Statistics,
     absorb,
-    expected_square,
-    information,
     required_bytes,
 )
-from ..core.variational.relevance import GivenPrior, LearnedPrior
+from ..core.variational.relevance import GivenPrior, LearnedPrior, PriorRule
+from ..core.variational.squares import expected_square, information
 from ..cores import limited
 from ..tall.places import place_of, place_to_start
 from ..tall.rows import Rows
@@ -96,12 +95,24 @@ def variance_rule(noise_variance: str | float) -> VarianceRule:
     return GivenVariance(float(noise_variance))
 
 
+def prior_rule(prior_covariance: str | float, fit_row_mean: bool = False) -> PriorRule:
+    """ "auto": learned. A number: given.
+
+    Components of tables whose rows have means explain little beside these: a hyperprior in which the components share
+    all variance would keep those that are noise. Without it they switch off.
+    """
+    if not isinstance(prior_covariance, str):
+        return GivenPrior(float(prior_covariance))
+    return LearnedPrior(kappa=0.0) if fit_row_mean else LearnedPrior()
+
+
 def fit_options(
     n_components: int | str = "auto",
     *,
     noise_variance: str | float = "auto",
     prior_covariance: str | float = "auto",
     robust: bool | float = False,
+    fit_row_mean: bool = False,
     max_iter: int = 30,
     tol: float = 1e-3,
 ) -> FitOptions:
@@ -110,7 +121,8 @@ def fit_options(
         r=None if isinstance(n_components, str) else int(n_components),
         noise=noise_law(robust),
         variance=variance_rule(noise_variance),
-        prior=LearnedPrior() if isinstance(prior_covariance, str) else GivenPrior(float(prior_covariance)),
+        row_mean=bool(fit_row_mean),
+        prior=prior_rule(prior_covariance, fit_row_mean),
         max_sweeps=int(max_iter),
         tol=float(tol),
     )
@@ -213,6 +225,8 @@ def _spent_with(
 
 def _settle_new_features(state: VariationalState, data: Observations, place: Place) -> VariationalState:
     """Features with their first values here get the mean of these as origin; nothing else is known of them."""
+    if state.factors.prior.row_mean:  # they have a prior in common
+        return state
     if not place.total(_count_new, state.n_observed, data.W):
         return state
     post, prior = state.factors.post, state.factors.prior

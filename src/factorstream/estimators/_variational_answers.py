@@ -16,6 +16,7 @@ from ..core.variational.factors import new_weights, normal_variance
 from ..core.variational.packed import size, unpack
 from ..core.variational.posterior import BUDGET, CoefficientPosterior, Posterior, second_moment
 from ..core.variational.predictive import draw_entries, log_density, predict, predict_variance
+from ..core.variational.row_mean import known_loading
 from ..cores import PASS, TINY, Tile, each_tile, limited
 from ..tall.places import place_of
 from ..tall.projecting_products import copied_rows
@@ -43,7 +44,15 @@ class VariationalDictionary(NamedTuple):
     def components(self) -> Array:
         """The dictionary (r × m)."""
         C = self.place.get(self.state.factors.post.C, 0)
-        return C[:, :-1].T.astype(self.state.dtype)
+        return (C[:, :-1] / self._loadings).T.astype(self.state.dtype)
+
+    @property
+    def _loadings(self) -> Array:
+        """What components are divided by, and their coefficients multiplied by (r): a known loading is told as 1."""
+        by = np.ones(self.state.factors.r)
+        if self.state.factors.prior.row_mean:
+            by[-1] = self.place.get(known_loading(self.state.factors.prior), 0)[0]
+        return by
 
     @property
     def mean(self) -> Array:
@@ -66,7 +75,7 @@ class VariationalDictionary(NamedTuple):
     @property
     def coefficient_covariance(self) -> Array:
         """How the coefficients vary from row to row (r × r)."""
-        return np.linalg.inv(self.state.factors.prior.K)
+        return np.linalg.inv(self.state.factors.prior.K) * np.outer(self._loadings, self._loadings)
 
     def _limited(self, X: Rows) -> AbstractContextManager[None]:
         return limited(X.shape[0] * X.shape[1] * (self.state.factors.r + 1))
@@ -89,7 +98,9 @@ class VariationalDictionary(NamedTuple):
         W = new_weights(state.factors, data, place)
         least = state.factors.r + 1
         known = place.total(_count_known, state.n_observed, least)
-        if 0 < known < data.m:  # of the others too little is known for their values to say anything
+        if (
+            0 < known < data.m and not state.factors.prior.row_mean
+        ):  # of the others too little is known for their values to say anything
             W = place.each(_only_known, W, state.n_observed, least)
         return tempered(data._replace(W=W), state.factors, state.temper, M, place)
 
@@ -97,9 +108,9 @@ class VariationalDictionary(NamedTuple):
         """Coefficients of every row (n × r)."""
         out = empty_beside(X, X.shape[0], self.state.factors.r)
         with self._limited(X):
-            M = self._moments()
+            M, by = self._moments(), beside(self._loadings, X)
             for rows in self._chunks(X):
-                found = self._coefficients(X[rows, :], M).X[:, :-1]
+                found = self._coefficients(X[rows, :], M).X[:, :-1] * by
                 out[rows, :] = to_host(found) if is_here(X) else found
         return out
 
@@ -117,6 +128,8 @@ class VariationalDictionary(NamedTuple):
             mean, M = copied_rows(X) if here else copied(X), self._moments()
             variance = zeros_beside(X, *X.shape) if want_variance else mean
             least = max(self.state.options.variance.least_known, 1)  # without a value even its level is unknown
+            if self.state.factors.prior.row_mean:  # but for what the other features' say of it
+                least = self.state.options.variance.least_known
             s2 = place.each(_unless_unknown, normal_variance(self.state.factors, place), self.state.n_observed, least)
             for rows in self._chunks(X):
                 coef = self._coefficients(X[rows, :], M)
@@ -152,9 +165,12 @@ class VariationalDictionary(NamedTuple):
         rows, columns = np.nonzero(np.isnan(here))
         out = np.repeat(here[None], n_draws, axis=0)
         with self._limited(X):
-            s2 = normal_variance(self.state.factors, self.place)
+            factors = self.state.factors
+            s2 = normal_variance(factors, self.place)
             coef = self._coefficients(X)
-            drawn = draw_entries(rows, columns, coef, self.state.factors.post, s2, n_draws, rng, self.place)
+            drawn = draw_entries(
+                rows, columns, coef, factors.post, s2, n_draws, rng, self.place, factors.prior.row_mean
+            )
         out[:, rows, columns] = drawn + self.place.get(self.state.origin, 0)[columns]
         return beside(out, X)
 

@@ -51,6 +51,11 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     robust : bool or float, default=False
         Student-t noise: entries far off the fit lose their weight. True learns the degrees of freedom, a number above 2
         gives them.
+    fit_row_mean : bool, default=False
+        Whether every row has a mean of its own beside the mean of every feature, as people who rate high or low have.
+        Meant for tables whose columns have one unit, because it is added to all of them. The last component is then the
+        number 1 for every feature, and its coefficient the mean of the row, counted from ``mean_``. Means of rows and
+        of features get normal priors whose variances are learned, so that few values say less about them.
     calibrate : bool, default=False
         Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
         residuals found there (split conformal). For data that break the model, such as contiguous gaps.
@@ -138,6 +143,7 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         "noise_variance": [StrOptions({"auto", "per_feature"}), Interval(Real, 0, None, closed="neither")],
         "prior_covariance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
+        "fit_row_mean": ["boolean"],
         "calibrate": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -156,6 +162,7 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         noise_variance: str | float = "auto",
         prior_covariance: str | float = "auto",
         robust: bool | float = False,
+        fit_row_mean: bool = False,
         calibrate: bool = False,
         max_iter: int = 30,
         tol: float = 1e-3,
@@ -166,6 +173,7 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         self.noise_variance = noise_variance
         self.prior_covariance = prior_covariance
         self.robust = robust
+        self.fit_row_mean = fit_row_mean
         self.calibrate = calibrate
         self.max_iter = max_iter
         self.tol = tol
@@ -216,6 +224,7 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
             noise_variance=self.noise_variance,
             prior_covariance=self.prior_covariance,
             robust=self.robust,
+            fit_row_mean=self.fit_row_mean,
             max_iter=self.max_iter,
             tol=self.tol,
         )

@@ -19,6 +19,7 @@ from ..place import HERE, Place, Tall
 from .observed import Observations
 from .packed import Array, Index, invert, layout, layout_beside, outer, pack, size, unpack
 from .posterior import CoefficientPosterior, FactorPrior, Posterior, blocks, moments, room
+from .row_mean import invertible, position
 
 
 def predict(coef: CoefficientPosterior, post: Posterior) -> Array:
@@ -165,6 +166,7 @@ def draw_entries(
     n_draws: int,
     rng: np.random.Generator,
     place: Place = HERE,
+    row_mean: bool = False,
 ) -> Array:
     """Joint posterior draws of the entries (rows[j], columns[j]): (n_draws, number of entries).
 
@@ -185,7 +187,9 @@ def draw_entries(
     order = np.argsort(columns, kind="stable")
     out = np.empty((n_draws, order.size))
     for f in blocks(post.C.shape[0], 2 * q * q + n_draws * q):
-        C = _gaussian(post.C[f], post.V[f], n_draws, rng)
+        C = _gaussian(post.C[f], invertible(post.V[f], q, row_mean), n_draws, rng)
+        if row_mean:
+            C[:, :, position(q)] = post.C[f, position(q)]
         for j in _between(columns[order], f, order):
             i = columns[j] - f.start
             for d in range(n_draws):

@@ -6,7 +6,10 @@ sweeps converge to the variational posterior instead of counting the data again.
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
+
+import numpy as np
 
 from ...arrays import namespace, to_host
 from ...cores import PASS, sum_of_pieces
@@ -14,7 +17,7 @@ from ..place import HERE, Place, Tall
 from .factors import Factors
 from .noise.variance import VarianceRule
 from .observed import Observations, plain_sums, take_rows
-from .packed import Array, layout_beside, pack, size, unpack
+from .packed import Array, size, unpack
 from .posterior import (
     CoefficientPosterior,
     FactorPrior,
@@ -28,9 +31,10 @@ from .posterior import (
     posterior,
     room,
     second_moment,
-    square_by_moments,
 )
 from .relevance import CoefficientSums, Relevance, bound, bound_sums, dictionary_moment, dictionary_prior
+from .row_mean import centred_moment, shifted, times_loading
+from .squares import square_by_inverse, square_by_moments
 
 
 class SweepRules(NamedTuple):
@@ -96,18 +100,6 @@ def _with_squares(stats: Statistics, prior: FactorPrior, s2: Array) -> tuple[Pos
     return post, square_by_inverse(stats, post, prior, s2)
 
 
-def square_by_inverse(stats: Statistics, post: Posterior, prior: FactorPrior, s2: Array) -> Array:
-    """``expected_square`` (m,) for a caller whose ``post`` is ``posterior(stats, prior, s2)``, in one pass over V.
-
-    S = s2 (V⁻¹ - P0) and V⁻¹ c = P0 c0 + H/s2, so that tr((c cᵀ + V) S) = cᵀH + s2 (q - tr(V P0) - cᵀP0 (c - c0)).
-    """
-    xp, C = namespace(post.C), post.C
-    q = C.shape[1]
-    trace = post.V @ (layout_beside(C, q).weight * pack(prior.P0))
-    rest = q - trace - xp.sum(C * ((C - prior.c0) @ prior.P0), axis=1)
-    return stats.yy - xp.sum(C * stats.H, axis=1) + s2 * rest
-
-
 def _sums_of_features(post: Posterior, c0: Array, N: Array, s2: Array, square: Array) -> tuple[Array, Array, Array]:
     """``dictionary_moment`` and ``bound_sums``, together: every result of a device is waited for."""
     return dictionary_moment(post, c0), *bound_sums(N, s2, square, post.logdet)
@@ -131,12 +123,22 @@ def sweep(
     """
     if moment is None:
         moment = place.total(dictionary_moment, factors.post, factors.prior.c0)  # first: a device is waited for
-    prior = dictionary_prior(factors.prior, moment, data.m, rules.relevance)
+    prior = factors.prior
+    if prior.row_mean and rules.relevance is not None:
+        moment, shift = centred_moment(moment, factors.post, prior, place, data.m)
+        prior = shifted(prior, shift, place)
+    prior = dictionary_prior(prior, moment, data.m, rules.relevance)
     stats, square, sums, tails, weights = _collect(data, weights, factors, place, known)
     noise, tail_bound = factors.noise.learn(tails)
     s2 = rules.variance.learn(factors.s2, square, stats.N, rules.floor, place)
     # C last, so that it is the posterior under the prior and noise returned
     post, square = place.each(_with_squares, stats, prior, s2)
     moment, misfit, logdet = place.total(_sums_of_features, post, prior.c0, stats.N, s2, square)
-    value = bound(float(misfit), float(logdet), sums, moment, prior, rules.relevance, data.m)
+    if not prior.row_mean:
+        value = bound(float(misfit), float(logdet), sums, moment, prior, rules.relevance, data.m)
+    else:  # their prior variance is learned, and put into the loading, so that the coefficients keep the variance 1
+        variance = float(sums.xx[-1, -1]) / sums.n
+        learned = prior._replace(K=np.diag(np.append(np.ones(factors.r - 1), 1.0 / variance)))
+        value = bound(float(misfit), float(logdet), sums, moment, learned, rules.relevance, data.m)
+        post, prior = times_loading(post, prior, sqrt(variance), place)
     return Swept(Factors(post, prior, s2, noise), weights, value + tail_bound, moment)
