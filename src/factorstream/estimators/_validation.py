@@ -38,6 +38,12 @@ TOO_FAR_APART = (
 )
 """What leads to an error of linear algebra, in words for the caller."""
 
+NOTHING_OBSERVED = "X has no observed entry: every value is NaN; pass data with some numbers in it."
+"""Why there is nothing to fit."""
+
+MEAN_OF_OTHERS = "the mean of the others, with infinite bounds"
+"""What a feature without any value is filled with, where features may have any units."""
+
 Asked = ParamSpec("Asked")
 Answered = TypeVar("Answered")
 
@@ -211,17 +217,28 @@ def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") ->
     return out
 
 
-def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:
+def check_something_observed(X: Rows, names: Array | None, *, filled_with: str) -> None:
+    """Refuse data without any value; warn of features without any, which say nothing and are ``filled_with`` this."""
+    seen = ever_observed(X)
+    if not seen.any():
+        raise ValueError(NOTHING_OBSERVED)
+    if not seen.all():
+        columns = np.flatnonzero(~seen)
+        warn_caller(
+            f"X has {len(columns)} feature(s) without any observed value "
+            f"(column {listed(columns if names is None else names[columns])}); they are filled with {filled_with}."
+        )
+
+
+def check_every_feature_observed(X: Rows) -> None:
     """Refuse data in which nothing, or nothing of some feature, was ever observed."""
     seen = ever_observed(X)
     if not seen.any():
-        raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
+        raise ValueError(NOTHING_OBSERVED)
     if not seen.all():
         columns = np.flatnonzero(~seen)
-        streams = hasattr(estimator, "partial_fit")
-        remedy = ", or stream the data with partial_fit, which waits for their first value" if streams else ""
         raise ValueError(
-            f"X has {len(columns)} feature(s) without any observed value (column {listed(columns)}); drop them{remedy}."
+            f"X has {len(columns)} feature(s) without any observed value (column {listed(columns)}); drop them."
         )
 
 

@@ -21,14 +21,18 @@ from ._html import Facts
 from ._reported import Reported
 from ._types import MatrixLike, Seed
 from ._validation import (
+    MEAN_OF_OTHERS,
     check_data,
-    check_every_feature_observed,
     check_same_parameters,
+    check_something_observed,
     current_parameters,
     unchanged_on_error,
 )
 from ._variational import STATE_TYPES, fit_options
 from ._variational_answers import VariationalDictionary
+
+WITH_ROW_MEANS = "the mean of the others and that of the row, with bounds as wide as the others vary"
+"""What a feature without any value is filled with, where all have one unit."""
 
 
 class BayesianFactorization(Reported, PosteriorFactorizer):
@@ -67,7 +71,8 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         Upper bound on the sweeps of each fit that ``fit`` makes: one; or, with ``n_components="auto"`` or
         ``calibrate=True``, one or two without the hidden entries, and one of at most 6 sweeps after they came back.
     tol : float, default=1e-3
-        ``fit`` stops after a sweep that gained less than this many nats per observed entry.
+        ``fit`` stops after a sweep that gained less than this many nats per observed entry, or less than a tenth of it
+        with ``fit_row_mean=True``: there components that are noise fade slowly.
     random_state : int, RandomState or None, default=None
         Seeds the choice of the hidden entries; without effect unless ``n_components="auto"`` or ``calibrate=True``.
     verbose : int, default=0
@@ -187,7 +192,8 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps."""
         with unchanged_on_error(self), limited():
             rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
-            check_every_feature_observed(self, rows)
+            filled_with = WITH_ROW_MEANS if self.fit_row_mean else MEAN_OF_OTHERS
+            check_something_observed(rows, getattr(self, "feature_names_in_", None), filled_with=filled_with)
             with self._progress(1.0) as step:
                 self.state_ = _bayesian_run.fit(
                     current_parameters(self),

@@ -251,7 +251,7 @@ def _inverted(precisions: Array, h: Array, prior: FactorPrior) -> Posterior:
     if prior.row_mean:
         hold(precisions, h, known_loading(prior))
     V, C, logdet = invert(precisions, h)
-    return Posterior(C, with_variance(V, len(prior.P0), 0.0) if prior.row_mean else V, logdet)
+    return Posterior(C, with_variance(V, h.shape[1], 0.0) if prior.row_mean else V, logdet)
 
 
 def _beyond_rounding(S: Array, H: Array, yy: Array) -> Array:

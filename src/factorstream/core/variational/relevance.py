@@ -195,14 +195,14 @@ def canonical(
     T[r:, k:] = np.eye(q - r)
     P0 = T.T @ prior.P0 @ T
     P0[:k, :k] = np.diag(np.diagonal(P0)[:k])  # U diagonalises it: drop the rounding
-    post, c0 = place.each(_rotated, post, prior, T, k == r)
+    post, c0 = place.each(_rotated, post, prior.c0, T, k == r, prior.row_mean)
     free = k + prior.row_mean
     return post, FactorPrior(c0, P0, np.zeros(free), np.eye(free), prior.row_mean)
 
 
-def _rotated(post: Posterior, prior: FactorPrior, T: Array, all_kept: bool) -> tuple[Posterior, Array]:
-    V, c0 = congruence(post.V, T), prior.c0 @ T
+def _rotated(post: Posterior, c0: Array, T: Array, all_kept: bool, row_mean: bool) -> tuple[Posterior, Array]:
+    V, c0 = congruence(post.V, T), c0 @ T
     if all_kept:
         return Posterior(post.C @ T, V, post.logdet), c0
-    logdet = -invert(invertible(V, c0.shape[1], prior.row_mean), zeros_beside(V, V.shape[0], T.shape[1]))[2]
+    logdet = -invert(invertible(V, T.shape[1], row_mean), zeros_beside(V, V.shape[0], T.shape[1]))[2]
     return Posterior(post.C @ T, V, logdet), c0

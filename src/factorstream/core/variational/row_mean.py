@@ -48,12 +48,12 @@ def position(q: int) -> int:
 
 def known_loading(prior: FactorPrior) -> Array:
     """c for every feature, (m,)."""
-    return prior.c0[:, position(len(prior.P0))]
+    return prior.c0[:, position(prior.c0.shape[1])]
 
 
 def without_row_means(stats: Statistics, prior: FactorPrior) -> tuple[Array, Array]:
     """Σ_k w_ki E[(y_ki - b_k) x_k] (m, q), zero for u_k itself, and Σ_k w_ki E[(y_ki - b_k)²] (m,)."""
-    c, q = known_loading(prior), len(prior.P0)
+    c, q = known_loading(prior), prior.c0.shape[1]
     s, places = position(q), layout_beside(stats.S, q)
     cross = picked(stats.S, places.position[s, :], 1)
     H = stats.H - c[:, None] * cross
