@@ -120,7 +120,7 @@ def look(read: Read, m: int, dtype: np.dtype[Any]) -> Look:
 
     The rows that are chosen are always the same ones of a source.
     """
-    kept = _Kept(max(SOME_VALUES // m, SOME_ROWS), np.random.default_rng(0))
+    kept = Chosen(m)
     moments, seen, n, n_rows, absurd = no_moments(m), None, 0, 0, []
     for first, rows in read():
         kept.add(rows)
@@ -156,14 +156,15 @@ def clean_rows(read: Read, seen: Seen) -> Iterator[Rows]:
             yield rows
 
 
-class _Kept:
+class Chosen:
     """Rows chosen at random while they pass: each has a random number, and those with the least numbers stay.
 
     The rows are spread over all of the source, whatever its length, and no period of it can coincide with the choice.
+    How the rows are divided into blocks of m features does not matter. The numbers of rows can stand for the rows.
     """
 
-    def __init__(self, most: int, rng: np.random.Generator) -> None:
-        self._most, self._rng, self._below = most, rng, 1.0
+    def __init__(self, m: int) -> None:
+        self._most, self._rng, self._below = max(SOME_VALUES // m, SOME_ROWS), np.random.default_rng(0), 1.0
         self._parts: list[Rows] = []
         self._numbers: list[Any] = []
 

@@ -22,7 +22,7 @@ from ..place import HERE, Place, Tall
 from ..telling import Tell, silent
 from .factors import Factors, by_relevance, new_weights, rescale, standardise
 from .fit import Course, FitOptions, SweepInfo, advanced, goes_on, sweep_rules, told
-from .freedom import add_spent, nothing_spent, spent_by_sums
+from .freedom import SpentSums, add_spent, nothing_spent, spent_by_sums
 from .noise.gaussian import centred, divided
 from .noise.law import ColumnMoments, Scaling
 from .observed import Observations, column_count
@@ -123,6 +123,20 @@ def block_sums(block: Observations, factors: Factors, scaling: Scaling, M: Tall,
     """What a sweep finds in one block of rows, in the data's units; M = ``second_moment(post, s2)`` of the factors."""
     data, weights = _with_weights(block, factors, scaling, place)
     return add_rows(no_sums(factors, place), data, weights, factors, M, place)[0]
+
+
+def block_spent(block: Observations, factors: Factors, scaling: Scaling, M: Tall, place: Place = HERE) -> SpentSums:
+    """What the parameters spent on one block of rows are made of, after the last sweep."""
+    data, weights = _with_weights(block, factors, scaling, place)
+    return add_spent(nothing_spent(factors, place), data, weights, factors, M, place)
+
+
+def end_sweeps(
+    factors: Factors, spent: SpentSums, scaling: Scaling, place: Place = HERE
+) -> tuple[Factors, Tall]:
+    """The factors in the data's units, and the parameters spent on every feature (m), given their sums."""
+    found = place.each(spent_by_sums, *spent, factors.post, factors.s2)
+    return rescale(by_relevance(factors, place), scaling.offset, scaling.scale, place), found
 
 
 def end_sweep(
