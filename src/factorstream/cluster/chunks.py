@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import dask
 import numpy as np
+from dask.utils import parse_bytes
 
 from ..cores import limited, undivided
 
@@ -50,8 +51,15 @@ def checked(X: Any, name: str) -> Any:
 
 
 def whole_rows(X: Any) -> Any:
-    """The same array with all features of a row in one chunk; rows are cut anew where they were cut by features."""
-    return X if X.numblocks[1] == 1 else X.rechunk({0: "auto", 1: -1})
+    """The same array with all features of a row in one chunk.
+
+    Where it was cut by features, its rows are cut anew if chunks would be larger than those that Dask makes itself.
+    """
+    if X.numblocks[1] == 1:
+        return X
+    most = parse_bytes(dask.config.get("array.chunk-size"))
+    fits = max(X.chunks[0]) * X.shape[1] * X.dtype.itemsize <= most
+    return X.rechunk({1: -1} if fits else {0: "auto", 1: -1})
 
 
 def row_chunks(X: Any) -> list[Chunk]:
