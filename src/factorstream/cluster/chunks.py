@@ -66,9 +66,7 @@ def row_chunks(X: Any) -> list[Chunk]:
     """The chunks of an array of whole rows, from the first one on; those without rows are left out."""
     values = X.to_delayed()[:, 0]
     ends = np.cumsum(X.chunks[0]).tolist()
-    return [
-        Chunk(one, end - n, int(n)) for one, end, n in zip(values, ends, X.chunks[0], strict=True) if n
-    ]
+    return [Chunk(one, end - n, int(n)) for one, end, n in zip(values, ends, X.chunks[0], strict=True) if n]
 
 
 def task(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -70,7 +70,7 @@ def fit_chunks(
         tell(told(begun, options, N, n))
     spent = merged(merge_spent, [task(_spent, values, first, given, course) for values, first, _ in chunks])
     factors, parameters = results(task(_ended, given, course, spent))[0]
-    return BlockFit(factors, begun.history, parameters)
+    return BlockFit(factors, begun.history, parameters, n)
 
 
 def _concluded_by(given: Any, course: Any, sums: Any) -> tuple[Any, Any]:

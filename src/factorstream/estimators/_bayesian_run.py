@@ -134,10 +134,10 @@ def fit_all(
     name: str,
 ) -> BayesianRun:
     """Sweep over all rows, given what a first look has ``found``."""
-    some, n = found.some, found.n
-    shown = SweepProgress(name, step, planned_sweeps_over_blocks(some.shape[0], n, options, calibrate))
+    some = found.some
+    shown = SweepProgress(name, step, planned_sweeps_over_blocks(some.shape[0], found.n_rows, options, calibrate))
     rng = np.random.default_rng(seed)
-    state, sweeps = fit_all_blocks(over_all, some, found.moments, options, calibrate, rng, shown)
+    state, sweeps, n = fit_all_blocks(over_all, some, found.moments, options, calibrate, rng, shown)
     rest = copied(some[:0, :])
     return BayesianRun(
         parameters, options, seed, state, state, rest, found.seen, n, len(sweeps), _records(sweeps, tell)

@@ -38,7 +38,7 @@ def look_at_chunks(estimator: Any, X: Any) -> tuple[Look, Sweeps]:
         numbers.add(np.arange(first, first + length))
     if numbers.all:
         whole = results(X)[0]
-        return Look(whole, whole, no_moments(m), nothing_seen(m), n, n), partial(fit_chunks, [])
+        return Look(whole, whole, no_moments(m), nothing_seen(m), n), partial(fit_chunks, [])
     some = results(X[numbers.rows])[0]
     refuse_infinity(some, lambda at: (int(numbers.rows[at[0]]), at[1]))
     some = without(some, absurd_entries(some))
@@ -47,7 +47,7 @@ def look_at_chunks(estimator: Any, X: Any) -> tuple[Look, Sweeps]:
     found = results(merged(_merge_found, [task(_found, values, first, known_there) for values, first, _ in chunks]))[0]
     check_size(found.seen, X.dtype)
     warn_of(found.absurd, n)
-    look = Look(with_data(some), None, found.moments, found.seen, found.n, n)
+    look = Look(with_data(some), None, found.moments, found.seen, n)
     return look, partial(fit_chunks, chunks, partial(_observed, known))
 
 
@@ -57,7 +57,6 @@ class _Found(NamedTuple):
     moments: ColumnMoments
     seen: Seen
     absurd: Entries
-    n: int  # rows with data
 
 
 def _found(values: Array, first: int, known: Seen) -> _Found:
@@ -67,12 +66,12 @@ def _found(values: Array, first: int, known: Seen) -> _Found:
     moments = no_moments(values.shape[1])
     if len(rows):
         moments = add_moments(moments, observe(rows))
-    return _Found(moments, seen_in(rows), absurd._replace(row=absurd.row + first), len(rows))
+    return _Found(moments, seen_in(rows), absurd._replace(row=absurd.row + first))
 
 
 def _merge_found(a: _Found, b: _Found) -> _Found:
     moments, seen = merge_moments(a.moments, b.moments), merge_seen(a.seen, b.seen)
-    return _Found(moments, seen, together([a.absurd, b.absurd]), a.n + b.n)
+    return _Found(moments, seen, together([a.absurd, b.absurd]))
 
 
 def _observed(known: Seen, values: Array, first: int) -> Observations:

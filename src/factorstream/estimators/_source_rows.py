@@ -81,7 +81,12 @@ Read = Callable[[], Iterator[Numbered]]
 """All rows in blocks, from the first one on with every call."""
 
 
-def reading(source: Source, prepared: Callable[[Rows], Rows] = lambda rows: rows) -> Read:
+def as_they_are(rows: Rows) -> Rows:
+    """Rows to which nothing is done."""
+    return rows
+
+
+def reading(source: Source, prepared: Callable[[Rows], Rows] = as_they_are) -> Read:
     """The checked rows of a source, after what ``prepared`` does to them."""
     return lambda: (Numbered(block.first, prepared(checked(block))) for block in source.blocks())
 
@@ -109,10 +114,8 @@ class Look(NamedTuple):
     """Of all rows."""
     seen: Seen
     """What tells absurd values."""
-    n: int
-    """Rows with data."""
     n_rows: int
-    """All rows."""
+    """How many there are."""
 
 
 def look(read: Read, m: int, dtype: np.dtype[Any]) -> Look:
@@ -121,7 +124,7 @@ def look(read: Read, m: int, dtype: np.dtype[Any]) -> Look:
     The rows that are chosen are always the same ones of a source.
     """
     kept = Chosen(m)
-    moments, seen, n, n_rows, absurd = no_moments(m), None, 0, 0, []
+    moments, seen, n_rows, absurd = no_moments(m), None, 0, []
     for first, rows in read():
         kept.add(rows)
         if seen is None:
@@ -134,24 +137,24 @@ def look(read: Read, m: int, dtype: np.dtype[Any]) -> Look:
             absurd.append(Entries(entries.row + first, entries.column, entries.value))
         rows, n_rows = with_data(without(rows, entries)), n_rows + rows.shape[0]
         if rows.shape[0]:
-            moments, n = add_moments(moments, observe(rows)), n + rows.shape[0]
+            moments = add_moments(moments, observe(rows))
     if seen is None:
         raise ValueError("There are no rows to fit; give a source that has some.")
     if kept.all:
-        return Look(kept.rows, kept.rows, moments, seen, n, n_rows)
+        return Look(kept.rows, kept.rows, moments, seen, n_rows)
     warn_of(together(absurd), n_rows)
-    return Look(clean(kept.rows, seen), None, moments, seen, n, n_rows)
+    return Look(with_data(clean(kept.rows, seen)), None, moments, seen, n_rows)
 
 
 def clean(rows: Rows, seen: Seen) -> Rows:
-    """Those with data, their absurd values missing: the same whenever they are read, given what was ``seen``."""
-    return with_data(without(rows, absurd_beside(seen, rows)))
+    """Rows with their absurd values missing: the same whenever they are read, given what was ``seen``."""
+    return without(rows, absurd_beside(seen, rows))
 
 
-def clean_rows(read: Read, seen: Seen) -> Iterator[Rows]:
-    """All rows with data, block by block."""
+def clean_rows(read: Read, seen: Seen, prepared: Callable[[Rows], Rows] = as_they_are) -> Iterator[Rows]:
+    """All rows with data after what ``prepared`` does to them, block by block."""
     for _, rows in read():
-        rows = clean(rows, seen)
+        rows = with_data(prepared(clean(rows, seen)))
         if rows.shape[0]:
             yield rows
 

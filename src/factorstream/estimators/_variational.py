@@ -192,8 +192,8 @@ def fit_all_blocks(
     calibrate: bool,
     rng: np.random.Generator,
     tell: Tell = silent,
-) -> tuple[VariationalState, tuple[SweepInfo, ...]]:
-    """Fit ``some`` rows as ``fit_rows`` does, and go on from there with ``sweeps`` over all rows.
+) -> tuple[VariationalState, tuple[SweepInfo, ...], int]:
+    """Fit ``some`` rows as ``fit_rows`` does, go on from there with ``sweeps`` over all rows, and count them.
 
     ``moments`` are of all rows. Components are chosen, and intervals calibrated, on ``some`` of them.
     """
@@ -205,7 +205,7 @@ def fit_all_blocks(
         found = sweeps(begun.factors, moments, data, chosen, place, tell)
         factors, origin = _with_origin(found.factors, place)
     state = VariationalState(factors, origin, moments.count, found.spent, None, temper, scores, options, dtype_of(some))
-    return state, found.history
+    return state, found.history, found.n
 
 
 def _fitted(

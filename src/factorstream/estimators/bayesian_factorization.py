@@ -119,9 +119,9 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     X may be a scipy.sparse matrix: its stored entries, zeros too, are the observed ones, all others missing. Give a
     number of components then, and neither ``robust`` nor ``calibrate``.
 
-    ``fit`` of rows that do not fit into memory reads them several times: once to measure them, once for every sweep, and
-    once after the last. It begins with a fit to some of the rows, chosen at random, on which components are chosen and
-    intervals calibrated as well. Rows of up to two million values are fitted at once, as if they had been read before.
+    ``fit`` of rows that do not fit into memory reads them several times: once to measure them, once for every sweep,
+    and once after the last. It begins with a fit to some of the rows, chosen at random, on which components are chosen
+    and intervals calibrated as well. Rows of up to two million values are fitted at once, as if they were an array.
 
     Parameters that are changed after fitting change the next ``fit``, and no answer before it.
 

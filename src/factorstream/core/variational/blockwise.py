@@ -22,7 +22,7 @@ from ..place import HERE, Place, Tall
 from ..telling import Tell, silent
 from .factors import Factors, by_relevance, new_weights, rescale, standardise
 from .fit import Course, FitOptions, SweepInfo, advanced, goes_on, sweep_rules, told
-from .freedom import SpentSums, add_spent, nothing_spent, spent_by_sums
+from .freedom import SpentSums, add_spent, merge_spent, nothing_spent, spent_by_sums
 from .noise.gaussian import centred, divided
 from .noise.law import ColumnMoments, Scaling
 from .observed import Observations, column_count
@@ -41,6 +41,7 @@ class BlockFit(NamedTuple):
     factors: Factors
     history: tuple[SweepInfo, ...]
     spent: Tall  # (m,) parameters that the observed entries of each feature were spent on
+    n: int  # rows
 
 
 # ------------------------------------------------------------------ moments of the features
@@ -104,12 +105,11 @@ def fit_blocks(
         tell(told(course, options, N, sums.n))
     factors, history = course.factors, course.history
     M = place.each(second_moment, factors.post, factors.s2)
-    spent = nothing_spent(factors, place)
+    spent, n = nothing_spent(factors, place), 0
     for block in blocks():
-        data, weights = _with_weights(block, factors, scaling, place)
-        spent = add_spent(spent, data, weights, factors, M, place)
-    found = place.each(spent_by_sums, *spent, factors.post, factors.s2)
-    return BlockFit(rescale(by_relevance(factors, place), scaling.offset, scaling.scale, place), history, found)
+        spent, n = merge_spent(spent, block_spent(block, factors, scaling, M, place), place), n + block.n
+    factors, found = end_sweeps(factors, spent, scaling, place)
+    return BlockFit(factors, history, found, n)
 
 
 def begin_sweeps(warm: Factors, scaling: Scaling, some: Observations, place: Place = HERE) -> Factors:
@@ -131,9 +131,7 @@ def block_spent(block: Observations, factors: Factors, scaling: Scaling, M: Tall
     return add_spent(nothing_spent(factors, place), data, weights, factors, M, place)
 
 
-def end_sweeps(
-    factors: Factors, spent: SpentSums, scaling: Scaling, place: Place = HERE
-) -> tuple[Factors, Tall]:
+def end_sweeps(factors: Factors, spent: SpentSums, scaling: Scaling, place: Place = HERE) -> tuple[Factors, Tall]:
     """The factors in the data's units, and the parameters spent on every feature (m), given their sums."""
     found = place.each(spent_by_sums, *spent, factors.post, factors.s2)
     return rescale(by_relevance(factors, place), scaling.offset, scaling.scale, place), found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import warnings
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,13 +20,15 @@ from .numbers import ArrayColumns, whole_shape
 from .problems import named
 from .source import Block, RowOptions
 
-__all__ = ["NpyRows", "open_file"]
+__all__ = ["UNPACKING", "NpyRows", "open_file"]
 
 Opened = Callable[[], BinaryIO]
 """Opens the bytes of an NPY file at their beginning."""
 
 CUT_OFF = "it ends before its last row"
 """What is said of a file that is shorter than its header promises."""
+UNPACKING = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
+"""What goes wrong in packed files that are cut off or damaged."""
 SKIPPED = 2**20
 """How many bytes are read at once where a stream cannot seek. Not tuned: large enough to cost nothing."""
 
@@ -81,7 +84,7 @@ class NpyRows:
         while filled < len(into):
             try:
                 got = file.readinto(into[filled:])  # type: ignore[attr-defined]
-            except (EOFError, OSError, zlib.error):  # of what unpacks it
+            except UNPACKING:  # of what unpacks it
                 raise TableError(CUT_OFF) from None
             if not got:
                 raise TableError(CUT_OFF)
@@ -122,6 +125,8 @@ def _read_header(file: BinaryIO) -> _Header:
             shape, by_columns, kind = read(file)
     except (gzip.BadGzipFile, zlib.error):
         raise TableError(NOT_PACKED) from None
+    except (EOFError, zipfile.BadZipFile):
+        raise TableError(CUT_OFF) from None
     except Exception:  # a damaged header is read as Python: errors of its tokenizer, its parser, NumPy, ...
         raise TableError("it is not an NPY file of numbers") from None
     return _Header(shape, by_columns, kind, file.tell())
@@ -131,7 +136,7 @@ def _expect_end(file: BinaryIO) -> None:
     """Make what unpacks a file compare its checksum, which stands behind the last byte."""
     try:
         file.read(1)
-    except (EOFError, OSError, zlib.error):
+    except UNPACKING:
         raise TableError(CUT_OFF) from None
 
 
@@ -143,5 +148,5 @@ def _go_to(file: BinaryIO, offset: int) -> None:
         left = offset
         while left > 0 and (read := file.read(min(left, SKIPPED))):
             left -= len(read)
-    except (EOFError, OSError, zlib.error):  # of what unpacks it
+    except UNPACKING:  # of what unpacks it
         raise TableError(CUT_OFF) from None

@@ -21,9 +21,22 @@ __all__ = ["open_rows"]
 
 FORMATS = {
     ".npy": "npy",
+    ".npz": "npz",
+    **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), "text"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow"),
 }
 """The file of this folder that reads a format, by the endings of its files; imported when the first one is opened. Its
 ``open_file(path, options)`` raises a `TableError` whose message continues the sentence "FILE cannot be used: it …"."""
+
+KINDS = {
+    ("pandas", "DataFrame"): "pandas_frames",
+    ("polars", "DataFrame"): "polars_frames",
+    ("polars", "LazyFrame"): "lazy_frames",
+    ("pyarrow", "Table"): "arrow_tables",
+    ("pyarrow", "Dataset"): "arrow_datasets",
+}
+"""The file of this folder whose ``open_object(what, options)`` reads a library's class, or one that inherits it."""
 
 
 def open_rows(
@@ -41,8 +54,10 @@ def open_rows(
     Parameters
     ----------
     what
-        A path, whose ending says what the file holds; an array with a shape and slices (NumPy's, a memory map, a
-        dataset of HDF5 or Zarr, a sparse matrix); an iterable of blocks of rows, which is read once unless it is a list
+        A path, whose ending says what the file holds (``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``,
+        ``.feather``; texts and ``.npy`` also packed, as ``.csv.gz``); an array with a shape and slices (NumPy's, a
+        memory map, a dataset of HDF5 or Zarr, a sparse matrix); a frame of pandas or polars, a lazy one too; a table or
+        data set of Arrow; an iterable of blocks of rows, which is read once unless it is a list
         or a tuple; or a function without arguments that returns such an iterable, which is called for every pass.
     columns : sequence of str or int, default=None
         Names or positions of the columns whose numbers are wanted, in this order. By default all columns of numbers.
@@ -103,6 +118,11 @@ def _open_file(path: Path, options: RowOptions) -> Source:
 
 
 def _open_object(what: Any, options: RowOptions) -> Source:
+    for kind in type(what).__mro__:
+        reader = KINDS.get((kind.__module__.partition(".")[0], kind.__name__))
+        if reader is not None:
+            found: Source = import_module(f"{__package__}.{reader}").open_object(what, options)
+            return found
     if is_array(what):
         return ArrayRows(what, options)
     if isinstance(what, list | tuple):

@@ -1,0 +1,70 @@
+"""Files of Arrow (.arrow, .feather), mapped into memory, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ...extras import require
+from ..table import TableError
+from .batches import BatchRows, decoded_bytes
+from .cutting import skipped
+from .source import RowOptions
+
+__all__ = ["open_file"]
+
+
+class _FileBatches:
+    """The batches of a file, which has them as a file (with a list of them at its end) or as a stream."""
+
+    index = ()
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow as pa
+
+        self.where, self._path = str(path), path
+        try:
+            with self._batches() as (self.schema, batches):
+                gaps: set[str] = set()
+                self.n_rows: int | None = 0
+                self.row_bytes = 0.0
+                for batch in batches:
+                    self.row_bytes = self.row_bytes or decoded_bytes([batch])
+                    self.n_rows += batch.num_rows
+                    gaps |= {
+                        name
+                        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+                        if column.null_count
+                    }
+                self.without_gaps = set(self.schema.names) - gaps
+        except pa.ArrowException:
+            raise TableError("it is not a file of Arrow that can be read") from None
+
+    def tables(self, start: int, rows: int) -> Iterator[Any]:
+        """Tables of Arrow with the rows from ``start`` on."""
+        import pyarrow as pa
+
+        with self._batches() as (_, batches):
+            yield from skipped((pa.Table.from_batches([batch]) for batch in batches), start)
+
+    @contextmanager
+    def _batches(self) -> Iterator[tuple[Any, Iterator[Any]]]:
+        import pyarrow as pa
+
+        with pa.memory_map(str(self._path)) as file:
+            try:
+                reader = pa.ipc.open_file(file)
+            except pa.ArrowInvalid:
+                file.seek(0)
+                stream = pa.ipc.open_stream(file)
+                yield stream.schema, iter(stream)
+            else:
+                yield reader.schema, map(reader.get_batch, range(reader.num_record_batches))
+
+
+def open_file(path: Path, options: RowOptions) -> BatchRows:
+    """The rows of a file of Arrow."""
+    require("pyarrow", extra="frames")
+    return BatchRows(_FileBatches(path), options)
