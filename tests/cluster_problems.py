@@ -53,6 +53,6 @@ def made(block_info, m, seed):
     (first, stop), _ = block_info[None]["array-location"]
     C = np.random.default_rng(seed).standard_normal((3, m))
     rng = np.random.default_rng([seed, first])
-    rows = rng.standard_normal((stop - first, 3)) @ C + 0.1 * rng.standard_normal((stop - first, m))
-    rows[rng.random(rows.shape) < 0.1] = np.nan
-    return rows
+    noise = rng.random((stop - first, m))
+    rows = rng.standard_normal((stop - first, 3)) @ C + (noise - 0.5)
+    return np.where(noise < 0.05, np.nan, rows)

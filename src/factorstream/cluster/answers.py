@@ -1,4 +1,4 @@
-"""Answers to questions about a Dask array: arrays of Dask as well, whose chunks are answered when they are asked for."""
+"""Answers to questions about a Dask array: arrays of Dask too, whose chunks are answered when they are asked for."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ SOME_ROWS = 200
 """The same in rows, at least, however wide they are. Not tuned: a fit with as many components as asked for needs more
 rows than components."""
 
-BY_SLICES = ("h5py", "zarr", "pyarrow")
+BY_SLICES = ("dask", "h5py", "zarr", "pyarrow")
 """Libraries whose arrays and tables are read by slices, because they may lie in a file. Derived: those that
 ``open_rows`` knows beside NumPy's memory maps."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -159,19 +159,8 @@ def fit_rows(
     return state, fitted.history
 
 
-class Sweeps(Protocol):
-    """Sweeps over all rows from a fit to some: ``blockwise.fit_blocks`` but for its first argument."""
-
-    def __call__(
-        self,
-        warm: Factors,
-        moments: ColumnMoments,
-        some: Observations,
-        options: FitOptions,
-        place: Place,
-        tell: Tell,
-    ) -> BlockFit:
-        """The fit to all rows."""
+Sweeps = Callable[[Factors, ColumnMoments, Observations, FitOptions, Place, Tell], BlockFit]
+"""Sweeps over all rows from a fit to some: ``blockwise.fit_blocks`` but for its first argument, the rows."""
 
 
 def over_blocks(blocks: Callable[[], Iterable[Rows]]) -> Sweeps:

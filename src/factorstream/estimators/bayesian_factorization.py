@@ -190,10 +190,9 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         takes and that can be read again. See Notes.
         """
         with unchanged_on_error(self), limited():
-            source = source_of(X)
             if is_dask(X):
                 self._fit_chunks(X)
-            elif source is None:
+            elif (source := source_of(X)) is None:
                 self._fit_rows(X)
             else:
                 self._fit_source(source)

@@ -30,6 +30,7 @@ FORMATS = {
 ``open_file(path, options)`` raises a `TableError` whose message continues the sentence "FILE cannot be used: it …"."""
 
 KINDS = {
+    ("dask", "Array"): "dask_arrays",
     ("pandas", "DataFrame"): "pandas_frames",
     ("polars", "DataFrame"): "polars_frames",
     ("polars", "LazyFrame"): "lazy_frames",
@@ -56,8 +57,8 @@ def open_rows(
     what
         A path, whose ending says what the file holds (``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``,
         ``.feather``; texts and ``.npy`` also packed, as ``.csv.gz``); an array with a shape and slices (NumPy's, a
-        memory map, a dataset of HDF5 or Zarr, a sparse matrix); a frame of pandas or polars, a lazy one too; a table or
-        data set of Arrow; an iterable of blocks of rows, which is read once unless it is a list
+        memory map, a dataset of HDF5 or Zarr, a sparse matrix, an array of Dask); a frame of pandas or polars, a lazy
+        one too; a table or data set of Arrow; an iterable of blocks of rows, which is read once unless it is a list
         or a tuple; or a function without arguments that returns such an iterable, which is called for every pass.
     columns : sequence of str or int, default=None
         Names or positions of the columns whose numbers are wanted, in this order. By default all columns of numbers.
