@@ -106,12 +106,12 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(client, tmp_path)
 
 @pytest.mark.long
 def test_workers_with_less_memory_than_the_data():
-    n, m, limit = 90_000, 1000, 600 * 2**20  # of which a worker that does nothing has a third
-    X = da.map_blocks(made, m=m, seed=1, chunks=((1000,) * 90, (m,)), dtype=np.float64, meta=np.empty((0, 0)))
+    n, m, limit = 60_000, 1000, 440 * 2**20  # of which a worker that does nothing has half
+    X = da.map_blocks(made, m=m, seed=1, chunks=((500,) * 120, (m,)), dtype=np.float64, meta=np.empty((0, 0)))
     assert X.nbytes > limit
     with two_processes(memory_limit=limit) as cluster, Client(cluster):
         model = BayesianFactorization(3, max_iter=2).fit(X)
-        filled, rows = dask.compute(model.impute(X[:1000]), X[:1000])
+        filled, rows = dask.compute(model.impute(X[:500]), X[:500])
     assert_allclose(filled, model.impute(rows), rtol=1e-12)
     truth = np.random.default_rng(1).standard_normal((3, m))
     angle = np.linalg.svd(np.linalg.qr(truth.T)[0].T @ np.linalg.qr(model.components_.T)[0])[1]

@@ -123,6 +123,9 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     and once after the last. It begins with a fit to some of the rows, chosen at random, on which components are chosen
     and intervals calibrated as well. Rows of up to two million values are fitted at once, as if they were an array.
 
+    X may be an array of Dask: sweeps are then made over its chunks, on threads, processes or a cluster, and answers
+    about such arrays are lazy (docs/cluster.md).
+
     Parameters that are changed after fitting change the next ``fit``, and no answer before it.
 
     Examples
