@@ -3,6 +3,7 @@
     python -m benchmarks.cluster                                          # one and two workers, a small table
     python -m benchmarks.cluster --rows 200000 --workers 1 2 4 8          # needs 16 cores and 32 GB of memory
     python -m benchmarks.cluster --only blocks                            # chunks from small to large
+    python -m benchmarks.cluster --only features                          # the filter with its features in shards
 
 Chunks are made on the workers and stay in their memory. A worker is a process with one thread. Times are medians over
 sweeps, the first of which is left out: it imports what workers need. Efficiency is the time of one worker over the
@@ -23,7 +24,9 @@ import dask
 import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster, wait
+from sklearn.base import clone
 
+from factorstream import DictionaryFilter
 from factorstream.cluster.chunks import row_chunks
 from factorstream.cluster.sweeps import fit_chunks
 from factorstream.core.telling import Sweep
@@ -32,6 +35,8 @@ from factorstream.core.variational.fit import FitOptions, fit
 from factorstream.core.variational.observed import Observations
 from factorstream.cores import limited, undivided
 from factorstream.estimators._observing import observe
+from factorstream.tall.dask_place import DaskPlace
+from factorstream.tall.places import using
 
 from .defaults import Array
 
@@ -44,6 +49,8 @@ SOME = 400
 SWEEPS = 4
 """The first is not counted."""
 GAPS = 0.1
+FEATURES, FILTERED = (1000, 10_000, 100_000), 80
+"""Features of the filter, and rows of a block."""
 
 
 class Table(NamedTuple):
@@ -161,6 +168,33 @@ def blocks(table: Table, lengths: Sequence[int], n_workers: int) -> list[str]:
     return lines
 
 
+def features(lengths: Sequence[int], n_workers: int) -> list[str]:
+    """A line for each number of features: blocks of complete rows through the filter, the features in shards or not."""
+    lines = []
+    with cluster(n_workers):
+        for m in lengths:
+            X = np.random.default_rng(0).standard_normal((6 * FILTERED, m))
+            model = DictionaryFilter(COMPONENTS, covariance="shared", batch_size=FILTERED, random_state=0)
+            here = _seconds_per_block(model, X)
+            with using(DaskPlace(n_workers)):
+                there = _seconds_per_block(clone(model), X)
+            lines.append(
+                f"{m} features: {1e3 * there:.0f} ms for a block of {FILTERED} rows in {n_workers} shards, "
+                f"{1e3 * here:.0f} ms in this process"
+            )
+    return lines
+
+
+def _seconds_per_block(model: DictionaryFilter, X: Array) -> float:
+    """The least time of a block; the first ones start the filter."""
+    times = []
+    for first in range(0, len(X), FILTERED):
+        begin = time.perf_counter()
+        model.partial_fit(X[first : first + FILTERED])
+        times.append(time.perf_counter() - begin)
+    return min(times[2:])
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the lines."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -170,14 +204,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--chunk", type=int, default=CHUNK)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--blocks", type=int, nargs="+", default=BLOCKS)
-    parser.add_argument("--only", choices=["workers", "blocks"])
+    parser.add_argument("--features", type=int, nargs="+", default=FEATURES)
+    parser.add_argument("--only", choices=["workers", "blocks", "features"])
     chosen = parser.parse_args(arguments)
     table = Table(chosen.rows, chosen.columns, chosen.components, chosen.chunk)
     print(f"{table.n} × {table.m}, {table.r} components, chunks of {table.chunk} rows")
-    if chosen.only != "blocks":
+    if chosen.only in (None, "workers"):
         print(*workers(table, chosen.workers), sep="\n")
-    if chosen.only != "workers":
+    if chosen.only in (None, "blocks"):
         print(*blocks(table, chosen.blocks, max(chosen.workers)), sep="\n")
+    if chosen.only in (None, "features"):
+        print(*features(chosen.features, max(chosen.workers)), sep="\n")
 
 
 if __name__ == "__main__":

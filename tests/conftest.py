@@ -27,8 +27,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--place",
         choices=["here", "split", "dask", "threads", *DEVICES],
         default="here",
-        help="where the features of NumPy and SciPy rows are kept: split is tests/split_place.py, dask three shards, strict a "
-        "device of array-api-strict, torch and cupy a GPU; threads cuts all work, however little, into pieces for three threads",
+        help="where the features of NumPy and SciPy rows are kept: split is tests/split_place.py, dask has three "
+        "shards, strict is a device of array-api-strict, torch and cupy a GPU; threads cuts all work, however little, "
+        "into pieces for three threads",
     )
 
 
