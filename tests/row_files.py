@@ -68,6 +68,22 @@ def write_feather(path, X):
     feather.write_feather(arrow_table(X).drop_columns("id"), path, compression="zstd", chunksize=17)
 
 
+def write_hdf5(path, X):
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file.create_dataset(
+            "measured/X", data=X, chunks=(min(7, len(X)) or 1, 3), maxshape=(None, 3), compression="gzip"
+        )
+        file["notes"] = "made for a test"
+
+
+def write_zarr(path, X):
+    import zarr
+
+    zarr.create_array(path, data=X, chunks=(7, 3))
+
+
 WRITERS = {
     ".npy": write_npy,
     ".npy.gz": write_npy,
@@ -78,6 +94,8 @@ WRITERS = {
     ".parquet": write_parquet,
     ".arrow": write_arrow,
     ".feather": write_feather,
+    ".h5": write_hdf5,
+    ".zarr": write_zarr,
 }
 """How a file with an ending is written."""
 

@@ -25,6 +25,7 @@ MODELS = {
     "one noise per feature": {"n_components": 3, "noise_variance": "per_feature"},
     "components to be found": {},
     "calibrated": {"n_components": 3, "calibrate": True},
+    "row means": {"n_components": 3, "fit_row_mean": True},
     "robust": {"n_components": 3, "robust": True},
 }
 

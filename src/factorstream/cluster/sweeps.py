@@ -19,6 +19,7 @@ from ..core.variational.blockwise import (
     block_sums,
     end_sweep,
     end_sweeps,
+    scaling_of,
 )
 from ..core.variational.factors import Factors
 from ..core.variational.fit import Course, FitOptions, goes_on, sweep_rules, told
@@ -58,7 +59,7 @@ def fit_chunks(
 
     All but the chunks is in the memory of this process, and so is what comes back.
     """
-    scaling = warm.noise.scaling(moments, some, place)
+    scaling = scaling_of(warm, moments, some, options, place)
     begun = Course(begin_sweeps(warm, scaling, some, place), None)
     N, n = float(moments.count.sum()), 0
     rules = sweep_rules(options, begun.factors, scaling.own, place)

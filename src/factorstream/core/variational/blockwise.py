@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...arrays import at_least, namespace
+from ...arrays import at_least, full_like, namespace
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
 from ..telling import Tell, silent
@@ -29,6 +29,7 @@ from .observed import Observations, column_count
 from .packed import Array
 from .posterior import second_moment
 from .relevance import dictionary_moment
+from .row_mean import common_mean
 from .sweep import RowSums, SweepRules, add_rows, conclude, merge_sums, no_sums
 
 Blocks = Callable[[], Iterable[Observations]]
@@ -91,7 +92,7 @@ def fit_blocks(
     rows of one block.
     """
     options = FitOptions() if options is None else options
-    scaling = warm.noise.scaling(moments, some, place)
+    scaling = scaling_of(warm, moments, some, options, place)
     factors = begin_sweeps(warm, scaling, some, place)
     m, N = some.m, float(place.total(np.sum, moments.count))
     rules = sweep_rules(options, factors, scaling.own, place)
@@ -110,6 +111,17 @@ def fit_blocks(
         spent, n = merge_spent(spent, block_spent(block, factors, scaling, M, place), place), n + block.n
     factors, found = end_sweeps(factors, spent, scaling, place)
     return BlockFit(factors, history, found, n)
+
+
+def scaling_of(
+    warm: Factors, moments: ColumnMoments, some: Observations, options: FitOptions, place: Place = HERE
+) -> Scaling:
+    """How the rows of all blocks are centred and scaled; the arguments are those of ``fit_blocks``."""
+    scaling = warm.noise.scaling(moments, some, place)
+    if not options.row_mean:
+        return scaling
+    common = common_mean(scaling.offset, moments.count, place)  # features are centred on one number
+    return scaling._replace(offset=place.each(full_like, scaling.offset, common))
 
 
 def begin_sweeps(warm: Factors, scaling: Scaling, some: Observations, place: Place = HERE) -> Factors:

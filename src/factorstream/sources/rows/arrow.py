@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ...extras import require
 from ..table import TableError
+from .batch_output import BatchOutput
 from .batches import BatchRows, decoded_bytes
 from .cutting import skipped
-from .source import RowOptions
+from .drafts import PartsSink, SinkOptions
+from .sink import Filled, Sink
+from .source import Block, RowOptions, Source
 
-__all__ = ["open_file"]
+__all__ = ["make_sink", "open_file"]
 
 
 class _FileBatches:
@@ -68,3 +71,41 @@ def open_file(path: Path, options: RowOptions) -> BatchRows:
     """The rows of a file of Arrow."""
     require("pyarrow", extra="frames")
     return BatchRows(_FileBatches(path), options)
+
+
+class _Parts:
+    """Parts of a file of Arrow."""
+
+    def __init__(self, output: BatchOutput, packing: str | None) -> None:
+        self._output, self._packing = output, packing
+
+    def plan(self) -> bytes:
+        """What is the same for parts that can be joined."""
+        return bytes(self._output.schema.serialize())
+
+    def write_part(self, path: Path, block: Block, filled: Filled) -> None:
+        """Write the rows of a block to a file."""
+        with self._writer(path) as out:
+            out.write_table(self._output.table(block, filled))
+
+    def join(self, parts: Sequence[Path], rows: int, path: Path) -> None:
+        """Write the file."""
+        with self._writer(path) as out:
+            for part in parts:
+                for table in _FileBatches(part).tables(0, rows):
+                    out.write_table(table)
+
+    @contextmanager
+    def _writer(self, path: Path) -> Iterator[Any]:
+        import pyarrow as pa
+
+        how = pa.ipc.IpcWriteOptions(compression=self._packing)
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, self._output.schema, options=how) as out:
+            yield out
+
+
+def make_sink(path: Path, like: Source, options: SinkOptions) -> Sink:
+    """Write a file of Arrow; one whose ending is .feather is packed, as that format's own writers do."""
+    require("pyarrow", extra="frames")
+    packing = "lz4" if path.suffix.lower() == ".feather" else None
+    return PartsSink(path, _Parts(BatchOutput(like, options), packing), options)

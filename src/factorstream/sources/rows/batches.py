@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...text import column_names, counted
+from ..parquet import EXACT_DIGITS
 from ..table import Array, TableError, as_number
 from .cutting import recut, rows_per_block
 from .problems import named
@@ -17,9 +18,6 @@ __all__ = ["SAMPLED", "BatchRows", "Batches", "as_floats", "decoded_bytes"]
 
 SAMPLED = 1000
 """Rows whose size in memory tells how many make a block. Not tuned: a block is about as large."""
-
-EXACT_DIGITS = 15
-"""Decimal digits that float64 always keeps: longer decimals name things."""
 
 
 class Batches(Protocol):
@@ -116,7 +114,7 @@ def _is_number(kind: Any) -> bool:
     import pyarrow as pa
 
     if pa.types.is_decimal(kind):
-        return bool(kind.precision <= EXACT_DIGITS)
+        return bool(kind.precision <= EXACT_DIGITS)  # longer ones name things
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 

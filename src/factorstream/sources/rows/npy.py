@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
 from ..endings import NOT_PACKED, is_packed
 from ..table import Array, TableError
+from .array_output import ArrayOutput, ArrayParts
 from .cutting import rows_per_block
+from .drafts import GrowingSink, PartsSink, SinkOptions, Whole
 from .numbers import ArrayColumns, whole_shape
 from .problems import named
-from .source import Block, RowOptions
+from .sink import Filled, Sink
+from .source import Block, RowOptions, Source
 
-__all__ = ["UNPACKING", "NpyRows", "open_file"]
+__all__ = ["UNPACKING", "NpyRows", "make_sink", "npy_header", "open_file", "write_npy"]
 
 Opened = Callable[[], BinaryIO]
 """Opens the bytes of an NPY file at their beginning."""
@@ -130,6 +134,63 @@ def _read_header(file: BinaryIO) -> _Header:
     except Exception:  # a damaged header is read as Python: errors of its tokenizer, its parser, NumPy, ...
         raise TableError("it is not an NPY file of numbers") from None
     return _Header(shape, by_columns, kind, file.tell())
+
+
+class _Appender:
+    """Appends rows to an NPY file, whose header gets the number of rows at the end."""
+
+    def __init__(self, output: ArrayOutput) -> None:
+        self._output = output
+
+    def begin(self) -> bytes:
+        """A header without rows; NumPy leaves room in it for more digits."""
+        return npy_header(self._output, 0)
+
+    def encode(self, block: Block, filled: Filled) -> bytes:
+        """The rows of a block."""
+        return self._output.rows(block, filled).tobytes()
+
+    def whole(self, draft: Path) -> Whole:
+        """The rows that fit into the length of a draft."""
+        header, row = len(self.begin()), self._output.width * self._output.kind.itemsize
+        rows = (draft.stat().st_size - header) // row
+        return Whole(rows, header + rows * row)
+
+    def finish(self, file: BinaryIO, rows: int) -> None:
+        """Write the header again, with the number of rows."""
+        file.seek(0)
+        file.write(npy_header(self._output, rows))
+
+
+class _PackedParts(ArrayParts):
+    """Parts of an NPY file that is packed by gzip."""
+
+    def join(self, parts: Sequence[Path], rows: int, path: Path) -> None:
+        """Write the file."""
+        with gzip.open(path, "wb") as out:
+            write_npy(cast(BinaryIO, out), self, parts, rows)
+
+
+def write_npy(out: BinaryIO, array: ArrayParts, parts: Sequence[Path], rows: int) -> None:
+    """Write parts of an array as one NPY file."""
+    out.write(npy_header(array.output, rows))
+    for _, values in array.read(parts):
+        out.write(values.data)
+
+
+def npy_header(output: ArrayOutput, rows: int) -> bytes:
+    """The header of an array; its length does not depend on the number of rows."""
+    header = io.BytesIO()
+    kind = np.lib.format.dtype_to_descr(output.kind)
+    np.lib.format.write_array_header_1_0(header, {"descr": kind, "fortran_order": False, "shape": (rows, output.width)})
+    return header.getvalue()
+
+
+def make_sink(path: Path, like: Source, options: SinkOptions) -> Sink:
+    """Write an NPY file, packed by gzip or not."""
+    if is_packed(path):
+        return PartsSink(path, _PackedParts(like, options), options)
+    return GrowingSink(path, _Appender(ArrayOutput(like, options)), options)
 
 
 def _expect_end(file: BinaryIO) -> None:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from ...text import listed
 from ..table import TableError
-from .npy import UNPACKING, NpyRows
-from .source import RowOptions
+from .array_output import ArrayParts
+from .drafts import PartsSink, SinkOptions
+from .npy import UNPACKING, NpyRows, write_npy
+from .sink import Sink
+from .source import RowOptions, Source
 
-__all__ = ["open_file"]
+__all__ = ["make_sink", "open_file"]
 
+DEFAULT = "X"
+"""The name of an array whose source has none."""
 ENDING = ".npy"
 """Of the names of arrays in the archive, as NumPy writes them."""
 
@@ -54,3 +61,39 @@ def open_file(path: Path, options: RowOptions) -> NpzRows:
     if wanted not in sizes:
         raise TableError(f"it has no array {options.dataset}; it has {listed(known)}")
     return NpzRows(path, wanted, options, sizes[wanted])
+
+
+class _Parts(ArrayParts):
+    """Parts of an array that become one of an archive; the other arrays of the source's are copied."""
+
+    def __init__(self, like: Source, options: SinkOptions) -> None:
+        super().__init__(like, options)
+        self._like = like if isinstance(like, NpzRows) else None
+
+    def join(self, parts: Sequence[Path], rows: int, path: Path) -> None:
+        """Write the archive."""
+        name, packing = DEFAULT + ENDING, zipfile.ZIP_DEFLATED
+        with zipfile.ZipFile(path, "w") as out:
+            if self._like is not None:
+                name = self._like.member
+                with zipfile.ZipFile(self._like.path) as archive:
+                    packing = archive.getinfo(name).compress_type
+                    for info in archive.infolist():
+                        if info.filename != name:
+                            _copy(archive, info, out)
+            member = zipfile.ZipInfo(name)
+            member.compress_type = packing
+            with out.open(member, "w", force_zip64=True) as file:
+                write_npy(cast(BinaryIO, file), self, parts, rows)
+
+
+def make_sink(path: Path, like: Source, options: SinkOptions) -> Sink:
+    """Write an NPZ file."""
+    return PartsSink(path, _Parts(like, options), options)
+
+
+def _copy(archive: zipfile.ZipFile, info: zipfile.ZipInfo, out: zipfile.ZipFile) -> None:
+    copy = zipfile.ZipInfo(info.filename, info.date_time)
+    copy.compress_type = info.compress_type
+    with archive.open(info) as file, out.open(copy, "w", force_zip64=True) as to:
+        shutil.copyfileobj(file, to)

@@ -9,14 +9,17 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ...text import counted
 from ..endings import ending_of
 from ..table import TableError
-from .arrays import ArrayRows, is_array
+from .arrays import is_array, open_array
+from .drafts import SinkOptions
 from .iterables import MadeRows, PassingRows
 from .problems import named
+from .sink import Sink
 from .source import BLOCK_BYTES, RowOptions, Source
 
-__all__ = ["open_rows"]
+__all__ = ["open_rows", "open_sink"]
 
 
 FORMATS = {
@@ -25,9 +28,12 @@ FORMATS = {
     **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), "text"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow"),
+    **dict.fromkeys((".h5", ".hdf5"), "hdf5"),
+    ".zarr": "zarr",
 }
 """The file of this folder that reads a format, by the endings of its files; imported when the first one is opened. Its
-``open_file(path, options)`` raises a `TableError` whose message continues the sentence "FILE cannot be used: it …"."""
+``open_file(path, options)`` raises a `TableError` whose message continues the sentence "FILE cannot be used: it …";
+its ``make_sink(path, like, options)`` opens a file for writing."""
 
 KINDS = {
     ("dask", "Array"): "dask_arrays",
@@ -56,10 +62,11 @@ def open_rows(
     ----------
     what
         A path, whose ending says what the file holds (``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``,
-        ``.feather``; texts and ``.npy`` also packed, as ``.csv.gz``); an array with a shape and slices (NumPy's, a
-        memory map, a dataset of HDF5 or Zarr, a sparse matrix, an array of Dask); a frame of pandas or polars, a lazy
-        one too; a table or data set of Arrow; an iterable of blocks of rows, which is read once unless it is a list
-        or a tuple; or a function without arguments that returns such an iterable, which is called for every pass.
+        ``.feather``, ``.h5``, ``.hdf5``, ``.zarr``; texts and ``.npy`` also packed, as ``.csv.gz``). An array with a
+        shape and slices: NumPy's, a memory map, a dataset of HDF5 or Zarr, a sparse matrix, an array of Dask. A
+        frame of pandas or polars, a lazy one too; a table or data set of Arrow. An iterable of blocks of rows, which
+        is read once unless it is a list or a tuple; or a function without arguments that returns one, and is called
+        for every pass.
     columns : sequence of str or int, default=None
         Names or positions of the columns whose numbers are wanted, in this order. By default all columns of numbers.
     missing : sequence of str, default=()
@@ -107,12 +114,65 @@ def open_rows(
         return _open_object(what, options)
 
 
-def _open_file(path: Path, options: RowOptions) -> Source:
+def open_sink(path: str | PathLike[str], like: Source, *, bounds: Sequence[int] = (), resume: bool = False) -> Sink:
+    """Open a file for filled blocks of rows. Nothing is in its place until it is complete.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; its ending says the format. Where that is the source's, all that is not filled comes out as it was:
+        other columns, texts, types, names. Otherwise the numbers and names are written.
+    like : Source
+        Where the blocks come from.
+    bounds : sequence of int, default=()
+        Which columns of numbers, counted from 0, have two more columns behind them for the bounds of what was filled
+        in, NAME_lower and NAME_upper; both are the value itself where it was known.
+    resume : bool, default=False
+        Go on with the draft of a run that was stopped or killed: ``sink.written`` says how many rows it has, and the
+        next block begins there. An error then leaves the draft for the next time.
+
+    Returns
+    -------
+    Sink
+        ``sink.write(block, filled, bounds)`` writes a block. In a ``with`` statement it puts the file in its place at
+        the end, or removes the draft if there was an error.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from factorstream import open_rows, open_sink
+    >>> path = Path(tempfile.mkdtemp()) / "towns.csv"
+    >>> _ = path.write_text("town,heat,rain\\nUlm,21.5,\\nBonn,,3\\n")
+    >>> source = open_rows(path)
+    >>> with open_sink(path.with_name("filled.csv"), source) as sink:
+    ...     for block in source.blocks():
+    ...         sink.write(block, np.zeros(block.values.shape))
+    >>> print(sink.path.read_text(), end="")
+    town,heat,rain
+    Ulm,21.5,0
+    Bonn,0,3
+    """
+    target = Path(path)
+    options = SinkOptions(tuple(sorted({int(j) for j in bounds})), resume)
+    if options.bounds and not 0 <= options.bounds[0] <= options.bounds[-1] < like.n_columns:
+        raise TableError(f"The source has {counted(like.n_columns, 'column')} of numbers; bounds count them from 0.")
+    sink: Sink = _format(target).make_sink(target, like, options)
+    return sink
+
+
+def _format(path: Path) -> Any:
+    """The file of this folder that knows a file's format."""
     ending = ending_of(path)
     if ending not in FORMATS:
         known = ", ".join(FORMATS)
         raise TableError(f"{path} has the ending {ending}, which is not read block by block; those are {known}.")
-    reader = import_module(f"{__package__}.{FORMATS[ending]}")
+    return import_module(f"{__package__}.{FORMATS[ending]}")
+
+
+def _open_file(path: Path, options: RowOptions) -> Source:
+    reader = _format(path)
     with named(str(path)):
         source: Source = reader.open_file(path, options)
     return source
@@ -125,7 +185,7 @@ def _open_object(what: Any, options: RowOptions) -> Source:
             found: Source = import_module(f"{__package__}.{reader}").open_object(what, options)
             return found
     if is_array(what):
-        return ArrayRows(what, options)
+        return open_array(what, options)
     if isinstance(what, list | tuple):
         return MadeRows(partial(iter, what), options)  # a lambda could not be sent to other processes
     if callable(what):

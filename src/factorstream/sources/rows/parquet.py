@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,14 @@ import numpy as np
 
 from ...extras import require
 from ..table import TableError
+from .batch_output import BatchOutput
 from .batches import SAMPLED, BatchRows, decoded_bytes
 from .cutting import skipped
-from .source import RowOptions
+from .drafts import PartsSink, SinkOptions
+from .sink import Filled, Sink
+from .source import Block, RowOptions, Source
 
-__all__ = ["open_file"]
+__all__ = ["make_sink", "open_file"]
 
 
 class _ParquetBatches:
@@ -69,3 +72,34 @@ def _without_gaps(metadata: Any) -> set[str]:
             if statistics is None or not statistics.has_null_count or statistics.null_count:
                 del known[name]
     return set(known)
+
+
+class _Parts:
+    """Parts of a Parquet file, each a row group."""
+
+    def __init__(self, output: BatchOutput) -> None:
+        self._output = output
+
+    def plan(self) -> bytes:
+        """What is the same for parts that can be joined."""
+        return bytes(self._output.schema.serialize())
+
+    def write_part(self, path: Path, block: Block, filled: Filled) -> None:
+        """Write the rows of a block to a file."""
+        import pyarrow.parquet as pq
+
+        pq.write_table(self._output.table(block, filled), path)
+
+    def join(self, parts: Sequence[Path], rows: int, path: Path) -> None:
+        """Write the file."""
+        import pyarrow.parquet as pq
+
+        with pq.ParquetWriter(path, self._output.schema) as out:
+            for part in parts:
+                out.write_table(pq.ParquetFile(part).read())
+
+
+def make_sink(path: Path, like: Source, options: SinkOptions) -> Sink:
+    """Write a Parquet file."""
+    require("pyarrow", extra="frames")
+    return PartsSink(path, _Parts(BatchOutput(like, options)), options)

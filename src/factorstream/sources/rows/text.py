@@ -12,14 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...text import column_names, counted, named_column
+from ..endings import is_packed
 from ..stream import Row, TextStream
 from ..table import TableError
 from ..tables import delimiter_of, open_lines
 from .cutting import rows_per_block
+from .drafts import GrowingSink, PartsSink, SinkOptions
 from .problems import named
-from .source import Block, RowOptions
+from .sink import Sink
+from .source import Block, RowOptions, Source
 
-__all__ = ["TextRows", "open_file"]
+__all__ = ["TextRows", "make_sink", "open_file"]
 
 SAMPLED = 1000
 """Rows whose length tells how many make a block, where not all are looked at. Not tuned: a block is about as long."""
@@ -107,6 +110,16 @@ class TextRows:
 def open_file(path: Path, options: RowOptions) -> TextRows:
     """The rows of a text."""
     return TextRows(path, options)
+
+
+def make_sink(path: Path, like: Source, options: SinkOptions) -> Sink:
+    """Write a text, packed by gzip or not."""
+    from .text_output import PackedText, TextAppender
+
+    appender = TextAppender(path, like, options)
+    if is_packed(path):
+        return PartsSink(path, PackedText(appender), options)
+    return GrowingSink(path, appender, options)
 
 
 def _all_numbers(stream: TextStream) -> _Found:
