@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+import subprocess
+import sys
 
 import dask.array as da
 import numpy as np
@@ -47,3 +49,11 @@ def test_a_task_works_on_one_thread(monkeypatch):
 def test_a_value_is_held_once():
     value = held(np.arange(5))
     assert results(*(task(operator.getitem, value, i) for i in range(5))) == (0, 1, 2, 3, 4)
+
+
+def test_settings_of_a_cluster_that_is_imported_later_stay():
+    """Dask looks for a client when it computes, and imports the package of clusters for that."""
+    code = "import dask.array as da, numpy as np; from factorstream import BayesianFactorization as B\n"
+    code += "X = da.from_array(np.random.default_rng(0).normal(size=(40, 4)), chunks=20)\n"
+    code += "B(1).fit(X).impute(X).compute(); B(1).fit(X)"
+    subprocess.run([sys.executable, "-c", code], check=True)

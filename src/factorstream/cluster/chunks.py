@@ -7,7 +7,9 @@ workers have as many tasks at a time as they were given threads.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -21,6 +23,10 @@ from ..cores import limited, undivided
 FAN_IN = 4
 """Results of chunks that are merged by one task. Not tuned: a worker that merges holds so many at a time; memory and
 speed only."""
+
+
+LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
+"""The setting of Dask from which on it warns of large graphs. Dask's own name."""
 
 
 class Chunk(NamedTuple):
@@ -87,18 +93,27 @@ def _itself(value: Any) -> Any:
 
 
 def started(*tasks: Any) -> tuple[Any, ...]:
-    """The same tasks, whose results stay where they are made: on the workers of a cluster, otherwise in this process.
-
-    Dask warns of graphs with large values in them. Ours have some that are sent once and needed by every worker.
-    """
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
+    """The same tasks, whose results stay where they are made: on workers of a cluster, otherwise in this process."""
+    with _large_graphs():
         return tuple(dask.persist(*tasks))
 
 
 def results(*tasks: Any) -> tuple[Any, ...]:
     """What the tasks return, in this process."""
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
+    with _large_graphs():
         return tuple(dask.compute(*tasks))
+
+
+def _large_graphs() -> AbstractContextManager[Any]:
+    """No warning of graphs with large values in them: ours are sent once, and every worker needs them.
+
+    Only a cluster warns. Where its package is not imported yet, its settings are not there, and a setting made before
+    them would take them all along when it ends.
+    """
+    if "distributed" not in sys.modules:
+        return nullcontext()
+    setting: AbstractContextManager[Any] = dask.config.set({LARGE_GRAPH: "1 PiB"})
+    return setting
 
 
 def alone(function: Callable[..., Any], *arguments: Any) -> Any:
