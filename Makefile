@@ -26,7 +26,7 @@ ON_A_DEVICE := tests/tall \
 # Neighbours among the tests run in the same process, which keeps what they share.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test lint types contract unit long threads strict gpu compiled split browser docs site release-check bench format clean
+.PHONY: help demo test lint types contract unit long threads strict gpu triton compiled split browser docs site release-check bench format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -73,6 +73,9 @@ strict: $(READY) $(RECOMPILED) ## the same on a device of array-api-strict, whic
 gpu: $(READY) $(RECOMPILED) ## the same on a GPU; needs PyTorch and CuPy in .venv, and is no part of another target
 	$(PYTEST) -m "not once and not long" $(ON_A_DEVICE) --place torch
 	$(PYTEST) -m "not once and not long" $(ON_A_DEVICE) --place cupy
+
+triton: $(READY) ## the kernels for GPUs, by Triton's interpreter; needs PyTorch and Triton in .venv, and is no part of another target
+	TRITON_INTERPRET=1 $(BIN)/python -m pytest $(shell find tests -name 'test_triton*.py')
 
 compiled: $(READY) $(RECOMPILED) ## the tests of the filter once more, all rows through compiled code
 	FACTORSTREAM_COMPILED=1 $(PYTEST) -m "not once and not uncompiled" $(OF_THE_FILTER) \

@@ -34,16 +34,29 @@ def test_threads_work_at_the_same_time():
 
 
 def test_after_a_task_that_lost_its_core_the_caller_works_alone_for_a_while(monkeypatch):
+    here = threading.local()
+
+    def computed():
+        """Ten milliseconds for every task, whatever the machine does."""
+        here.calls = getattr(here, "calls", 0) + 1
+        return 0.01 * here.calls
+
+    def task(longest):
+        def one(i):
+            time.sleep(longest if i == 5 else 0.002)
+            return threading.get_ident()
+
+        return one
+
     monkeypatch.setattr(pool, "ALONE", 3.0)
-
-    def task(i):
-        time.sleep(0.1 if i == 5 else 0.002)  # without a core
-        return threading.get_ident()
-
-    assert len(set(run(task, 6, 2))) == 2
-    assert set(run(task, 2, 2)) == {threading.get_ident()}
-    time.sleep(0.6)
-    assert len(set(run(task, 6, 2))) == 2
+    monkeypatch.setattr(pool, "computed", computed)
+    assert len(set(run(task(0.002), 60, 2))) == 2
+    assert pool._pool.alone_until == 0.0
+    assert len(set(run(task(2.0), 6, 2))) == 2
+    assert pool._pool.alone_until > time.perf_counter() + 3.0
+    assert set(run(task(0.002), 4, 2)) == {threading.get_ident()}
+    monkeypatch.setattr(pool._pool, "alone_until", 0.0)
+    assert len(set(run(task(0.002), 60, 2))) == 2
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Beyond which values of a feature others are absurd: see ``absurd``, which has the rule."""
+"""The limits beyond which a value of a feature is absurd: see ``absurd``, which has the rule."""
 
 from __future__ import annotations
 

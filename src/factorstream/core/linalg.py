@@ -150,7 +150,7 @@ def triangular_solve(L: Array, B: Array, *, trans: bool = False) -> Array:
 
 
 def solve_with_ones(T: Array, B: Array, *, trans: bool = False) -> Array:
-    """Solve (I + T) X = B, or (I + T)ᵀ X = B, where of T (row by row in memory) what is below the diagonal counts."""
+    """Solve (I + T) X = B, or (I + T)ᵀ X = B, for T row by row in memory, with its diagonal and above it ignored."""
     X: Array = blas.dtrsm(1.0, T.T, B.T, side=1, lower=0, trans_a=int(trans), diag=1)
     return X.T
 

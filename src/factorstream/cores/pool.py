@@ -4,8 +4,8 @@ NumPy and compiled loops let go of Python's lock while they compute, so that sev
 of BLAS and LAPACK do not, and are no use here.
 
 Where other processes keep the cores busy, a thread that loses its core in the middle of a task makes all others wait. A
-job that took longer than its tasks have computed, all together, shows it: the next jobs are then done by the caller
-alone for a while.
+job that took longer than its tasks have computed, all together, is taken for a sign of it, though waiting for a disk
+looks the same: the next jobs are then done by the caller alone for a while.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ ALONE = 20.0
 tuned: to try costs a 20th then; speed only."""
 
 computed = perf_counter if sys.platform == "win32" else thread_time
-"""For how long a thread has had a core; Windows counts that in steps longer than a task, and has the clock instead."""
+"""For how long a thread has had a core; Windows counts that in steps longer than a task.
+There the clock stands for it, and a core that is lost goes unnoticed."""
 
 
 class _Job:

@@ -17,9 +17,9 @@ AT_ONCE = 2**18
 
 
 def bound_of(values: Array, small: float) -> float:
-    """The size of the largest number, or any size below it where all squares together are below ``small``.
+    """The size of the largest number; parts whose sum of squares is below ``small`` count as zero.
 
-    Their sum is one cheap pass, and enough where nothing is missing. The other two are made part by part, while these
+    That sum is one cheap pass, and enough where nothing is missing. The other two are made part by part, while these
     are in the cache.
     """
 

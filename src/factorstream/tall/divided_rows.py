@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.filter.groups import EVERY
 from ..core.linalg import Array
 from ..cores import PASS, each_of, pieces
 from ..cores.compiling import HalfDone
@@ -32,9 +33,9 @@ def _parts(C: Array) -> list[slice]:
     return pieces(len(C), PASS * C.size)
 
 
-AHEAD = 16
+AHEAD = EVERY
 """Rows whose features are counted at once. Derived: after so many rows groups may be chosen anew, and the rest of the
-rows then come again (``counted_rows.EVERY``); speed only."""
+rows then come again; speed only."""
 
 
 class _Rounds:

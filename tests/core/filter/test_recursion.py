@@ -12,7 +12,7 @@ from filter_problems import begin, paper_filter, paper_model, random_spd
 from split_place import fetched
 
 
-@pytest.mark.parametrize("block_size", [1, 7, 64])
+@pytest.mark.parametrize("block_size", [1, 7, 64, 256])
 def test_block_recursion_is_algorithm_1_over_5000_samples(rng, block_size):
     m, r, n, lam = 300, 20, 5000, 0.5
     Y = rng.standard_normal((n, r)) @ rng.standard_normal((r, m)) + 0.3 * rng.standard_normal((n, m))

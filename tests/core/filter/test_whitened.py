@@ -74,6 +74,17 @@ def test_fast_recursion_is_the_slow_one(monkeypatch, seed, fit_mean, learning, r
     assert_same(*both(monkeypatch, problem, loop))
 
 
+@pytest.mark.parametrize("growth", [0.05, 1e3])
+@pytest.mark.parametrize("inner", [1, 7, 64])
+@pytest.mark.parametrize("covariance", ["shared", "counted"])
+def test_samples_still_to_come_are_moved_by_products(monkeypatch, inner, growth, covariance, loop):
+    """Also where a run ends, because CᵀC has grown, in the middle of what a loop was to take."""
+    problem = block_of(2, 5, True, "learned", covariance, B=150)
+    monkeypatch.setattr(whitened, "INNER", inner)
+    monkeypatch.setattr(whitened, "GROWTH", growth)
+    assert_same(*both(monkeypatch, problem, loop))
+
+
 @pytest.mark.parametrize("growth", [0.0, 1e-3, 1e-1])
 @pytest.mark.parametrize("covariance", ["shared", "counted"])
 def test_a_new_basis_may_be_chosen_at_any_time(monkeypatch, growth, covariance, loop):

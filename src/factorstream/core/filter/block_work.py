@@ -34,30 +34,26 @@ class Records(NamedTuple):
 class Work(NamedTuple):
     """What changes with every sample of a block, beside the small state: see ``recursion.run_block``."""
 
-    M: Array
-    """``root`` and ``H``, one below the other (q + B × q)."""
     root: Array
     """Sᵀ (q × q)."""
     H: Array
     """C_kᵀy_i, for every sample i that is still to come (B × q)."""
     N: Array
     """YYᵀ (B × B), which does not change."""
-    T: Array
+    U: Array
     """x_jᵀg_i below the diagonal, and anything on it and above (B × B)."""
 
     @classmethod
     def of(cls, S: Array, K: Array, N: Array) -> Work:
         """Before the first sample of a block."""
-        q, M = len(S), np.empty((len(S) + len(N), len(S)))
-        M[:q], M[q:] = S.T, K.T
-        return cls(M, M[:q], M[q:], N, np.empty(N.shape))
+        return cls(np.array(S.T, order="C"), np.array(K.T, order="C"), N, np.empty(N.shape))
 
 
 class Whitened(NamedTuple):
     """What else changes with every sample of a run."""
 
     P: Array
-    """The inverse of C̃ᵀC̃, or of M (r × r)."""
+    """The inverse of C̃ᵀC̃, or of what stands for it where C is doubted (r × r)."""
     C_mu: Array
     """C̃ᵀμ, μ the mean column (r; or 0, without a mean)."""
     grown: Array

@@ -144,8 +144,8 @@ def run_block(
     Given      G = C₀ᵀC₀ in ``state``, K = C₀ᵀYᵀ (q × B), N = YYᵀ (B × B); samples are rows y_j of Y (B × m)
     Invariant  C_k = C₀ + Σ_{j<k} e_j g_jᵀ, and row i ≥ k of H (B × q) is C_kᵀy_i: at first H = Kᵀ
     Update     e_kᵀy_i = N[k, i] − x_kᵀH[i],   H[i] ← H[i] + (e_kᵀy_i) g_k,   G as in :func:`absorb`
-    At the end e_j = y_j − C₀x_j − Σ_{i<j} (x_jᵀg_i) e_i. With the rows of X and Γ the x and g of all samples, and T
-               (B × B) the x_jᵀg_i below its diagonal, C = C₀A + YᵀD where (I + T)ᵀD = Γ and A = I − XᵀD
+    At the end e_j = y_j − C₀x_j − Σ_{i<j} (x_jᵀg_i) e_i. With the rows of X and Γ the x and g of all samples, and U
+               (B × B) the x_jᵀg_i below its diagonal, C = C₀A + YᵀD where (I + U)ᵀD = Γ and A = I − XᵀD
     Cost       O(B (r³ + (q + B) q)); the only quantity that depends on the features is their number m.
 
     Least squares takes the faster way of ``whitened`` where G allows it, by one of its loops; the one here is the slow
@@ -164,7 +164,7 @@ def run_block(
         if k < B:
             state = _one(state, model, work, m, k, done)
             k += 1
-    D = solve_with_ones(work.T, done.g, trans=True)
+    D = solve_with_ones(work.U, done.g, trans=True)
     state = state._replace(S=np.array(work.root.T, order="F"))
     record = FilterRecord(done.ee, np.full(B, float(m)), done.share)
     A = np.eye(q)
@@ -177,7 +177,7 @@ def _one(state: SmallState, model: FilterModel, work: Work, m: int, k: int, done
     state, step = absorb(state, model, state.G, work.H[k], float(work.N[k, k]), m)
     rest = work.H[k + 1 :]
     rest += np.outer(work.N[k, k + 1 :] - rest @ step.x, step.g)
-    work.T[k, :k] = done.g[:k] @ step.x
+    work.U[k, :k] = done.g[:k] @ step.x
     done.x[k], done.g[k] = step.x, step.g
     done.ee[k], done.share[k], done.weight[k] = step.ee, step.share, step.weight
     return state

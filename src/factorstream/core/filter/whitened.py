@@ -47,8 +47,7 @@ Derived: the inverse of one at the limit keeps six of sixteen digits. Results do
 INNER = 64
 """Samples that a loop takes, or up to twice as many at the end, before the others of the block are moved, by products.
 
-Measured for 64 components and blocks of 256: 16 takes 6% longer than 32 or 64, and 256 as much; speed and rounding
-only."""
+Measured for 64 components and blocks of 256: 16 and 256 take 6% longer than 32 and 64. Speed and rounding only."""
 
 LOOPS = "factorstream.core.filter.compiled_whitened"
 """Where the compiled loop is."""
@@ -92,7 +91,8 @@ def run(
         return state, first
     R = np.eye(q, order="F")
     R[:r, :r] = L
-    work.M[:] = triangular_solve(R, work.M.T).T  # rows of samples that are past are of no use any more
+    for rows in (root, H[first:]):
+        rows[:] = triangular_solve(R, rows.T).T
     C_mu = triangular_solve(L, state.G[:r, r]) if model.has_mean else np.empty(0)
     whitened, at = Whitened(np.eye(r), C_mu, np.zeros(1)), first
     while at < B and whitened.grown[0] < GROWTH:
@@ -102,11 +102,8 @@ def run(
         at = last
     new, X, g = slice(first, at), done.x[first:at], done.g[first:at]
     if first:
-        work.T[new, :first] = X @ triangular_solve(R, done.g[:first].T)
-    if len(X) == B:
-        X.dot(g.T, out=work.T)
-    else:
-        work.T[new, new] = X @ g.T
+        work.U[new, :first] = X @ triangular_solve(R, done.g[:first].T)
+    work.U[new, new] = X @ g.T
     root[:] = root @ R.T
     if at < B:
         H[at:] = H[at:] @ R.T
@@ -122,10 +119,10 @@ def run(
 def _move_others(work: Work, done: Records, new: slice, stop: int) -> None:
     """H of the samples from ``stop`` on, as it is after the ``new`` samples; the loop has moved those before ``stop``.
 
-    The e_jᵀy_i of the new samples j solve (I + T) W = N − X Hᵀ, T as in ``recursion.run_block``; then H ← H + WᵀΓ.
+    The e_jᵀy_i of the new samples j solve (I + U) W = N − X Hᵀ, U as in ``recursion.run_block``; then H ← H + WᵀΓ.
     """
     others = work.H[stop:]
-    if len(others) == 0 or new.start == new.stop:
+    if len(others) == 0:
         return
     X, g = done.x[new], done.g[new]
     W = solve_with_ones(X @ g.T, work.N[new, stop:] - X @ others.T)
