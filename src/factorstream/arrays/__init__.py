@@ -19,6 +19,7 @@ from .functions import (
     empty_beside,
     factored,
     full_like,
+    in_one_piece,
     in_tiles,
     inverse_of_factored,
     least_and_greatest,
@@ -30,10 +31,11 @@ from .functions import (
     set_rows,
     taken,
     total,
+    with_aligned_rows,
     within,
     zeros_beside,
 )
-from .kernels import launched
+from .kernels import launchable, launched
 from .where import (
     Array,
     beside,
@@ -70,12 +72,14 @@ __all__ = [
     "empty_beside",
     "factored",
     "full_like",
+    "in_one_piece",
     "in_tiles",
     "inverse_of_factored",
     "is_array",
     "is_here",
     "is_torch",
     "is_torch_on_host",
+    "launchable",
     "launched",
     "least_and_greatest",
     "namespace",
@@ -92,6 +96,7 @@ __all__ = [
     "to_host",
     "total",
     "widened",
+    "with_aligned_rows",
     "within",
     "words_for",
     "zeros_beside",
