@@ -137,6 +137,7 @@ TESTED_BY = {
     "tall/projecting_noises": "tall/test_projecting",
     "tall/projecting_numpy": "tall/test_projecting",
     "tall/projecting_products": "tall/test_projecting",
+    "tall/round_products": "tall/test_rounds",
     "tall/rows_compiled": "tall/test_compiled",
     "tall/starting_products": "tall/test_starting",
     "tall/sparse_compiled": "tall/test_compiled",

@@ -52,7 +52,9 @@ def test_in_single_precision(rng):
 def test_the_gram_matrix_is_computed_again_now_and_then(rng, monkeypatch):
     asked = []
     monkeypatch.setattr(engine, "REFRESH", 5)
-    monkeypatch.setattr(rounds, "refreshed", lambda place, small, C: asked.append(small.age) or refresh(place, small, C))
+    monkeypatch.setattr(
+        rounds, "refreshed", lambda place, small, C: asked.append(small.age) or refresh(place, small, C)
+    )
     refresh = engine.refreshed
     compared(rng, 4, 40, paper_model(4), rows_with_gaps(rng, N, 40, 0.3))
     assert max(asked) == 5

@@ -24,7 +24,7 @@ from .engine import Filtered, RowBlock, record_of, refreshed
 from .levels import sizes_by_group
 from .products import copied, is_missing
 from .round_products import Numbers, Sums
-from .rounds import Before, Row, Rounds, rows_of
+from .rounds import Before, Rounds, Row, rows_of
 
 GROUPS = (16, 32)
 """For how many groups there are sums, with rows of zeros for those that are not there. Derived: a GPU multiplies
@@ -103,7 +103,9 @@ class CountedRounds(NamedTuple):
         self, rounds: Rounds, state: FilterState, rows: list[Row | None], at: int, records: list[FilterRecord]
     ) -> tuple[FilterState, int]:
         """The state after the rows up to the first for which features have groups of their own; its number."""
-        place, model, pending, known = self.place, self.model, None, None
+        place, model = self.place, self.model
+        pending: Pending | None = None
+        known: Levels | None = None
         for j in range(at, len(rows)):
             row = rows[j]
             if row is None:
@@ -117,12 +119,12 @@ class CountedRounds(NamedTuple):
                 state = state._replace(groups=groups)
             if len(groups.shares) > groups.n_levels:
                 return state, j
-            counted_by = None if known is None else known.group
+            heard: Array | None = sums.heard
             if known is None or known.group is not groups.group:
+                heard = None
                 small, groups, roots = with_stack(state.small, groups)
                 state = state._replace(small=small, groups=groups)
                 known = Levels(groups.group, roots, *sizes_by_group(place, groups.group, roots.n_groups))
-            heard = sums.heard if counted_by is groups.group else None
             state = state._replace(small=refreshed(place, state.small, rounds.C))
             state, pending = self._step(rounds, state, known, row, sums, heard, records)
         if pending is not None:

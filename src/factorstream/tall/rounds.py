@@ -122,7 +122,7 @@ class Rounds:
 
     def _by_missing(self, row: Row) -> bool:
         """Whether fewer features are missing than observed."""
-        return 2 * row.n > self.m
+        return bool(2 * row.n > self.m)
 
 
 def rows_of(place: Place, rows: RowBlock, m: int) -> list[Row | None]:

@@ -2,6 +2,9 @@
 
 Every program has some rows of C in registers at a time: it moves them by the row before, writes them, and adds what the
 next row needs of them to its own sums in float32. The second kernel adds up the sums of all programs in float64.
+
+A kernel that cannot be compiled fails before it has changed anything, and the twin does the round. So the second one
+is compiled once for all sizes: were it to fail after the first has moved C, the twin would move C again.
 """
 
 import torch
@@ -48,8 +51,9 @@ def go(
     steps = max(STEPS, triton.cdiv(triton.cdiv(m, ROWS), PROGRAMS))
     programs = triton.cdiv(triton.cdiv(m, ROWS), steps)
     whole, n_sums = in_tiles(q), ends(q, K).heard
+    room = triton.cdiv(n_sums, 16) * 16
     with torch.cuda.device_of(C):
-        partial = torch.empty((programs, n_sums), dtype=torch.float32, device=C.device)
+        partial = torch.empty((programs, room), dtype=torch.float32, device=C.device)
         _round[(programs,)](
             C,
             before,
@@ -66,13 +70,13 @@ def go(
             max(16, triton.next_power_of_2(whole)),
             K,
             by_missing,
-            n_sums,
+            room,
             ROWS,
             PRECISION,
             num_warps=WARPS,
         )
         _total[(triton.cdiv(n_sums, COLUMNS),)](
-            partial, out, programs, n_sums, COLUMNS, AT_ONCE, num_warps=TOTAL_WARPS
+            partial, out, programs, n_sums, room, COLUMNS, AT_ONCE, num_warps=TOTAL_WARPS
         )
 
 
@@ -93,7 +97,7 @@ def _round(  # type: ignore[no-untyped-def]
     Q: tl.constexpr,
     K: tl.constexpr,
     by_missing: tl.constexpr,
-    n_sums: tl.constexpr,
+    room: tl.constexpr,
     ROWS: tl.constexpr,
     PRECISION: tl.constexpr,
 ):
@@ -109,7 +113,7 @@ def _round(  # type: ignore[no-untyped-def]
         z = tl.load(numbers + 2 + columns, mask=inside, other=0.0)
         gains = numbers + 2 + q
         g = tl.load(gains + columns, mask=inside, other=0.0)
-        if WHOLE < q:
+        if q > WHOLE:
             z_last = tl.load(numbers + 2 + WHOLE)
             g_last = tl.load(gains + WHOLE)
     for step in range(0, steps):
@@ -117,7 +121,7 @@ def _round(  # type: ignore[no-untyped-def]
         here = i < m
         at = i.to(tl.int64) * stride
         c = tl.load(C + at[:, None] + columns[None, :], mask=here[:, None] & inside[None, :], other=0.0)
-        if WHOLE < q:
+        if q > WHOLE:
             c_last = tl.load(C + at + WHOLE, mask=here, other=0.0)
         if K > 1:
             k = tl.load(group + i, mask=here, other=0).to(tl.int32)
@@ -126,24 +130,24 @@ def _round(  # type: ignore[no-untyped-def]
             y = tl.load(before + i, mask=here, other=float("nan"))
             moves = y == y
             e = y - tl.sum(c * z[None, :], 1)
-            if WHOLE < q:
+            if q > WHOLE:
                 e -= c_last * z_last
             e = tl.where(moves, e, 0.0)
             if K == 1:
                 errors += tl.sum(e * e, 0)
                 c += e[:, None] * g[None, :]
-                if WHOLE < q:
+                if q > WHOLE:
                     c_last += e * g_last
             else:
                 of_group = tl.where(member, e[:, None], 0.0)
                 errors += tl.sum(of_group * of_group, 0)
                 pulls += tl.dot(tl.trans(of_group), c, input_precision=PRECISION)
                 c += e[:, None] * tl.load(gains + k[:, None] * q + columns[None, :], mask=inside[None, :], other=0.0)
-                if WHOLE < q:
+                if q > WHOLE:
                     pulls_last += tl.sum(of_group * c_last[:, None], 0)
                     c_last += e * tl.load(gains + k * q + WHOLE)
             tl.store(C + at[:, None] + columns[None, :], c, mask=moves[:, None] & inside[None, :])
-            if WHOLE < q:
+            if q > WHOLE:
                 tl.store(C + at + WHOLE, c_last, mask=moves)
             if seen is not None:
                 tl.store(seen + i, tl.load(seen + i, mask=moves, other=0.0) + weight, mask=moves)
@@ -156,23 +160,21 @@ def _round(  # type: ignore[no-untyped-def]
             chosen = observed != by_missing  # beyond the last feature too, where c is zero
             rows = tl.where(chosen[:, None], c, 0.0)
             square += tl.dot(tl.trans(rows), rows, input_precision=PRECISION)
-            if WHOLE < q:
+            if q > WHOLE:
                 b_last += tl.sum(c_last * y, 0)
                 last += tl.sum(rows * c_last[:, None], 0)
                 corner += tl.sum(tl.where(chosen, c_last * c_last, 0.0), 0)
             if K > 1:
                 heard += tl.sum(tl.where(member & observed[:, None], 1.0, 0.0), 0)
-    out = partial + tl.program_id(0).to(tl.int64) * n_sums
-    tl.store(
-        out + columns[:, None] * WHOLE + columns[None, :], square, mask=inside[:, None] & inside[None, :]
-    )
+    out = partial + tl.program_id(0).to(tl.int64) * room
+    tl.store(out + columns[:, None] * WHOLE + columns[None, :], square, mask=inside[:, None] & inside[None, :])
     out += WHOLE * WHOLE
-    if WHOLE < q:
+    if q > WHOLE:
         tl.store(out + columns, last, mask=inside)
         tl.store(out + WHOLE, corner)
         out += q
     tl.store(out + columns, b, mask=inside)
-    if WHOLE < q:
+    if q > WHOLE:
         tl.store(out + WHOLE, b_last)
     tl.store(out + q, yy)
     out += q + 1
@@ -180,19 +182,17 @@ def _round(  # type: ignore[no-untyped-def]
     if K > 1:
         out += K
         tl.store(out + groups[:, None] * q + columns[None, :], pulls, mask=inside[None, :])
-        if WHOLE < q:
+        if q > WHOLE:
             tl.store(out + groups * q + WHOLE, pulls_last)
         tl.store(out + K * q + groups, heard)
 
 
-@triton.jit(do_not_specialize=["programs"])
-def _total(partial, out, programs, n_sums: tl.constexpr, COLUMNS: tl.constexpr, AT_ONCE: tl.constexpr):  # type: ignore[no-untyped-def]
+@triton.jit(do_not_specialize=["programs", "n_sums"])  # one compilation: the first round, which moves nothing, has it
+def _total(partial, out, programs, n_sums, room, COLUMNS: tl.constexpr, AT_ONCE: tl.constexpr):  # type: ignore[no-untyped-def]
     columns, rows = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS), tl.arange(0, AT_ONCE)
-    inside = columns < n_sums
     sums = tl.zeros([AT_ONCE, COLUMNS], tl.float64)
     for first in range(0, programs, AT_ONCE):
-        here = ((first + rows) < programs)[:, None] & inside[None, :]
-        sums += tl.load(partial + (first + rows)[:, None] * n_sums + columns[None, :], mask=here, other=0.0).to(
-            tl.float64
-        )
-    tl.store(out + columns, tl.sum(sums, 0), mask=inside)
+        here = ((first + rows) < programs)[:, None] & (columns < room)[None, :]
+        part = tl.load(partial + (first + rows)[:, None] * room + columns[None, :], mask=here, other=0.0)
+        sums += part.to(tl.float64)
+    tl.store(out + columns, tl.sum(sums, 0), mask=columns < n_sums)
