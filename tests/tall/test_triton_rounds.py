@@ -11,14 +11,17 @@ import os
 import numpy as np
 import pytest
 
+from conftest import low_rank
 from counted_problems import begin_counted, counted_model
+from factorstream import DictionaryFilter
 from factorstream.arrays import kernels
 from factorstream.core.filter.groups import Groups
 from factorstream.core.place import HERE
+from factorstream.tall import rounds
 from factorstream.tall.array_place import place_beside
 from factorstream.tall.counted_rounds import CountedRounds
 from factorstream.tall.counted_rows import CountedRows
-from factorstream.tall.places import place_of
+from factorstream.tall.places import place_of, using
 from factorstream.tall.round_products import Numbers, Sums, ends, packed, read
 from filter_problems import close, random_spd
 from gap_problems import filtered, rows_with_gaps, same
@@ -114,6 +117,27 @@ def test_rows_through_the_engines(rng, monkeypatch, levels):
     assert len(asked) >= 12
     assert kernels.failure() is None
     same(by_kernels, exact, 2e-4)
+
+
+@pytest.mark.parametrize("settings", [{}, {"covariance": "shared", "scale": False, "fit_mean": False}])
+def test_rows_through_an_estimator(rng, monkeypatch, settings):
+    """As many features as do not all find room for a covariance of their own, so that they are at levels."""
+    put, rows = on_device(), low_rank(rng, 50, 600, 8).astype(np.float32)
+    rows[40:][rng.random((10, 600)) < 0.25] = np.nan
+    launches = []
+    monkeypatch.setattr(rounds, "FEWEST", 100)
+    for module in (kernels, rounds):
+        monkeypatch.setattr(module, "launchable", lambda beside: launches.append(1) or kernels.failure() is None)
+    there = place_beside(put(rows))
+    with using(there):
+        by_kernels = DictionaryFilter(8, random_state=0, **settings).partial_fit(rows[:40]).partial_fit(rows[40:])
+        assert len(launches) > 10
+        assert kernels.failure() is None
+        components = there.get(by_kernels.state_.filter.C, 0)
+    with using(HERE):
+        exact = DictionaryFilter(8, random_state=0, **settings).partial_fit(rows[:40].astype(float))
+        exact.partial_fit(rows[40:].astype(float))
+    close(components, exact.state_.filter.C, 1e-4)
 
 
 def test_many_programs_are_added_up_in_double_precision(rng):
