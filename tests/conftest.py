@@ -86,7 +86,7 @@ def low_rank(rng: np.random.Generator, n: int, m: int, r: int, noise: float = 0.
 
 def settings_of(model, rows):
     """The settings with which an estimator of the recursive filter would begin with these rows."""
-    return model._begin(rows, check_random_state(model.random_state))
+    return model._begin(rows.shape[1], rows.dtype, check_random_state(model.random_state))
 
 
 def first_state(model, rows):

@@ -5,6 +5,7 @@ difference between the libraries is in this folder. No library is imported that 
 *here* if it is NumPy's, and *elsewhere* if it is of another library, on whichever device.
 """
 
+from .extremes import least_and_greatest
 from .functions import (
     add_outer,
     add_product,
@@ -22,7 +23,6 @@ from .functions import (
     in_one_piece,
     in_tiles,
     inverse_of_factored,
-    least_and_greatest,
     picked,
     positions,
     raising_as_numpy,
