@@ -84,7 +84,7 @@ def test_a_round_as_written_out_feature_by_feature(rng, q, K, by_missing):
     expected = gap_round(C[:, :q], before, z, gains, group, seen, 0.7, after, by_missing)
     like = STRICT.put(C, 0)
     tall = [STRICT.put(part, 0) for part in (before, after, group, seen)]
-    out = STRICT.put(np.full(ends(q, K).heard, np.nan), 0)
+    out = STRICT.put(np.full(ends(q, K).pulls, np.nan), 0)
     numbers = packed(Numbers(z, gains, 0.7), like)
     go(like, q, K, tall[0], numbers, tall[2] if K > 1 else None, tall[3], tall[1], by_missing, out)
     moved, counted, square, b, yy, errors, pulls, heard = expected

@@ -48,7 +48,7 @@ def made(put, C, q, K, before, numbers, group, seen, after, by_missing):
     """C, ``seen`` and the sums after a round, as arrays of NumPy."""
     from factorstream.tall.triton_rounds import go
 
-    C, seen, out = put(C.copy()), put(seen.copy()), put(np.full(ends(q, K).heard, np.nan))
+    C, seen, out = put(C.copy()), put(seen.copy()), put(np.full(ends(q, K).pulls, np.nan))
     rows = [None if row is None else put(row) for row in (before, after)]
     given = None if before is None else packed(numbers, C)
     go(C, q, K, rows[0], given, put(group) if K > 1 else None, seen, rows[1], by_missing, out)
@@ -147,7 +147,7 @@ def test_many_programs_are_added_up_in_double_precision(rng):
 
     if os.environ.get("TRITON_INTERPRET") == "1":
         pytest.skip("too many programs for the interpreter")
-    m = triton_rounds.PROGRAMS * triton_rounds.ROWS * 600
+    m = triton_rounds.SUM.programs * triton_rounds.SUM.rows * 1200
     C = np.ones((m, 4), np.float32)
     sums = made(put, C, 4, 1, None, None, np.zeros(m, int), np.zeros(m), np.ones(m, np.float32), False)[2]
     assert sums.yy == float(m)

@@ -1,19 +1,20 @@
 """One round of rows with gaps on a device: a row moves the dictionary, and sums are taken for the next one.
 
-A round is one pass over C. It has one vector of sums, in float64, whose parts follow each other in memory:
+A round has one vector of sums, in float64, whose parts follow each other in memory:
 
     square   the products with each other of the rows of C that the next row misses, or of those that it has
     last     where the mean's column is apart (``in_tiles``): its products with the columns before it, and with itself
     cross    Cᵀy of the next row (q); then ‖y‖²
+    heard    how many features of each group the next row has (K); only where K is more than one
     errors   Σ e_i² of the row that moves C, by group (K)
-    pulls    Σ c_i e_i of the same, by group, from C before the move (K × q); only where K is more than one
-    heard    how many features of each group the next row has (K); likewise
+    pulls    Σ c_i e_i of the same, by group, from C before the move (K × q); likewise
 
 :func:`go` makes them in operations of the array API. It is the twin of the kernel in ``triton_rounds``.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -28,15 +29,16 @@ class Ends(NamedTuple):
     square: int
     last: int
     cross: int
+    heard: int
     errors: int
     pulls: int
-    heard: int
 
 
+@lru_cache
 def ends(q: int, K: int) -> Ends:
     """For q columns and K groups."""
     whole, more = in_tiles(q), K if K > 1 else 0
-    sizes = whole * whole, q if whole < q else 0, q + 1, K, more * q, more
+    sizes = whole * whole, q if whole < q else 0, q + 1, more, K, more * q
     return Ends(*(int(end) for end in np.cumsum(sizes)))
 
 
@@ -96,7 +98,7 @@ def go(
     out[stops.last : stops.cross - 1] = cross(rows, values[None, :])[:, 0]
     out[stops.cross - 1] = xp.sum(double(values) ** 2)
     if group is not None:
-        out[stops.pulls : stops.heard] = count_by_number(picked(group, xp.nonzero(~missing)[0]), K)
+        out[stops.cross : stops.heard] = count_by_number(picked(group, xp.nonzero(~missing)[0]), K)
 
 
 def _move(
@@ -115,10 +117,10 @@ def _move(
     z, gains = numbers[2 : 2 + q], xp.reshape(numbers[2 + q :], (K, q))
     e = xp.where(missing, 0.0, before - (rows @ z[:, None])[:, 0])
     if group is None:
-        out[stops.cross] = xp.sum(double(e) ** 2)
+        out[stops.heard] = xp.sum(double(e) ** 2)
         moves = e[:, None] * gains
     else:
-        out[stops.cross : stops.errors] = count_by_number(group, K, double(e) ** 2)
+        out[stops.heard : stops.errors] = count_by_number(group, K, double(e) ** 2)
         for k in range(K):
             pulled = cross(rows, xp.where(group == k, e, 0.0)[None, :])[:, 0]
             out[stops.errors + k * q : stops.errors + (k + 1) * q] = pulled
@@ -159,9 +161,9 @@ def read(sums: Array, q: int, K: int) -> Sums:
         square,
         sums[stops.last : stops.cross - 1],
         yy,
-        sums[stops.cross : stops.errors],
+        sums[stops.heard : stops.errors],
         pulls,
-        sums[stops.pulls : stops.heard],
+        sums[stops.cross : stops.heard],
     )
 
 

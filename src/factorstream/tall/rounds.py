@@ -1,7 +1,7 @@
 """Rows with gaps on a device, one after another, in rounds: the engine where kernels of our own make a round.
 
-In a round one row moves the dictionary, and the sums that the next row needs are taken while its rows are in registers
-(``round_products``). So C is read and written once per row. The small recursion between two rounds is done in this
+In a round one row moves the dictionary, and the sums that the next row needs are taken (``round_products``). So C is
+written once per row, and read twice. The small recursion between two rounds is done in this
 process, from sums that come in one transfer.
 """
 
@@ -97,7 +97,7 @@ class Rounds:
         if before is not None:
             K = len(before.numbers.gains)
             given = before.y, packed(before.numbers, C), before.group, before.seen
-        out = xp.empty((ends(self.q, K).heard,), dtype=xp.float64, device=device_of(C))
+        out = xp.empty((ends(self.q, K).pulls,), dtype=xp.float64, device=device_of(C))
         next_y, by_missing = (None, False) if after is None else (after.y, self._by_missing(after))
         arguments = C, self.q, K, *given, next_y, by_missing, out
         if not launched(C, KERNEL, "go", *arguments):
