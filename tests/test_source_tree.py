@@ -160,6 +160,7 @@ TESTED_BY = {
     "tall/sparse_compiled": "tall/test_compiled",
     "tall/sparse_numpy": "tall/test_rows",
     "tall/sparse_products": "tall/test_products",
+    "tall/triton_round_kernels": "tall/test_triton_rounds",
 }
 """Modules without a test file of their name: their users' tests are theirs."""
 

@@ -1,26 +1,26 @@
 """One round of rows with gaps in three kernels on a GPU: the twin of ``round_products.go``, which says what a round is.
 
 The first moves C by the row before: it reads and writes the rows of C that this row has. The second reads C once more,
-for what the next row needs of it. Every program of these two has some rows of C in registers at a time, and its own sums
-in float32. The third adds up the sums of all programs in float64. One kernel that both moves and sums up was slower: it
-has too much in registers to keep memory busy.
+for what the next row needs of it. Every program of these two has its own sums in float32, and the third adds them up in
+float64. One kernel that both moves C and sums up took longer, 520 µs for 10⁶ features and 64 components on an H200: it has
+too much in registers to keep memory busy.
 
-A kernel that cannot be compiled fails before anything has changed, and the twin does the round: the other two are
-compiled before C is moved.
+A kernel that cannot be compiled fails before anything has changed, and the twin does the round: all are compiled before
+C is moved.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import triton
-import triton.language as tl
-from triton.runtime.interpreter import InterpretedFunction
 
 from ..arrays import Array, in_tiles
 from .round_products import ends
+from .triton_round_kernels import move, sum_up, total
 
 
 class Setting(NamedTuple):
@@ -37,8 +37,8 @@ class Setting(NamedTuple):
 
 
 MOVE = Setting(16, 2, 1, 2112)
-"""Of the kernel that moves C. Measured on an H200 with an earlier version of it, 10⁶ features and 64 components: 135 µs,
-with four warps 206. 2112 are sixteen programs for each of its processors."""
+"""Of the kernel that moves C. Measured on an H200 with an earlier version of it, 10⁶ features and 64 components: 135
+µs, with four warps 206. 2112 are sixteen programs for each of its processors."""
 
 MOVE_GROUPED = Setting(16, 4, 1, 1056)
 """Of the same where features are in several groups. Measured with the same earlier version: four warps are faster than
@@ -46,7 +46,7 @@ two. Half as many programs, not tuned: there are sums of every group to add up."
 
 SUM = Setting(32, 4, 3, 528)
 """Of the kernel that sums up. Measured with the same earlier version: 95 µs with two or three stages. 528 are four
-programs for each processor, as many as its registers hold."""
+programs for each processor."""
 
 STEPS = 8
 """Times its rows that a program has at the least: its sums are written and read again. Not tuned; speed and rounding
@@ -97,8 +97,32 @@ def sizes(q: int, K: int) -> Sizes:
     return Sizes(whole, Q, n_summed, n_moved, *(-(-n // 16) * 16 for n in (n_summed, n_moved)))
 
 
-_compiled: set[tuple[object, ...]] = set()
-"""For what the second and the third kernel have been compiled."""
+_ready: dict[tuple[object, ...], Any] = {}
+"""Compiled kernels, by all that they were compiled for."""
+
+
+class Launch(NamedTuple):
+    """A kernel with what it is given."""
+
+    kernel: Any
+    programs: int
+    given: tuple[Any, ...]
+    """What differs from launch to launch."""
+    fixed: tuple[Any, ...]
+    """What it is compiled for."""
+    warps: int
+    stages: int
+
+    def ready(self) -> Callable[..., None]:
+        """What launches it. Triton's own way looks anew at every argument, which takes longer than a small kernel."""
+        if not isinstance(self.kernel, triton.JITFunction):  # it is interpreted on the host
+            return self.kernel[(self.programs,)]  # type: ignore[no-any-return]
+        C, types = self.given[0], tuple(getattr(part, "dtype", None) for part in self.given)
+        key = self.kernel.__name__, C.device, C.data_ptr() % 16, types, self.fixed, self.warps, self.stages
+        if key not in _ready:
+            how = {"num_warps": self.warps, "num_stages": self.stages}
+            _ready[key] = self.kernel.warmup(*self.given, *self.fixed, grid=(1,), **how)
+        return _ready[key][(self.programs, 1, 1)]  # type: ignore[no-any-return]
 
 
 def go(
@@ -118,203 +142,23 @@ def go(
     setting = MOVE if K == 1 else MOVE_GROUPED
     (move_steps, n_movers), (sum_steps, n_summers) = divided(m, setting), divided(m, SUM)
     n_movers, n_summers = n_movers * (before is not None), n_summers * (after is not None)
+    given: tuple[Any, ...]
     with torch.cuda.device_of(C):
         partial = torch.empty(n_summers * size.summed + n_movers * size.moved, dtype=torch.float32, device=C.device)
         moved = partial[n_summers * size.summed :]
         fixed = stride, q, size.whole, size.Q, K
-        move = C, before, numbers, group, seen, moved, m, move_steps, *fixed, size.moved, setting.rows, PRECISION
-        add = C, group, after, partial, m, sum_steps, int(by_missing), *fixed, size.summed, SUM.rows, PRECISION
-        total = (
-            partial,
-            out,
-            n_summers,
-            n_movers,
-            size.n_summed,
-            size.n_moved,
-            size.summed,
-            size.moved,
-            COLUMNS,
-            AT_ONCE,
-        )
-        kind = C.device, after is None, *fixed
+        launches = []
         if before is not None:
-            if kind not in _compiled and not isinstance(_move, InterpretedFunction):
-                if after is not None:
-                    _sum.warmup(*add, grid=(1,), num_warps=SUM.warps, num_stages=SUM.stages)
-                _total.warmup(*total, grid=(1,), num_warps=TOTAL_WARPS)
-            _move[(n_movers,)](*move, num_warps=setting.warps, num_stages=setting.stages)
-            _compiled.add(kind)
+            given = C, before, numbers, group, seen, moved, m, move_steps
+            more = *fixed, size.moved, setting.rows, PRECISION
+            launches.append(Launch(move, n_movers, given, more, setting.warps, setting.stages))
         if after is not None:
-            _sum[(n_summers,)](*add, num_warps=SUM.warps, num_stages=SUM.stages)
+            given = C, group, after, partial, m, sum_steps, int(by_missing)
+            more = *fixed, size.summed, SUM.rows, PRECISION
+            launches.append(Launch(sum_up, n_summers, given, more, SUM.warps, SUM.stages))
+        given = partial, out, n_summers, n_movers, size.n_summed, size.n_moved, size.summed, size.moved
         blocks = -(-size.n_summed // COLUMNS) - (-size.n_moved // COLUMNS)
-        _total[(blocks,)](*total, num_warps=TOTAL_WARPS)
-
-
-@triton.jit(  # one compilation for all numbers of features, and for rows wherever they begin
-    do_not_specialize=["m", "steps"], do_not_specialize_on_alignment=["before", "group", "seen"]
-)
-def _move(  # type: ignore[no-untyped-def]
-    C,
-    before,
-    numbers,
-    group,
-    seen,
-    moved,
-    m,
-    steps,
-    stride: tl.constexpr,
-    q: tl.constexpr,
-    WHOLE: tl.constexpr,
-    Q: tl.constexpr,
-    K: tl.constexpr,
-    room: tl.constexpr,
-    ROWS: tl.constexpr,
-    PRECISION: tl.constexpr,
-):
-    columns, groups, lanes = tl.arange(0, Q), tl.arange(0, K), tl.arange(0, ROWS)
-    inside = columns < WHOLE
-    first = tl.program_id(0) * steps * ROWS
-    weight = tl.load(numbers).to(tl.float64) + tl.load(numbers + 1).to(tl.float64)
-    z = tl.load(numbers + 2 + columns, mask=inside, other=0.0)
-    gains = numbers + 2 + q
-    if q > WHOLE:
-        z_last = tl.load(numbers + 2 + WHOLE)
-    if K == 1:
-        g = tl.load(gains + columns, mask=inside, other=0.0)
-        if q > WHOLE:
-            g_last = tl.load(gains + WHOLE)
-        errors = tl.zeros([ROWS], tl.float32)
-    else:
-        errors, pulls_last = tl.zeros([ROWS, K], tl.float32), tl.zeros([ROWS, K], tl.float32)
-        pulls = tl.zeros([K, Q], tl.float32)
-    beyond = tl.minimum(m, first + steps * ROWS)
-    following = tl.load(before + first + lanes, mask=first + lanes < beyond, other=float("nan"))
-    for step in range(0, steps):
-        i = first + step * ROWS + lanes
-        y = following
-        following = tl.load(before + i + ROWS, mask=i + ROWS < beyond, other=float("nan"))
-        moves = y == y  # rows that stay need not be read
-        at = i.to(tl.int64) * stride
-        c = tl.load(C + at[:, None] + columns[None, :], mask=moves[:, None] & inside[None, :], other=0.0)
-        e = y - tl.sum(c * z[None, :], 1)
-        if q > WHOLE:
-            c_last = tl.load(C + at + WHOLE, mask=moves, other=0.0)
-            e -= c_last * z_last
-        e = tl.where(moves, e, 0.0)
-        if K == 1:
-            errors += e * e
-            c += e[:, None] * g[None, :]
-            if q > WHOLE:
-                c_last += e * g_last
-        else:
-            k = tl.load(group + i, mask=moves, other=0).to(tl.int32)
-            of_group = tl.where(k[:, None] == groups[None, :], e[:, None], 0.0)
-            errors += of_group * of_group
-            pulls += tl.dot(tl.trans(of_group), c, input_precision=PRECISION)
-            c += e[:, None] * tl.load(gains + k[:, None] * q + columns[None, :], mask=inside[None, :], other=0.0)
-            if q > WHOLE:
-                pulls_last += of_group * c_last[:, None]
-                c_last += e * tl.load(gains + k * q + WHOLE)
-        tl.store(C + at[:, None] + columns[None, :], c, mask=moves[:, None] & inside[None, :])
-        if q > WHOLE:
-            tl.store(C + at + WHOLE, c_last, mask=moves)
-        if seen is not None:
-            tl.store(seen + i, tl.load(seen + i, mask=moves, other=0.0) + weight, mask=moves)
-    out = moved + tl.program_id(0).to(tl.int64) * room
-    if K == 1:
-        tl.store(out, tl.sum(errors, 0))
-    else:
-        tl.store(out + groups, tl.sum(errors, 0))
-        out += K
-        tl.store(out + groups[:, None] * q + columns[None, :], pulls, mask=inside[None, :])
-        if q > WHOLE:
-            tl.store(out + groups * q + WHOLE, tl.sum(pulls_last, 0))
-
-
-@triton.jit(
-    do_not_specialize=["m", "steps", "by_missing"], do_not_specialize_on_alignment=["group", "after"]
-)  # likewise
-def _sum(  # type: ignore[no-untyped-def]
-    C,
-    group,
-    after,
-    partial,
-    m,
-    steps,
-    by_missing,
-    stride: tl.constexpr,
-    q: tl.constexpr,
-    WHOLE: tl.constexpr,
-    Q: tl.constexpr,
-    K: tl.constexpr,
-    room: tl.constexpr,
-    ROWS: tl.constexpr,
-    PRECISION: tl.constexpr,
-):
-    columns, groups, lanes = tl.arange(0, Q), tl.arange(0, K), tl.arange(0, ROWS)
-    inside = columns < WHOLE
-    first = tl.program_id(0) * steps * ROWS
-    square, b, yy = tl.zeros([Q, Q], tl.float32), tl.zeros([ROWS, Q], tl.float32), tl.zeros([ROWS], tl.float32)
-    if q > WHOLE:
-        last, corner, b_last = tl.zeros([ROWS, Q], tl.float32), yy, yy
-    if K > 1:
-        heard = tl.zeros([ROWS, K], tl.float32)
-    for step in range(0, steps):
-        i = first + step * ROWS + lanes
-        here = i < m
-        at = i.to(tl.int64) * stride
-        c = tl.load(C + at[:, None] + columns[None, :], mask=here[:, None] & inside[None, :], other=0.0)
-        y = tl.load(after + i, mask=here, other=float("nan"))
-        observed = y == y
-        y = tl.where(observed, y, 0.0)
-        chosen = observed.to(tl.int32) != by_missing  # beyond the last feature too, where c is zero
-        rows = tl.where(chosen[:, None], c, 0.0)
-        square += tl.dot(tl.trans(rows), rows, input_precision=PRECISION)
-        b += c * y[:, None]
-        yy += y * y
-        if q > WHOLE:
-            c_last = tl.load(C + at + WHOLE, mask=here, other=0.0)
-            last += rows * c_last[:, None]
-            corner += tl.where(chosen, c_last * c_last, 0.0)
-            b_last += c_last * y
-        if K > 1:
-            k = tl.load(group + i, mask=observed, other=K).to(tl.int32)
-            heard += tl.where(k[:, None] == groups[None, :], 1.0, 0.0)
-    out = partial + tl.program_id(0).to(tl.int64) * room
-    tl.store(out + columns[:, None] * WHOLE + columns[None, :], square, mask=inside[:, None] & inside[None, :])
-    out += WHOLE * WHOLE
-    if q > WHOLE:
-        tl.store(out + columns, tl.sum(last, 0), mask=inside)
-        tl.store(out + WHOLE, tl.sum(corner, 0))
-        tl.store(out + q + WHOLE, tl.sum(b_last, 0))
-        out += q
-    tl.store(out + columns, tl.sum(b, 0), mask=inside)
-    tl.store(out + q, tl.sum(yy, 0))
-    if K > 1:
-        tl.store(out + q + 1 + groups, tl.sum(heard, 0))
-
-
-@triton.jit(do_not_specialize=["n_summers", "n_movers", "n_summed", "n_moved", "summed_room", "moved_room"])  # likewise
-def _total(  # type: ignore[no-untyped-def]
-    partial,
-    out,
-    n_summers,
-    n_movers,
-    n_summed,
-    n_moved,
-    summed_room,
-    moved_room,
-    COLUMNS: tl.constexpr,
-    AT_ONCE: tl.constexpr,
-):
-    block, blocks, rows = tl.program_id(0), tl.cdiv(n_summed, COLUMNS), tl.arange(0, AT_ONCE)
-    of_move = block >= blocks
-    columns = tl.where(of_move, block - blocks, block) * COLUMNS + tl.arange(0, COLUMNS)
-    n, room = tl.where(of_move, n_moved, n_summed), tl.where(of_move, moved_room, summed_room)
-    programs, base = tl.where(of_move, n_movers, n_summers), tl.where(of_move, n_summers * summed_room, 0)
-    sums = tl.zeros([AT_ONCE, COLUMNS], tl.float64)
-    for first in range(0, programs, AT_ONCE):
-        here = ((first + rows) < programs)[:, None] & (columns < n)[None, :]
-        part = tl.load(partial + base + (first + rows)[:, None] * room + columns[None, :], mask=here, other=0.0)
-        sums += part.to(tl.float64)
-    tl.store(out + tl.where(of_move, n_summed, 0) + columns, tl.sum(sums, 0), mask=columns < n)
+        launches.append(Launch(total, blocks, given, (COLUMNS, AT_ONCE), TOTAL_WARPS, 1))
+        ready = [launch.ready() for launch in launches]  # or fail, as long as nothing has changed
+        for run, launch in zip(ready, launches, strict=True):
+            run(*launch.given, *launch.fixed)
