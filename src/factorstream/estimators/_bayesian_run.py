@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from ._records import HISTORY, Record, Tell
 from ._source_rows import Look
 from ._telling import SweepProgress
 from ._variational import (
+    Sweeps,
     VariationalState,
     absorb_rows,
     check_rows,
@@ -125,7 +126,7 @@ def fit_all(
     parameters: dict[str, Any],
     options: FitOptions,
     found: Look,
-    blocks: Callable[[], Iterable[Rows]],
+    over_all: Sweeps,
     *,
     calibrate: bool,
     seed: int,
@@ -133,11 +134,11 @@ def fit_all(
     step: Step,
     name: str,
 ) -> BayesianRun:
-    """Sweep over all blocks of rows, each row of which has data, given what a first look has ``found``."""
+    """Sweep over all rows, given what a first look has ``found``."""
     some = found.some
     shown = SweepProgress(name, step, planned_sweeps_over_blocks(some.shape[0], found.n_rows, options, calibrate))
     rng = np.random.default_rng(seed)
-    state, sweeps, n = fit_all_blocks(blocks, some, found.moments, options, calibrate, rng, shown)
+    state, sweeps, n = fit_all_blocks(over_all, some, found.moments, options, calibrate, rng, shown)
     rest = copied(some[:0, :])
     return BayesianRun(
         parameters, options, seed, state, state, rest, found.seen, n, len(sweeps), _records(sweeps, tell)

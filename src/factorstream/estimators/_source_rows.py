@@ -32,7 +32,7 @@ SOME_ROWS = 200
 """The same in rows, at least, however wide they are. Not tuned: a fit with as many components as asked for needs more
 rows than components."""
 
-BY_SLICES = ("h5py", "zarr", "pyarrow")
+BY_SLICES = ("dask", "h5py", "zarr", "pyarrow")
 """Libraries whose arrays and tables are read by slices, because they may lie in a file. Derived: those that
 ``open_rows`` knows beside NumPy's memory maps."""
 
@@ -123,7 +123,7 @@ def look(read: Read, m: int, dtype: np.dtype[Any]) -> Look:
 
     The rows that are chosen are always the same ones of a source.
     """
-    kept = _Kept(max(SOME_VALUES // m, SOME_ROWS), np.random.default_rng(0))
+    kept = Chosen(m)
     moments, seen, n_rows, absurd = no_moments(m), None, 0, []
     for first, rows in read():
         kept.add(rows)
@@ -159,14 +159,15 @@ def clean_rows(read: Read, seen: Seen, prepared: Callable[[Rows], Rows] = as_the
             yield rows
 
 
-class _Kept:
+class Chosen:
     """Rows chosen at random while they pass: each has a random number, and those with the least numbers stay.
 
     The rows are spread over all of the source, whatever its length, and no period of it can coincide with the choice.
+    How the rows are divided into blocks of m features does not matter. The numbers of rows can stand for the rows.
     """
 
-    def __init__(self, most: int, rng: np.random.Generator) -> None:
-        self._most, self._rng, self._below = most, rng, 1.0
+    def __init__(self, m: int) -> None:
+        self._most, self._rng, self._below = max(SOME_VALUES // m, SOME_ROWS), np.random.default_rng(0), 1.0
         self._parts: list[Rows] = []
         self._numbers: list[Any] = []
 

@@ -13,7 +13,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..arrays import dtype_of, to_host
+from ..arrays import dtype_of, is_dask, to_host
 from ..core.absurd import Seen
 from ..core.filter.coefficients import DOUBTING
 from ..core.filter.column_noise import ColumnNoise
@@ -23,6 +23,7 @@ from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterState, SmallState
 from ..cores import limited
 from ..progress import say_nothing
+from ..sources.rows.opening import open_rows
 from ..sources.rows.source import Source
 from ..tall.places import place_of
 from ..tall.products import square_sum
@@ -129,6 +130,8 @@ class RecursiveFactorizer(Factorizer):
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Take in one row or many, NaN = missing, and go on from where the last call ended."""
+        if is_dask(X):
+            return self._go_on_by_chunk(X)
         run: FilterRun | None = vars(self).get("state_")
         limit = limited(X.size) if isinstance(X, np.ndarray) else limited()  # set once, not by every step on its own
         with unchanged_on_error(self), limit, np.errstate(over="ignore", invalid="ignore"):
@@ -148,6 +151,13 @@ class RecursiveFactorizer(Factorizer):
                 else:
                     self.state_ = _filter_run.go_on(run, rows, self._tell, step)
             _check_finite(self.state_)
+        return self
+
+    def _go_on_by_chunk(self, X: Any) -> Self:
+        """Take in the chunks of a Dask array, one after another: all of them or, where one is refused, none."""
+        with unchanged_on_error(self):
+            for block in open_rows(X).blocks():
+                self.partial_fit(block.values)
         return self
 
     def _stream(self, source: Source) -> None:

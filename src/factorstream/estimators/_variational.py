@@ -16,7 +16,7 @@ from ..core.linalg import is_sparse
 from ..core.place import Place, Tall
 from ..core.telling import Tell, silent
 from ..core.variational.auto import REFIT_SWEEPS, fit_auto
-from ..core.variational.blockwise import fit_blocks
+from ..core.variational.blockwise import BlockFit, fit_blocks
 from ..core.variational.conformal import Scores
 from ..core.variational.factors import Factors, check_definite, new_weights, rescale
 from ..core.variational.fit import FitOptions, SweepInfo, VariationalFit, fit
@@ -179,8 +179,22 @@ def fit_rows(
     return state, fitted.history
 
 
+Sweeps = Callable[[Factors, ColumnMoments, Observations, FitOptions, Place, Tell], BlockFit]
+"""Sweeps over all rows from a fit to some: ``blockwise.fit_blocks`` but for its first argument, the rows."""
+
+
+def over_blocks(blocks: Callable[[], Iterable[Rows]]) -> Sweeps:
+    """Sweeps over blocks of rows, one after another."""
+
+    def fit_them(*given: Any) -> BlockFit:
+        place = given[4]
+        return fit_blocks(lambda: (observe(rows, place) for rows in blocks()), *given)
+
+    return fit_them
+
+
 def fit_all_blocks(
-    blocks: Callable[[], Iterable[Rows]],
+    sweeps: Sweeps,
     some: Rows,
     moments: ColumnMoments,
     options: FitOptions,
@@ -188,7 +202,7 @@ def fit_all_blocks(
     rng: np.random.Generator,
     tell: Tell = silent,
 ) -> tuple[VariationalState, tuple[SweepInfo, ...], int]:
-    """Fit ``some`` rows as ``fit_rows`` does, and go on from there with sweeps over all blocks; and count the rows.
+    """Fit ``some`` rows as ``fit_rows`` does, go on from there with ``sweeps`` over all rows, and count them.
 
     ``moments`` are of all rows. Components are chosen, and intervals calibrated, on ``some`` of them.
     """
@@ -197,9 +211,7 @@ def fit_all_blocks(
     with limited(some.shape[0] * some.shape[1] * (options.r or 1)):
         data = observe(some, place)
         begun, temper, scores, chosen = _fitted(data, options, calibrate, rng, place, tell)
-        found = fit_blocks(
-            lambda: (observe(rows, place) for rows in blocks()), begun.factors, moments, data, chosen, place, tell
-        )
+        found = sweeps(begun.factors, moments, data, chosen, place, tell)
         factors, origin = _with_origin(found.factors, place)
     state = VariationalState(factors, origin, moments.count, found.spent, None, temper, scores, options, dtype_of(some))
     return state, found.history, found.n

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -10,6 +9,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..arrays import is_dask
 from ..core.absurd import Seen
 from ..core.variational.fit import FitOptions
 from ..cores import limited
@@ -21,7 +21,7 @@ from ._bayesian_run import BayesianRun
 from ._factorizer import PosteriorFactorizer
 from ._html import Facts
 from ._reported import Reported
-from ._source_rows import clean_rows, look, reading, refuse_single_pass, source_of, take_columns_of
+from ._source_rows import Look, clean_rows, look, reading, refuse_single_pass, source_of, take_columns_of
 from ._types import MatrixLike, Seed, SourceLike
 from ._validation import (
     check_data,
@@ -30,7 +30,7 @@ from ._validation import (
     current_parameters,
     unchanged_on_error,
 )
-from ._variational import STATE_TYPES, fit_options
+from ._variational import STATE_TYPES, Sweeps, fit_options, over_blocks
 from ._variational_answers import VariationalDictionary
 
 
@@ -128,6 +128,9 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     and once after the last. It begins with a fit to some of the rows, chosen at random, on which components are chosen
     and intervals calibrated as well. Rows of up to two million values are fitted at once, as if they were an array.
 
+    X may be an array of Dask: sweeps are then made over its chunks, on threads, processes or a cluster, and answers
+    about such arrays are lazy (docs/cluster.md).
+
     Parameters that are changed after fitting change the next ``fit``, and no answer before it.
 
     Examples
@@ -198,8 +201,9 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         takes and that can be read again. See Notes.
         """
         with unchanged_on_error(self), limited():
-            source = source_of(X)
-            if source is None:
+            if is_dask(X):
+                self._fit_chunks(X)
+            elif (source := source_of(X)) is None:
                 self._fit_rows(X)
             else:
                 self._fit_source(source)
@@ -221,10 +225,23 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         if found.whole is not None:
             self._fit_rows(found.whole)
             return
+        self._fit_all(found, over_blocks(lambda: clean_rows(read, found.seen)))
+
+    def _fit_chunks(self, X: Any) -> None:
+        """Learn from the chunks of a Dask array, unless they are few enough to be fitted at once."""
+        from ._chunked_rows import look_at_chunks
+
+        found, over_all = look_at_chunks(self, X)
+        if found.whole is None:
+            self._fit_all(found, over_all)
+        else:
+            self._fit_rows(found.whole)
+
+    def _fit_all(self, found: Look, over_all: Sweeps) -> None:
+        """Learn from some rows, and go on with sweeps over all."""
         with self._progress(1.0) as step:
             check_something_observed(self, found.moments.count)
-            blocks = partial(clean_rows, read, found.seen)
-            self.state_ = _bayesian_run.fit_all(found=found, blocks=blocks, step=step, **self._wanted())
+            self.state_ = _bayesian_run.fit_all(found=found, over_all=over_all, step=step, **self._wanted())
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Take in one row or many, NaN = missing, and go on from where the last call, or ``fit``, ended."""

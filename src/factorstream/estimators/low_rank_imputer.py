@@ -26,6 +26,7 @@ from ._reported import Reported
 from ._source_rows import clean_rows, look, reading, refuse_single_pass, source_of, take_columns_of
 from ._types import MatrixLike, Seed, SourceLike
 from ._validation import current_parameters, unchanged_on_error, warn_caller
+from ._variational import over_blocks
 from .bayesian_factorization import BayesianFactorization
 
 
@@ -194,7 +195,7 @@ class LowRankImputer(Reported, ImputerAnswers):
             with self._progress(1.0) as step:
                 run = _bayesian_run.fit_all(
                     found=standardised_look(state, found),
-                    blocks=lambda: clean_rows(read, found.seen, state.standardised),
+                    over_all=over_blocks(lambda: clean_rows(read, found.seen, state.standardised)),
                     step=step,
                     **self._factorization(),
                 )

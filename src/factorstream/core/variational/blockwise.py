@@ -22,7 +22,7 @@ from ..place import HERE, Place, Tall
 from ..telling import Tell, silent
 from .factors import Factors, by_relevance, new_weights, rescale, standardise
 from .fit import Course, FitOptions, SweepInfo, advanced, goes_on, sweep_rules, told
-from .freedom import add_spent, nothing_spent, spent_by_sums
+from .freedom import SpentSums, add_spent, merge_spent, nothing_spent, spent_by_sums
 from .noise.gaussian import centred, divided
 from .noise.law import ColumnMoments, Scaling
 from .observed import Observations, column_count
@@ -92,10 +92,7 @@ def fit_blocks(
     rows of one block.
     """
     options = FitOptions() if options is None else options
-    scaling = warm.noise.scaling(moments, some, place)
-    if options.row_mean:  # then features are centred on one number
-        common = common_mean(scaling.offset, moments.count, place)
-        scaling = scaling._replace(offset=place.each(full_like, scaling.offset, common))
+    scaling = scaling_of(warm, moments, some, options, place)
     factors = begin_sweeps(warm, scaling, some, place)
     m, N = some.m, float(place.total(np.sum, moments.count))
     rules = sweep_rules(options, factors, scaling.own, place)
@@ -111,12 +108,20 @@ def fit_blocks(
     M = place.each(second_moment, factors.post, factors.s2)
     spent, n = nothing_spent(factors, place), 0
     for block in blocks():
-        n += block.n
-        data, weights = _with_weights(block, factors, scaling, place)
-        spent = add_spent(spent, data, weights, factors, M, place)
-    found = place.each(spent_by_sums, *spent, factors.post, factors.s2)
-    factors = rescale(by_relevance(factors, place), scaling.offset, scaling.scale, place)
+        spent, n = merge_spent(spent, block_spent(block, factors, scaling, M, place), place), n + block.n
+    factors, found = end_sweeps(factors, spent, scaling, place)
     return BlockFit(factors, history, found, n)
+
+
+def scaling_of(
+    warm: Factors, moments: ColumnMoments, some: Observations, options: FitOptions, place: Place = HERE
+) -> Scaling:
+    """How the rows of all blocks are centred and scaled; the arguments are those of ``fit_blocks``."""
+    scaling = warm.noise.scaling(moments, some, place)
+    if not options.row_mean:
+        return scaling
+    common = common_mean(scaling.offset, moments.count, place)  # features are centred on one number
+    return scaling._replace(offset=place.each(full_like, scaling.offset, common))
 
 
 def begin_sweeps(warm: Factors, scaling: Scaling, some: Observations, place: Place = HERE) -> Factors:
@@ -130,6 +135,18 @@ def block_sums(block: Observations, factors: Factors, scaling: Scaling, M: Tall,
     """What a sweep finds in one block of rows, in the data's units; M = ``second_moment(post, s2)`` of the factors."""
     data, weights = _with_weights(block, factors, scaling, place)
     return add_rows(no_sums(factors, place), data, weights, factors, M, place)[0]
+
+
+def block_spent(block: Observations, factors: Factors, scaling: Scaling, M: Tall, place: Place = HERE) -> SpentSums:
+    """What the parameters spent on one block of rows are made of, after the last sweep."""
+    data, weights = _with_weights(block, factors, scaling, place)
+    return add_spent(nothing_spent(factors, place), data, weights, factors, M, place)
+
+
+def end_sweeps(factors: Factors, spent: SpentSums, scaling: Scaling, place: Place = HERE) -> tuple[Factors, Tall]:
+    """The factors in the data's units, and the parameters spent on every feature (m), given their sums."""
+    found = place.each(spent_by_sums, *spent, factors.post, factors.s2)
+    return rescale(by_relevance(factors, place), scaling.offset, scaling.scale, place), found
 
 
 def end_sweep(

@@ -67,6 +67,15 @@ def add_spent(
     return SpentSums(S, fitted)
 
 
+def merge_spent(a: SpentSums, b: SpentSums, place: Place = HERE) -> SpentSums:
+    """The sums of both sets of rows, found under the same factors."""
+    return SpentSums(*place.each(_both, *a, *b))
+
+
+def _both(S: Array, fitted: Array, more: Array, others: Array) -> tuple[Array, Array]:
+    return S + more, fitted + others
+
+
 def _nothing(C: Array) -> tuple[Array, Array]:
     m, q = C.shape
     return zeros_beside(C, m, size(q)), zeros_beside(C, m)
