@@ -2,8 +2,8 @@
 
 The first moves C by the row before: it reads and writes the rows of C that this row has. The second reads C once more,
 for what the next row needs of it. Every program of these two has its own sums in float32, and the third adds them up in
-float64. One kernel that both moves C and sums up took longer, 520 µs for 10⁶ features and 64 components on an H200: it has
-too much in registers to keep memory busy.
+float64. One kernel that both moves C and sums up took 520 µs or more for 10⁶ features and 64 components on an H200: it
+has too much in registers to keep memory busy.
 
 A kernel that cannot be compiled fails before anything has changed, and the twin does the round: all are compiled before
 C is moved.
