@@ -156,11 +156,13 @@ TESTED_BY = {
     "tall/projecting_noises": "tall/test_projecting",
     "tall/projecting_numpy": "tall/test_projecting",
     "tall/projecting_products": "tall/test_projecting",
+    "tall/round_products": "tall/test_rounds",
     "tall/rows_compiled": "tall/test_compiled",
     "tall/starting_products": "tall/test_starting",
     "tall/sparse_compiled": "tall/test_compiled",
     "tall/sparse_numpy": "tall/test_rows",
     "tall/sparse_products": "tall/test_products",
+    "tall/triton_round_kernels": "tall/test_triton_rounds",
 }
 """Modules without a test file of their name: their users' tests are theirs."""
 

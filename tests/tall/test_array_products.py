@@ -81,6 +81,8 @@ EXAMPLES = {
     counted_products.sizes_among: [(GROUP, SOME, K), (GROUP, Gaps(MISSING[0]), K)],
     counted_products.squares: [(e,)],
     counted_products.n_misplaced: [(SEEN, 10.0, GROUP, np.arange(17) - 1)],
+    counted_products.levels: [(SEEN, 10.0)],
+    counted_products.numbered: [(GROUP, np.arange(17) - 1)],
     counted_products.sums_apart: [(e[BESIDE.idx], GROUP[BESIDE.idx], C[BESIDE.idx], MOVES, K)],
     counted_products.unheard: [(C, y, GROUP, SOME, WEIGHTS)],
     counted_products.moved_apart: [(Own(C), BESIDE, C[BESIDE.idx], MOVES)],

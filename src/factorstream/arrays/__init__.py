@@ -20,6 +20,7 @@ from .functions import (
     empty_beside,
     factored,
     full_like,
+    in_one_piece,
     in_tiles,
     inverse_of_factored,
     picked,
@@ -30,10 +31,11 @@ from .functions import (
     set_rows,
     taken,
     total,
+    with_aligned_rows,
     within,
     zeros_beside,
 )
-from .kernels import launched
+from .kernels import launchable, launched
 from .where import (
     Array,
     beside,
@@ -71,6 +73,7 @@ __all__ = [
     "empty_beside",
     "factored",
     "full_like",
+    "in_one_piece",
     "in_tiles",
     "inverse_of_factored",
     "is_array",
@@ -78,6 +81,7 @@ __all__ = [
     "is_here",
     "is_torch",
     "is_torch_on_host",
+    "launchable",
     "launched",
     "least_and_greatest",
     "namespace",
@@ -94,6 +98,7 @@ __all__ = [
     "to_host",
     "total",
     "widened",
+    "with_aligned_rows",
     "within",
     "words_for",
     "zeros_beside",

@@ -176,6 +176,19 @@ def combined(C: Array, A: Array, Y: Array, D: Array) -> Array:
     return out
 
 
+def with_aligned_rows(C: Array) -> Array:
+    """A copy with room for some columns more, so that rows of float32 begin at multiples of 16 bytes."""
+    xp, (m, q) = namespace(C), C.shape
+    wide = xp.empty((m, -(-q // ALIGNED) * ALIGNED), dtype=C.dtype, device=device_of(C))
+    wide[:, :q] = C
+    return wide
+
+
+def in_one_piece(values: Array) -> Array:
+    """The values one after another in memory: a copy where they are not."""
+    return values.contiguous() if compat.is_torch_array(values) else values
+
+
 def divided_less(Y: Array, unit: Array, origin: Array) -> Array:
     """Y / unit − origin, in one pass where the library has one."""
     if compat.is_torch_array(Y):

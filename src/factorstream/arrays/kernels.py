@@ -15,22 +15,28 @@ from .where import is_torch
 _failure: Exception | None = None
 
 
-def launched(beside: Any, module: str, name: str, *arguments: Any) -> bool:
-    """Call ``name`` of a module of kernels if an array is a tensor on a GPU; False, and nothing done, where it cannot.
+def launchable(beside: Any) -> bool:
+    """Whether kernels are tried for an array: a tensor on a GPU, unless one has failed before.
 
-    Kernels take tensors whose rows lie one after the other in memory, and no views of others.
     ``FACTORSTREAM_COMPILED=0`` in the environment says never, as for the compiled loops of the host.
     """
-    global _failure
     if not is_torch(beside) or beside.device.type != "cuda" or os.environ.get("FACTORSTREAM_COMPILED") == "0":
         return False
-    if not all(part.is_contiguous() for part in arguments if is_torch(part)):
+    return _failure is None
+
+
+def launched(beside: Any, module: str, name: str, *arguments: Any) -> bool:
+    """Call ``name`` of a module of kernels if :func:`launchable`; False, and nothing done, where it cannot.
+
+    Kernels take tensors whose rows lie one after the other in memory, and no views of others.
+    """
+    global _failure
+    if not launchable(beside) or not all(part.is_contiguous() for part in arguments if is_torch(part)):
         return False
-    if _failure is None:
-        try:
-            getattr(import_module(module), name)(*arguments)
-        except Exception as failure:  # no Triton, no C compiler for it, a device that it does not know
-            _failure = failure
+    try:
+        getattr(import_module(module), name)(*arguments)
+    except Exception as failure:  # no Triton, no C compiler for it, a device that it does not know
+        _failure = failure
     return _failure is None
 
 

@@ -53,13 +53,24 @@ def unheard(C: Array, y: Array, group: Array, gaps: Some, weights: Array) -> tup
 @instead_of(products.n_misplaced)
 def n_misplaced(seen: Array, n: float, group: Array, number: Array) -> Array:
     """How many features are in another group than that of the level that they belong to after n samples."""
-    xp = namespace(seen)
-    share = xp.minimum(xp.maximum(seen / n, 2.0 ** (-LOWEST / STEPS_PER_HALF)), 1.0)
-    level = xp.astype(xp.round(-STEPS_PER_HALF * xp.log2(share)), xp.int64)
-    return xp.count_nonzero(picked(number, level) != group)
+    return namespace(seen).count_nonzero(picked(number, levels(seen, n)) != group)
 
 
 # ------------------------------------------------------------------ feature by feature
+
+
+@instead_of(products.levels)
+def levels(seen: Array, n: float) -> Array:
+    """The level that each feature belongs to after n samples."""
+    xp = namespace(seen)
+    share = xp.minimum(xp.maximum(seen / n, 2.0 ** (-LOWEST / STEPS_PER_HALF)), 1.0)
+    return xp.astype(xp.round(-STEPS_PER_HALF * xp.log2(share)), xp.int64)
+
+
+@instead_of(products.numbered)
+def numbered(level: Array, number: Array) -> Array:
+    """The group of each feature's level, given the numbers of the levels' groups."""
+    return picked(number, level)
 
 
 @instead_of(products.outside)

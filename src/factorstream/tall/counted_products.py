@@ -79,6 +79,16 @@ def n_misplaced(seen: Array, n: float, group: Array, number: Array) -> int:
 # ------------------------------------------------------------------ feature by feature
 
 
+def levels(seen: Array, n: float) -> Array:
+    """The level that each feature belongs to after n samples."""
+    return np.concatenate(each_piece(lambda some: chosen_levels(seen[some], n), len(seen), CHOOSING * len(seen)))
+
+
+def numbered(level: Array, number: Array) -> Array:
+    """The group of each feature's level, given the numbers of the levels' groups."""
+    return number[level]
+
+
 def outside(group: Array, number: int) -> Array:
     """The indices of the features that are not in this group."""
     return np.flatnonzero(group != number)

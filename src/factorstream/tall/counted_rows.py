@@ -21,6 +21,7 @@ from . import counted_products as products
 from . import lagging
 from .engine import Filtered, RowBlock, record_of, refreshed, writable
 from .lagging import in_lots, settled
+from .levels import in_levels, sizes_by_group
 from .products import add_rank_one, copied, residual, row_products
 from .rows_numpy import ObservedRow, filter_row
 
@@ -172,9 +173,7 @@ class Members(NamedTuple):
 
 def members_of(place: Place, group: Tall, n_groups: int) -> Members:
     """From the numbers of the features' groups."""
-    sizes = place.total(products.group_sizes, group, n_groups)
-    largest, n = int(sizes.argmax()), int(sizes.sum())
-    counts = Counts(sizes, n, largest if sizes[largest] == n else None)
+    counts, largest = sizes_by_group(place, group, n_groups)
     return Members(group, counts, largest, place.each(products.outside, group, largest))
 
 
@@ -266,9 +265,7 @@ def regrouped(place: Place, groups: Groups, small: SmallState, r: int) -> Groups
     if groups.alike and place.total(products.n_beside, groups.seen, groups.n) == 0:
         return groups  # as they most often are
     if len(groups.shares) == groups.n_levels:
-        number = grouping.numbers(groups.shares)
-        if place.total(products.n_misplaced, groups.seen, groups.n, groups.group, number) == 0:
-            return groups
+        return in_levels(place, groups, small.S)
     group = place.get(groups.group, 0)
     group, groups = grouping.releveled(place.get(groups.seen, 0), groups._replace(group=group), small.S, r)
     return groups._replace(group=place.put(group, 0))

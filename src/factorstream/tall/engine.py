@@ -6,12 +6,14 @@
 ``blocks``             runs of complete rows at once, by BLAS; the rows between them by another engine
 ``rows_numpy``         one row after another, in NumPy
 ``lagging``            one row after another on a device, where the dictionary follows some rows later
+``rounds``             the same in rounds of one pass each, by kernels for GPUs
 ``rows_compiled``      one row after another, in compiled loops, for features of this process
 ``sparse_numpy``       sparse rows in NumPy
 ``sparse_compiled``    sparse rows in compiled loops, for features of this process
 ``counted_rows``       one row after another where every feature has its own doubt
-``counted_sparse``     the same for sparse rows
-``counted_compiled``   both of these in compiled loops, for features of this process
+``counted_rounds``     the same in rounds
+``counted_sparse``     ``counted_rows`` for sparse rows
+``counted_compiled``   these two in compiled loops, for features of this process
 =====================  ==========================================================================
 
 Compiled loops leave rare rows to NumPy. :func:`compiled_or_numpy` is the one way in which that happens.

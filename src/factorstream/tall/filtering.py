@@ -15,16 +15,18 @@ from ..core.linalg import Array, SparseRows, gram, is_sparse
 from ..core.place import HERE, Place, Tall
 from ..cores import compiling
 from ..progress import Step, say_nothing
-from . import kernel
+from . import counted_rounds, kernel, rounds
 from .blocks import Blocks
 from .counted_compiled import CompiledCountedRows, CompiledCountedSparseRows
 from .counted_products import first_in_row
+from .counted_rounds import CountedRounds
 from .counted_rows import CountedRows, with_newcomers
 from .counted_sparse import CountedSparseRows
 from .engine import REFRESH, Engine, Filtered, RowBlock
 from .lagging import LaggingRows
 from .places import place_of
 from .products import centred, first_values, in_units, n_to_centre, room, settle, still_unseen
+from .rounds import RoundRows
 from .rows import Rows, divided
 from .rows_compiled import CompiledRows
 from .rows_numpy import NumpyRows
@@ -163,8 +165,7 @@ def _engine(place: Place, C: Tall, model: FilterModel, X: Rows, part_of: int, bl
         if doubts:
             return CompiledCountedSparseRows(model) if by_loops else CountedSparseRows(place, model), n
         return CompiledSparseRows(model) if by_loops else NumpySparseRows(place, model), n
-    one_by_one: Engine = NumpyRows(place, model, C) if place.lag == 1 else LaggingRows(place, model)
-    by_numpy: Engine = CountedRows(place, model, C) if doubts else one_by_one
+    by_numpy = _counted_one_by_one(place, C, model) if doubts else _one_by_one(place, C, model)
     compiled: Engine = CompiledCountedRows(model, C) if doubts else CompiledRows(model, C)
     narrow = m * model.q <= ONE_BY_ONE and model.q <= FEW
     if place is HERE and narrow and kernel.applies(model, part_of, m):
@@ -176,3 +177,16 @@ def _engine(place: Place, C: Tall, model: FilterModel, X: Rows, part_of: int, bl
         return Blocks(place, model, lambda: by_numpy, loop), block_size
     singles = cache(lambda: compiled if kernel.applies(model, part_of, m) else by_numpy)
     return Blocks(place, model, singles, loop), block_size
+
+
+def _one_by_one(place: Place, C: Tall, model: FilterModel) -> Engine:
+    """The way for single rows where all features share a covariance, and for the process itself in NumPy."""
+    if place.lag == 1:
+        return NumpyRows(place, model, C)
+    return RoundRows(place, model) if rounds.applies(C) else LaggingRows(place, model)
+
+
+def _counted_one_by_one(place: Place, C: Tall, model: FilterModel) -> Engine:
+    """The same where every feature has its own doubt."""
+    in_rounds = place.lag > 1 and counted_rounds.applies(C, model)
+    return CountedRounds(place, model) if in_rounds else CountedRows(place, model, C)

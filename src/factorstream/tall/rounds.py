@@ -1,0 +1,157 @@
+"""Rows with gaps on a device, one after another, in rounds: the engine where kernels of our own make a round.
+
+In a round one row moves the dictionary, and the sums that the next row needs are taken (``round_products``). So C is
+written once per row, and read twice. The small recursion between two rounds is done in this
+process, from sums that come in one transfer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import (
+    Array,
+    device_of,
+    in_one_piece,
+    launchable,
+    launched,
+    namespace,
+    picked,
+    to_host,
+    with_aligned_rows,
+)
+from ..core.filter.masked import less
+from ..core.filter.model import FilterModel
+from ..core.filter.recursion import absorb
+from ..core.filter.state import FilterRecord, FilterState
+from ..core.place import Place
+from . import round_products
+from .array_products import gram
+from .engine import Filtered, RowBlock, record_of, refreshed
+from .products import count_missing, is_missing
+from .round_products import Numbers, Sums, ends, is_single, packed, read
+
+KERNEL = "factorstream.tall.triton_rounds"
+"""Where the kernel of a round is."""
+
+FEWEST = 20_000
+"""Features from which on the kernels are used. Measured on an H200 with an earlier version of them, 64 components and a
+quarter of the entries missing: at 20,000 features a row takes .23 ms in rounds and 1.5 by operations of PyTorch; fewer
+were not tried. Speed and rounding only."""
+
+LARGEST = 65
+"""Columns of C up to which the kernels are used: 64 components and a mean. Larger products do not fit the registers of
+the few threads that a program has; speed only."""
+
+
+def applies(C: Array) -> bool:
+    """Whether rows with gaps should go in rounds. In float64 they don't: the kernels multiply float32 only."""
+    return launchable(C) and is_single(C) and C.shape[0] >= FEWEST and C.shape[1] <= LARGEST
+
+
+class Before(NamedTuple):
+    """The row that moves C."""
+
+    y: Array
+    """Its values (m, NaN = missing)."""
+    numbers: Numbers
+    group: Array | None = None
+    """The numbers of the features' groups (m); None where all move by the same gain."""
+    seen: Array | None = None
+    """How many rows each feature has had (m), which the round counts; None where nobody asks."""
+
+
+class Row(NamedTuple):
+    """A row with something observed."""
+
+    y: Array
+    """Its values (m, NaN = missing)."""
+    n: int
+    """How many of them are observed."""
+
+
+class Rounds:
+    """A dictionary on a device, which rows move one after another. It is a copy."""
+
+    def __init__(self, C: Array) -> None:
+        self._wide, (self.m, self.q) = with_aligned_rows(C), C.shape
+        self._asked: Array | None = None
+        self._groups = 1
+
+    @property
+    def C(self) -> Array:
+        """The dictionary as it is after all rounds."""
+        return self._wide[:, : self.q]
+
+    def take(self, C: Array) -> None:
+        """Go on with what somebody else has made of the dictionary."""
+        self._wide[:, : self.q] = C
+
+    def start(self, before: Before | None, after: Row | None) -> None:
+        """Ask the device for a round; it works on, and :meth:`sums` waits for it."""
+        xp, C, K = namespace(self._wide), self._wide, 1
+        given: tuple[Array | None, ...] = None, None, None, None
+        if before is not None:
+            K = len(before.numbers.gains)
+            given = before.y, packed(before.numbers, C), before.group, before.seen
+        out = xp.empty((ends(self.q, K).pulls,), dtype=xp.float64, device=device_of(C))
+        next_y, by_missing = (None, False) if after is None else (after.y, self._by_missing(after))
+        arguments = C, self.q, K, *given, next_y, by_missing, out
+        if not launched(C, KERNEL, "go", *arguments):
+            round_products.go(*arguments)
+        self._asked, self._groups = out, K
+
+    def sums(self) -> Sums:
+        """Of the round that was started last."""
+        return read(to_host(self._asked), self.q, self._groups)
+
+    def equations(self, sums: Sums, row: Row, G: Array) -> tuple[Array, Array, float]:
+        """C_ΩᵀC_Ω, C_Ωᵀy_Ω and ‖y_Ω‖² of the row that the sums are for, given CᵀC."""
+        square: Array | None = sums.square
+        if row.n == self.m:
+            return G, sums.b, sums.yy
+        if self._by_missing(row):
+            square = less(G, sums.square)
+        if square is None:
+            xp = namespace(self.C)
+            square = to_host(gram(picked(self.C, xp.nonzero(~xp.isnan(row.y))[0], axis=0)))
+        return square, sums.b, sums.yy
+
+    def _by_missing(self, row: Row) -> bool:
+        """Whether fewer features are missing than observed."""
+        return bool(2 * row.n > self.m)
+
+
+def rows_of(place: Place, rows: RowBlock, m: int) -> list[Row | None]:
+    """The rows of a block of m features; None for one with nothing observed."""
+    missing = place.each(is_missing, rows.Y) if rows.missing is None else rows.missing
+    counts = (m - place.total(count_missing, missing)).tolist()
+    return [Row(in_one_piece(rows.Y[j, :]), int(n)) if n else None for j, n in enumerate(counts)]
+
+
+class RoundRows(NamedTuple):
+    """Row after row, where all features share a covariance."""
+
+    place: Place
+    model: FilterModel
+
+    def run(self, state: FilterState, blocks: Iterable[RowBlock]) -> Filtered:
+        """See ``engine.Engine``; the given C is left as it was, and the matrices of the small state change in place."""
+        rounds, small, before = Rounds(state.C), state.small, None
+        records: list[FilterRecord] = []
+        for rows in blocks:
+            for row in rows_of(self.place, rows, rounds.m):
+                if row is None:
+                    continue
+                rounds.start(before, row)
+                sums = rounds.sums()
+                small = refreshed(self.place, small, rounds.C)
+                small, step = absorb(small, self.model, *rounds.equations(sums, row, small.G), row.n)
+                records.append(record_of(step.ee, row.n, step.share))
+                before = Before(row.y, Numbers(step.x, np.asarray(step.g)[None], step.weight))
+        if before is not None:
+            rounds.start(before, None)
+        return Filtered(state._replace(C=rounds.C, small=small), records)
