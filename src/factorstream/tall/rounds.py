@@ -38,9 +38,9 @@ KERNEL = "factorstream.tall.triton_rounds"
 """Where the kernel of a round is."""
 
 FEWEST = 20_000
-"""Features from which on the kernels are used. Measured on an H200 with an earlier version of them, 64 components and a
-quarter of the entries missing: at 20,000 features a row takes .23 ms in rounds and 1.5 by operations of PyTorch; fewer
-were not tried. Speed and rounding only."""
+"""Features from which on the kernels are used. Measured on an H200, 64 components and a quarter of the entries missing:
+at 20,000 features a row takes .46 ms in rounds and 1.5 by operations of PyTorch; fewer were not tried. Speed and
+rounding only."""
 
 LARGEST = 65
 """Columns of C up to which the kernels are used: 64 components and a mean. Larger products do not fit the registers of

@@ -11,7 +11,6 @@ C is moved.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -36,31 +35,28 @@ class Setting(NamedTuple):
     """How many programs there are at most."""
 
 
-MOVE = Setting(16, 2, 1, 2112)
-"""Of the kernel that moves C. Measured on an H200 with an earlier version of it, 10⁶ features and 64 components: 135
-µs, with four warps 206. 2112 are sixteen programs for each of its processors."""
+MOVE = Setting(32, 2, 1, 2112)
+"""Of the kernel that moves C. Measured on an H200, 10⁶ features, 64 components and a mean: 135 µs; 155 to 197 with 16
+or 8 rows, other numbers of warps and of programs; a copy of C takes 198. 2112 are sixteen programs for each processor."""
 
-MOVE_GROUPED = Setting(16, 4, 1, 1056)
-"""Of the same where features are in several groups. Measured with the same earlier version: four warps are faster than
-two. Half as many programs, not tuned: there are sums of every group to add up."""
+MOVE_GROUPED = Setting(32, 4, 1, 1056)
+"""Of the same where features are in several groups. Measured there with 16 groups: 195 µs; 216 to 335 with others."""
 
 SUM = Setting(32, 4, 3, 528)
-"""Of the kernel that sums up. Measured with the same earlier version: 95 µs with two or three stages. 528 are four
-programs for each processor."""
+"""Of the kernel that sums up. Measured there: 254 µs, with eight warps 267. Four programs for each processor."""
 
 STEPS = 8
 """Times its rows that a program has at the least: its sums are written and read again. Not tuned; speed and rounding
 only."""
 
-COLUMNS, AT_ONCE, TOTAL_WARPS = 32, 128, 4
+COLUMNS, AT_ONCE, TOTAL_WARPS = 32, 256, 8
 """Sums that a program of the third kernel adds up, from so many programs of the others at a time, and its warps.
 
-Measured on an H200, sums of 2112 programs: 47 µs; 60 with 32 at a time, 50 with 16 sums, 66 with 64; speed only."""
+Measured there: 9 µs; 11 with 128 at a time, 17 with 64. Speed only."""
 
-PRECISION = "tf32x3"
-"""How float32 is multiplied: by three products of shorter numbers on tensor cores, which together keep nearly all
-digits. Measured on an H200, 10⁶ features: sums are wrong by 10⁻⁷ of the largest; by 10⁻⁸ with "ieee", which does
-without tensor cores. Speed and rounding only."""
+PRECISION = "ieee"
+"""How float32 is multiplied: as it is. Measured there: sums are wrong by 3e-8 of the largest, and by 1.3e-7 with
+"tf32x3", three products of shorter numbers, with which the second kernel takes 318 µs. Speed and rounding only."""
 
 
 @lru_cache
@@ -97,8 +93,8 @@ def sizes(q: int, K: int) -> Sizes:
     return Sizes(whole, Q, n_summed, n_moved, *(-(-n // 16) * 16 for n in (n_summed, n_moved)))
 
 
-_ready: dict[tuple[object, ...], Any] = {}
-"""Compiled kernels, by all that they were compiled for."""
+_compiled: set[tuple[object, ...]] = set()
+"""All that kernels were compiled for."""
 
 
 class Launch(NamedTuple):
@@ -113,16 +109,19 @@ class Launch(NamedTuple):
     warps: int
     stages: int
 
-    def ready(self) -> Callable[..., None]:
-        """What launches it. Triton's own way looks anew at every argument, which takes longer than a small kernel."""
+    def compile(self) -> None:
+        """Compile it where that has not been done, without launching it."""
         if not isinstance(self.kernel, triton.JITFunction):  # it is interpreted on the host
-            return self.kernel[(self.programs,)]  # type: ignore[no-any-return]
+            return
         C, types = self.given[0], tuple(getattr(part, "dtype", None) for part in self.given)
         key = self.kernel.__name__, C.device, C.data_ptr() % 16, types, self.fixed, self.warps, self.stages
-        if key not in _ready:
-            how = {"num_warps": self.warps, "num_stages": self.stages}
-            _ready[key] = self.kernel.warmup(*self.given, *self.fixed, grid=(1,), **how)
-        return _ready[key][(self.programs, 1, 1)]  # type: ignore[no-any-return]
+        if key not in _compiled:
+            self.kernel.warmup(*self.given, *self.fixed, grid=(1,), num_warps=self.warps, num_stages=self.stages)
+            _compiled.add(key)
+
+    def run(self) -> None:
+        """Launch it."""
+        self.kernel[(self.programs,)](*self.given, *self.fixed, num_warps=self.warps, num_stages=self.stages)
 
 
 def go(
@@ -159,6 +158,7 @@ def go(
         given = partial, out, n_summers, n_movers, size.n_summed, size.n_moved, size.summed, size.moved
         blocks = -(-size.n_summed // COLUMNS) - (-size.n_moved // COLUMNS)
         launches.append(Launch(total, blocks, given, (COLUMNS, AT_ONCE), TOTAL_WARPS, 1))
-        ready = [launch.ready() for launch in launches]  # or fail, as long as nothing has changed
-        for run, launch in zip(ready, launches, strict=True):
-            run(*launch.given, *launch.fixed)
+        for launch in launches:
+            launch.compile()  # or fail, as long as nothing has changed
+        for launch in launches:
+            launch.run()
