@@ -139,9 +139,9 @@ def in_one_process(table: Table, start: tuple[Any, ...]) -> Cost:
     """A sweep over the same chunks in this process, on one thread."""
     warm, moments, some, options = start
     clock, ends = Clock(), range(0, table.n, table.chunk)
-    chunks = [observe(table.rows(first, min(first + table.chunk, table.n))) for first in ends]
+    chunks = [table.rows(first, min(first + table.chunk, table.n)) for first in ends]
     with limited(), undivided():
-        fit_blocks(lambda: iter(chunks), warm, moments, some, options, tell=clock)
+        fit_blocks(lambda: map(observe, chunks), warm, moments, some, options, tell=clock)
     return clock.cost
 
 
