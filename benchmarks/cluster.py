@@ -7,7 +7,8 @@
 
 Chunks are made on the workers and stay in their memory. A worker is a process with one thread. Times are medians over
 sweeps, the first of which is left out: it imports what workers need. Efficiency is the time of one worker over the
-time of all, per worker.
+time of all, per worker. Seconds of the processors say the same of a machine that has other work to do: what workers,
+and this process with the scheduler in it, spend on a sweep.
 """
 
 from __future__ import annotations
@@ -79,20 +80,36 @@ class Table(NamedTuple):
         return da.concatenate(parts)
 
 
-class Clock:
-    """Is told of every sweep, and notes when."""
+class Cost(NamedTuple):
+    """Of a sweep."""
 
-    def __init__(self) -> None:
+    seconds: float
+    of_workers: float
+    """Seconds of the processors, of all workers together."""
+    of_this: float
+    """The same of this process."""
+
+
+class Clock:
+    """Is told of every sweep, and notes when, and what the processors have spent since the first."""
+
+    def __init__(self, client: Client | None = None) -> None:
+        self.client = client
         self.times = [time.perf_counter()]
+        self.spent: list[tuple[float, float]] = []
 
     def __call__(self, sweep: Sweep) -> None:
         """Note that a sweep is over."""
         self.times.append(time.perf_counter())
+        if sweep.number in (1, sweep.most):
+            of_workers = 0.0 if self.client is None else sum(self.client.run(time.process_time).values())
+            self.spent.append((of_workers, time.process_time()))
 
     @property
-    def seconds(self) -> float:
-        """The median time of a sweep but the first."""
-        return float(statistics.median(np.diff(self.times)[1:]))
+    def cost(self) -> Cost:
+        """The median time of a sweep but the first, and the mean of what the processors spend on one."""
+        spent = np.subtract(self.spent[-1], self.spent[0]) / (SWEEPS - 1)
+        return Cost(float(statistics.median(np.diff(self.times)[1:])), float(spent[0]), float(spent[1]))
 
 
 def read(values: Array, first: int) -> Observations:
@@ -118,38 +135,41 @@ def cluster(n_workers: int) -> Iterator[Client]:
         yield client
 
 
-def in_one_process(table: Table, start: tuple[Any, ...]) -> float:
-    """Seconds of a sweep over the same chunks in this process, on one thread."""
+def in_one_process(table: Table, start: tuple[Any, ...]) -> Cost:
+    """A sweep over the same chunks in this process, on one thread."""
     warm, moments, some, options = start
     clock, ends = Clock(), range(0, table.n, table.chunk)
-    chunks = [observe(table.rows(first, min(first + table.chunk, table.n))) for first in ends]
+    chunks = [table.rows(first, min(first + table.chunk, table.n)) for first in ends]
     with limited(), undivided():
-        fit_blocks(lambda: iter(chunks), warm, moments, some, options, tell=clock)
-    return clock.seconds
+        fit_blocks(lambda: map(observe, chunks), warm, moments, some, options, tell=clock)
+    return clock.cost
 
 
-def on_workers(table: Table, start: tuple[Any, ...], n_workers: int) -> float:
-    """Seconds of a sweep on so many workers."""
-    clock = Clock()
+def on_workers(table: Table, start: tuple[Any, ...], n_workers: int) -> Cost:
+    """A sweep on so many workers."""
     with cluster(n_workers) as client:
+        clock = Clock(client)
         X = table.array().persist()
         wait(X)
         client.rebalance()
         warm, moments, some, options = start
         partial(fit_chunks, row_chunks(X), read)(warm, moments, some, options, tell=clock)
-    return clock.seconds
+    return clock.cost
 
 
 def workers(table: Table, numbers: Sequence[int]) -> list[str]:
     """A line for each number of workers."""
-    start = begun(table)
-    alone = in_one_process(table, start) if table.n <= 4 * ROWS else float("nan")
-    lines = [f"one process without Dask: {alone:.2f} s a sweep"]
-    first = None
+    start, lines, first = begun(table), [], None
+    if table.n <= 4 * ROWS:
+        alone = in_one_process(table, start)
+        lines.append(f"one process without Dask: {alone.seconds:.2f} s a sweep, processors {alone.of_this:.2f} s")
     for n_workers in numbers:
-        seconds = on_workers(table, start, n_workers)
-        first = seconds * n_workers if first is None else first
-        lines.append(f"{n_workers} workers: {seconds:.2f} s a sweep, efficiency {first / (n_workers * seconds):.2f}")
+        cost = on_workers(table, start, n_workers)
+        first = cost.seconds * n_workers if first is None else first
+        lines.append(
+            f"{n_workers} workers: {cost.seconds:.2f} s a sweep, efficiency {first / (n_workers * cost.seconds):.2f}; "
+            f"processors {cost.of_workers:.2f} s of workers, {cost.of_this:.2f} s of this process"
+        )
     return lines
 
 
@@ -158,12 +178,13 @@ def blocks(table: Table, lengths: Sequence[int], n_workers: int) -> list[str]:
     start, lines = begun(table), []
     for chunk in lengths:
         cut = table._replace(chunk=chunk)
-        alone, seconds = in_one_process(cut, start), on_workers(cut, start, n_workers)
+        alone, cost = in_one_process(cut, start), on_workers(cut, start, n_workers)
         n_chunks = -(-table.n // chunk)
-        more = 1e3 * (n_workers * seconds - alone) / n_chunks
+        spent = cost.of_workers + cost.of_this
+        more = 1e3 * (spent - alone.of_this) / n_chunks
         lines.append(
-            f"{chunk} rows: {seconds:.2f} s a sweep on {n_workers}, {alone:.2f} s without Dask, "
-            f"{more:.1f} ms of a worker more for each of {n_chunks} chunks"
+            f"{chunk} rows: {cost.seconds:.2f} s a sweep on {n_workers}, {alone.seconds:.2f} s without Dask; "
+            f"processors {spent:.2f} s and {alone.of_this:.2f} s, {more:.1f} ms more for each of {n_chunks} chunks"
         )
     return lines
 

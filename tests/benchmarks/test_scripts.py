@@ -277,6 +277,6 @@ def test_sweeps_on_a_cluster_are_timed(capsys, monkeypatch):
     cluster.main([*size, "--workers", "1", "--blocks", "100", "--features", "50"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "200 × 12, 2 components, chunks of 50 rows"
-    assert re.fullmatch(r"1 workers: [\d.]+ s a sweep, efficiency 1.00", lines[2])
+    assert re.fullmatch(r"1 workers: [\d.]+ s a sweep, efficiency 1.00; processors .*", lines[2])
     assert re.fullmatch(r"100 rows: .* for each of 2 chunks", lines[3])
     assert re.fullmatch(r"50 features: \d+ ms for a block of 80 rows in 1 shards, \d+ ms in this process", lines[4])
