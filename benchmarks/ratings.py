@@ -46,10 +46,10 @@ class Ratings(NamedTuple):
     n_things: int
 
 
-def simulate(seed: int, n: int = 943, m: int = 1682, N: int = 100_000, tastes: int = 8) -> Ratings:
-    """N different ratings; the sizes by default are those of MovieLens-100K."""
+def simulate(seed: int, n: int = 943, m: int = 1682, N: int = 100_000, tastes: int = 8, steep: float = 0.9) -> Ratings:
+    """N different ratings; the sizes by default are those of MovieLens-100K. ``steep``: how few things most rate."""
     rng = np.random.default_rng(seed)
-    popular = np.arange(1.0, m + 1.0) ** -0.9
+    popular = np.arange(1.0, m + 1.0) ** -steep
     active = rng.lognormal(size=n)
     active = np.maximum(active, 0.2 * active.mean())
     pairs = np.empty(0, dtype=np.int64)
@@ -107,6 +107,7 @@ def accuracy(seed: int, rank: int, **sizes: int) -> dict[str, Result]:
             "fit": BayesianFactorization(rank),
             "fit, row means": BayesianFactorization(rank, fit_row_mean=True),
             "one pass": DictionaryFilter(rank, random_state=seed),
+            "one pass, row means": DictionaryFilter(rank, fit_row_mean=True, random_state=seed),
         }
         for method, model in models.items():
             with warnings.catch_warnings():
@@ -140,7 +141,7 @@ def _error(answer: Array, truth: Array) -> Result:
 def large(shape: tuple[int, int, int, int] = LARGE, sweeps: int = 3) -> list[str]:
     """Seconds of a sweep, and memory beside that of the statistics, of ours and of the peers that are installed."""
     n, m, N, r = shape
-    data = simulate(0, n, m, N, tastes=4)
+    data = simulate(0, n, m, N, tastes=4, steep=0.6)
     X = sparse.csr_array((data.stars, (data.people, data.things)), shape=(n, m))
     del data
     q = r + 2
