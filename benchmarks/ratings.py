@@ -32,6 +32,9 @@ Array = NDArray[Any]
 HIDDEN = 0.1
 """Share of the ratings that are predicted and not fitted."""
 
+FIRST_SEED = 100
+"""Tables from here on are for reporting: none of them was looked at when settings were chosen."""
+
 LARGE = (162_000, 59_000, 25_000_000, 20)
 """Rows, columns, entries and components of the large table: those of MovieLens-25M."""
 
@@ -212,7 +215,7 @@ def main() -> None:
     if given.large:
         print("\n".join(large()))
         return
-    runs = [accuracy(seed, given.rank) for seed in range(given.seeds)]
+    runs = [accuracy(FIRST_SEED + k, given.rank) for k in range(given.seeds)]
     for method in runs[0]:
         error, held, seconds = np.mean([run[method] for run in runs], axis=0)
         print(f"{method:40} RMSE {error:.4f}  95% hold {held:.3f}  {seconds:.1f} s")

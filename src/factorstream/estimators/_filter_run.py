@@ -19,7 +19,8 @@ from ..progress import Step, say_nothing
 from ..tall.filtering import filter_rows
 from ..tall.places import place_of
 from ..tall.rows import Rows, rows_with_data, stack
-from ..tall.starting import in_units, measure, start, start_with_row_means, warm_up
+from ..tall.starting import in_units, measure, start, warm_up
+from ..tall.starting_rows import start_with_row_means
 from ._absurd import first_rows, next_rows
 from ._column_units import first_values, looked, with_few_values, with_late_units
 from ._filter_columns import Columns, new_columns, with_noise

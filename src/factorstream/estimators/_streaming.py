@@ -35,7 +35,6 @@ from ._filter_run import FilterRun, FilterSettings
 from ._html import STREAMED, Facts, noise_words, observed_words
 from ._types import MatrixLike, Seed
 from ._validation import (
-    MEAN_OF_OTHERS,
     check_data,
     check_next,
     check_same_parameters,
@@ -97,7 +96,7 @@ class RecursiveFactorizer(Factorizer):
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in ``n_passes`` passes."""
         with unchanged_on_error(self), limited(), np.errstate(over="ignore", invalid="ignore"):
             rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
-            check_something_observed(rows, getattr(self, "feature_names_in_", None), filled_with=MEAN_OF_OTHERS)
+            check_something_observed(self, rows)
             rng = check_random_state(self.random_state)
             settings, rows = self._begin(rows, rng), with_data(rows)
             with self._progress(int(self.n_passes) * int(rows.shape[0])) as step:

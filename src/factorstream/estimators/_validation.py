@@ -44,6 +44,9 @@ NOTHING_OBSERVED = "X has no observed entry: every value is NaN; pass data with 
 MEAN_OF_OTHERS = "the mean of the others, with infinite bounds"
 """What a feature without any value is filled with, where features may have any units."""
 
+WITH_ROW_MEANS = "the mean of the others and that of the row, with bounds as wide as the others vary"
+"""The same where all features have one unit."""
+
 Asked = ParamSpec("Asked")
 Answered = TypeVar("Answered")
 
@@ -217,13 +220,14 @@ def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") ->
     return out
 
 
-def check_something_observed(X: Rows, names: Array | None, *, filled_with: str) -> None:
-    """Refuse data without any value; warn of features without any, which say nothing and are ``filled_with`` this."""
+def check_something_observed(estimator: BaseEstimator, X: Rows) -> None:
+    """Refuse data without any value; warn of features without any, and say what they are filled with."""
     seen = ever_observed(X)
     if not seen.any():
         raise ValueError(NOTHING_OBSERVED)
     if not seen.all():
-        columns = np.flatnonzero(~seen)
+        columns, names = np.flatnonzero(~seen), getattr(estimator, "feature_names_in_", None)
+        filled_with = WITH_ROW_MEANS if getattr(estimator, "fit_row_mean", False) else MEAN_OF_OTHERS
         warn_caller(
             f"X has {len(columns)} feature(s) without any observed value "
             f"(column {listed(columns if names is None else names[columns])}); they are filled with {filled_with}."

@@ -21,7 +21,6 @@ from ._html import Facts
 from ._reported import Reported
 from ._types import MatrixLike, Seed
 from ._validation import (
-    MEAN_OF_OTHERS,
     check_data,
     check_same_parameters,
     check_something_observed,
@@ -30,9 +29,6 @@ from ._validation import (
 )
 from ._variational import STATE_TYPES, fit_options
 from ._variational_answers import VariationalDictionary
-
-WITH_ROW_MEANS = "the mean of the others and that of the row, with bounds as wide as the others vary"
-"""What a feature without any value is filled with, where all have one unit."""
 
 
 class BayesianFactorization(Reported, PosteriorFactorizer):
@@ -192,8 +188,7 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps."""
         with unchanged_on_error(self), limited():
             rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
-            filled_with = WITH_ROW_MEANS if self.fit_row_mean else MEAN_OF_OTHERS
-            check_something_observed(rows, getattr(self, "feature_names_in_", None), filled_with=filled_with)
+            check_something_observed(self, rows)
             with self._progress(1.0) as step:
                 self.state_ = _bayesian_run.fit(
                     current_parameters(self),

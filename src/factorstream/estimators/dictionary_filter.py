@@ -67,8 +67,8 @@ class DictionaryFilter(Reported, RecursiveFactorizer, PosteriorFactorizer):
     fit_row_mean : bool, default=False
         Whether every row has a mean of its own beside the mean of every feature, for tables whose columns have one
         unit, such as ratings. The last component is then the number 1 for every feature, and its coefficient the mean
-        of the row. Every feature keeps a covariance of its own, coefficients are found under x ~ N(0, I), and no column is
-        rescaled. Not with a drift, ``covariance="shared"``, ``fit_mean=False`` or ``coefficients="marginal"``.
+        of the row. Every feature keeps a covariance of its own, coefficients are found under x ~ N(0, I), and no column
+        is rescaled. Not with a drift, ``covariance="shared"``, ``fit_mean=False`` or ``coefficients="marginal"``.
     init : {"random", "uniform"} or array (n_components, n_features), default="random"
         The first dictionary: a draw from the prior (a quarter of its size where the prior is automatic),
         entries uniform in [0, 1) (the paper's), or given.
