@@ -29,7 +29,7 @@ HEAVY = (
 )
 
 
-EXTRAS = ("matplotlib", "jinja2", "rich", "pandas", "polars", "pyarrow", "numba", "PIL", "river")
+EXTRAS = ("matplotlib", "jinja2", "rich", "pandas", "polars", "pyarrow", "h5py", "zarr", "numba", "PIL", "river")
 """What the extras install (SciPy looks into the others of HEAVY where they are in sys.modules)."""
 
 

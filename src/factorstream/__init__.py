@@ -20,9 +20,12 @@ if TYPE_CHECKING:  # what `_MODULES` and `_PARTS` say, for type checkers and edi
     from .estimators.dictionary_filter import DictionaryFilter as DictionaryFilter
     from .estimators.low_rank_imputer import LowRankImputer as LowRankImputer
     from .estimators.sequence import SequenceFilter as SequenceFilter
+    from .jobs.large import fill as fill
     from .persist import load as load
     from .persist import moved as moved
     from .rotation import principal_axes as principal_axes
+    from .sources.rows.opening import open_rows as open_rows
+    from .sources.rows.opening import open_sink as open_sink
 
 __version__ = "0.1.0"
 
@@ -34,9 +37,12 @@ _MODULES = {
     "MaskedNMF": "baselines.masked_nmf",
     "SGDFactorization": "baselines.sgd",
     "SequenceFilter": "estimators.sequence",
+    "fill": "jobs.large",
     "load": "persist",
     "missingness": "diagnostics",
     "moved": "persist",
+    "open_rows": "sources.rows.opening",
+    "open_sink": "sources.rows.opening",
     "principal_axes": "rotation",
 }
 """Every public name and the module that is imported when it is first asked for."""

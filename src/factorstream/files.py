@@ -6,12 +6,22 @@ import contextlib
 import errno
 import os
 import secrets
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["UnusableOutputError", "check_folder", "check_new_folder", "check_writable", "make_folder", "write_atomic"]
+__all__ = [
+    "UnusableOutputError",
+    "check_folder",
+    "check_new_folder",
+    "check_writable",
+    "follow_links",
+    "make_folder",
+    "put_in_place",
+    "write_atomic",
+]
 
 
 class UnusableOutputError(OSError):
@@ -32,7 +42,7 @@ def write_atomic(path: Path, content: str | bytes | Iterable[bytes | memoryview]
     """
     data = content.encode() if isinstance(content, str) else content
     parts = [data] if isinstance(data, bytes) else data
-    path = _follow_links(path)
+    path = follow_links(path)
     if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
         with path.open("wb") as file:
             file.writelines(parts)
@@ -55,6 +65,29 @@ def write_atomic(path: Path, content: str | bytes | Iterable[bytes | memoryview]
     return path
 
 
+def put_in_place(draft: Path, path: Path) -> Path:
+    """Give a finished draft, a file or a folder on the same disk, its name, in place of what had it.
+
+    A file is replaced at once, and keeps its permissions. A folder cannot be: the old one is moved aside first, and
+    removed when the new one is there.
+    """
+    if draft.is_dir():
+        old = path.with_name(f".{path.name}.{secrets.token_hex(4)}.old")
+        if path.exists():
+            os.replace(path, old)
+        os.replace(draft, path)
+        _sync_folder(path.parent)
+        shutil.rmtree(old, ignore_errors=True)
+        return path
+    if path.exists():
+        draft.chmod(stat.S_IMODE(path.stat().st_mode))
+    with draft.open("rb") as file:
+        os.fsync(file.fileno())
+    os.replace(draft, path)
+    _sync_folder(path.parent)
+    return path
+
+
 def check_folder(path: Path) -> None:
     """Refuse a path whose folder is not there."""
     if not path.parent.is_dir():
@@ -63,7 +96,7 @@ def check_folder(path: Path) -> None:
 
 def check_writable(path: Path) -> None:
     """Raise the `OSError` that `write_atomic` would end in for want of permission or of a folder."""
-    path = _follow_links(path)
+    path = follow_links(path)
     if path.exists() and not path.is_file():
         if not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
@@ -93,7 +126,7 @@ def check_new_folder(folder: Path) -> None:
     make_folder(there)  # it is there: this only checks
 
 
-def _follow_links(path: Path) -> Path:
+def follow_links(path: Path) -> Path:
     """The file that a path leads to; links that lead back to themselves are refused, not replaced."""
     target = Path(os.path.realpath(path))
     if target.is_symlink():  # realpath gives up on a loop and returns one of its links

@@ -26,7 +26,6 @@ from factorstream.arrays import (
     full_like,
     is_here,
     is_torch_on_host,
-    least_and_greatest,
     namespace,
     picked,
     positions,
@@ -177,13 +176,6 @@ def test_numbers_are_pythons_beside_an_array_elsewhere():
     for number in (2.5, np.float64(2.5), np.array(2.5)):
         assert type(beside(number, there())) is float
     assert to_host(within(there(), 3.0)).max() == within(VALUES, 3.0).max() == 3.0
-
-
-def test_extremes_of_columns_are_found_together():
-    for values in (VALUES, there()):
-        least, greatest = map(to_host, least_and_greatest(values))
-        np.testing.assert_array_equal(least, VALUES.min(axis=0))
-        np.testing.assert_array_equal(greatest, VALUES.max(axis=0))
 
 
 @pytest.mark.parametrize("q", [3, 32, 33, 65])

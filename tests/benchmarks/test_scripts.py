@@ -16,6 +16,7 @@ from benchmarks.timing import race
 
 from bench_problems import HERE
 from benchmarks import (
+    cluster,
     cores,
     coverage,
     defaults,
@@ -268,3 +269,14 @@ def test_a_feature_that_comes_late_is_learned(capsys):
     errors = [float(line.partition("error")[2].split()[0]) for line in lines]
     assert len(errors) == len(late_features.KINDS)
     assert max(errors) < float(varies.split()[-1]) / 2
+
+
+def test_sweeps_on_a_cluster_are_timed(capsys, monkeypatch):
+    monkeypatch.setattr(cluster, "SOME", 60)
+    size = ["--rows", "200", "--columns", "12", "--components", "2", "--chunk", "50"]
+    cluster.main([*size, "--workers", "1", "--blocks", "100", "--features", "50"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "200 × 12, 2 components, chunks of 50 rows"
+    assert re.fullmatch(r"1 workers: [\d.]+ s a sweep, efficiency 1.00", lines[2])
+    assert re.fullmatch(r"100 rows: .* for each of 2 chunks", lines[3])
+    assert re.fullmatch(r"50 features: \d+ ms for a block of 80 rows in 1 shards, \d+ ms in this process", lines[4])

@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 
 from contracts.estimators import rows
-from factorstream import DictionaryFilter, load, missingness, moved, plot, principal_axes
+from factorstream import BayesianFactorization, DictionaryFilter, load, missingness, moved, plot, principal_axes
 from factorstream.arrays import dtype_of, is_here, to_host
 from factorstream.estimators._variational import check_rows, fit_options
 from factorstream.metrics import coverage, interval_coverage, rmse, snr
@@ -90,6 +90,17 @@ def test_a_column_may_be_named_as_an_attribute_of_tensors():
     table = pd.DataFrame(X, columns=names, index=[f"sparse {k}" for k in range(len(X))])
     expected = DictionaryFilter(2, random_state=0).fit(X).impute(X)
     np.testing.assert_array_equal(DictionaryFilter(2, random_state=0).fit(table).impute(table), expected)
+
+
+@pytest.mark.parametrize("kind", [BayesianFactorization, DictionaryFilter])
+def test_a_stream_may_begin_with_a_row_without_values(kind):
+    X = rows()
+    X[0] = np.nan
+    found, plain = kind(2, random_state=0), kind(2, random_state=0)
+    for some in (slice(0, 1), slice(1, None)):
+        found.partial_fit(there(X[some]))
+        plain.partial_fit(X[some])
+    np.testing.assert_allclose(to_host(found.components_), plain.components_, rtol=1e-8, atol=1e-10)
 
 
 def test_a_device_without_float64_is_one_sentence():

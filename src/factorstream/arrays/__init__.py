@@ -5,6 +5,7 @@ difference between the libraries is in this folder. No library is imported that 
 *here* if it is NumPy's, and *elsewhere* if it is of another library, on whichever device.
 """
 
+from .extremes import least_and_greatest
 from .functions import (
     add_outer,
     add_product,
@@ -21,7 +22,6 @@ from .functions import (
     full_like,
     in_tiles,
     inverse_of_factored,
-    least_and_greatest,
     picked,
     positions,
     raising_as_numpy,
@@ -40,6 +40,7 @@ from .where import (
     device_of,
     dtype_of,
     is_array,
+    is_dask,
     is_here,
     is_torch,
     is_torch_on_host,
@@ -73,6 +74,7 @@ __all__ = [
     "in_tiles",
     "inverse_of_factored",
     "is_array",
+    "is_dask",
     "is_here",
     "is_torch",
     "is_torch_on_host",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array, dtype_of, is_here, namespace, to_host
+from ..arrays import Array, at_least, dtype_of, is_here, least_and_greatest, namespace, to_host
 from ..core.linalg import is_sparse, over_rows
 from ..core.place import HERE, Place, Tall
 from ..core.variational.observed import Observations, stays_sparse
@@ -33,8 +33,8 @@ def check_values(X: Rows) -> None:
 def _largest(X: Rows) -> Array:
     """The largest size of an observed value of each feature."""
     if not is_here(X):
-        xp = namespace(X)
-        return xp.max(xp.where(xp.isnan(X), 0.0, xp.abs(X)), axis=0)
+        low, high = least_and_greatest(X)
+        return at_least(namespace(X).maximum(-low, high), 0.0)
     if not is_sparse(X):
         if X.size < TINY:
             return np.fmax.reduce(np.abs(X), axis=0, initial=0.0)

@@ -45,7 +45,7 @@ MEAN_OF_OTHERS = "the mean of the others, with infinite bounds"
 """What a feature without any value is filled with, where features may have any units."""
 
 WITH_ROW_MEANS = "the mean of the others and that of the row, with bounds as wide as the others vary"
-"""The same where all features have one unit."""
+"""The same where all have one unit."""
 
 Asked = ParamSpec("Asked")
 Answered = TypeVar("Answered")
@@ -220,13 +220,13 @@ def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") ->
     return out
 
 
-def check_something_observed(estimator: BaseEstimator, X: Rows) -> None:
-    """Refuse data without any value; warn of features without any, and say what they are filled with."""
-    seen = ever_observed(X)
+def check_something_observed(estimator: BaseEstimator, counts: Array) -> None:
+    """Refuse data without any value, and warn of features without any, given how many each has, or whether it has."""
+    seen, names = np.asarray(counts) > 0, getattr(estimator, "feature_names_in_", None)
     if not seen.any():
         raise ValueError(NOTHING_OBSERVED)
     if not seen.all():
-        columns, names = np.flatnonzero(~seen), getattr(estimator, "feature_names_in_", None)
+        columns = np.flatnonzero(~seen)
         filled_with = WITH_ROW_MEANS if getattr(estimator, "fit_row_mean", False) else MEAN_OF_OTHERS
         warn_caller(
             f"X has {len(columns)} feature(s) without any observed value "

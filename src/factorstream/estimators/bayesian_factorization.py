@@ -9,17 +9,20 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..arrays import is_dask
 from ..core.absurd import Seen
 from ..core.variational.fit import FitOptions
 from ..cores import limited
-from ..tall.rows import Rows, dense, with_data
+from ..sources.rows.source import Source
+from ..tall.rows import Rows, dense, ever_observed, with_data
 from . import _bayesian_run
 from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun
 from ._factorizer import PosteriorFactorizer
 from ._html import Facts
 from ._reported import Reported
-from ._types import MatrixLike, Seed
+from ._source_rows import Look, clean_rows, look, reading, refuse_single_pass, source_of, take_columns_of
+from ._types import MatrixLike, Seed, SourceLike
 from ._validation import (
     check_data,
     check_same_parameters,
@@ -27,7 +30,7 @@ from ._validation import (
     current_parameters,
     unchanged_on_error,
 )
-from ._variational import STATE_TYPES, fit_options
+from ._variational import STATE_TYPES, Sweeps, fit_options, over_blocks
 from ._variational_answers import VariationalDictionary
 
 
@@ -121,6 +124,13 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     X may be a scipy.sparse matrix: its stored entries, zeros too, are the observed ones, all others missing. Give a
     number of components then, and neither ``robust`` nor ``calibrate``.
 
+    ``fit`` of rows that do not fit into memory reads them several times: once to measure them, once for every sweep,
+    and once after the last. It begins with a fit to some of the rows, chosen at random, on which components are chosen
+    and intervals calibrated as well. Rows of up to two million values are fitted at once, as if they were an array.
+
+    X may be an array of Dask: sweeps are then made over its chunks, on threads, processes or a cluster, and answers
+    about such arrays are lazy (docs/cluster.md).
+
     Parameters that are changed after fitting change the next ``fit``, and no answer before it.
 
     Examples
@@ -184,23 +194,54 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: MatrixLike, y: object = None) -> Self:
-        """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps."""
+    def fit(self, X: SourceLike, y: object = None) -> Self:
+        """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps.
+
+        X may also be rows that do not fit into memory: a path, or anything else that :func:`factorstream.open_rows`
+        takes and that can be read again. See Notes.
+        """
         with unchanged_on_error(self), limited():
-            rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
-            check_something_observed(self, rows)
-            with self._progress(1.0) as step:
-                self.state_ = _bayesian_run.fit(
-                    current_parameters(self),
-                    self._options(),
-                    with_data(rows),
-                    calibrate=bool(self.calibrate),
-                    seed=self._seed(),
-                    tell=self._tell,
-                    step=step,
-                    name=type(self).__name__,
-                )
+            if is_dask(X):
+                self._fit_chunks(X)
+            elif (source := source_of(X)) is None:
+                self._fit_rows(X)
+            else:
+                self._fit_source(source)
+                take_columns_of(self, source)
         return self
+
+    def _fit_rows(self, X: Any) -> None:
+        """Learn from rows in memory."""
+        rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
+        check_something_observed(self, ever_observed(rows))
+        with self._progress(1.0) as step:
+            self.state_ = _bayesian_run.fit(X=with_data(rows), step=step, **self._wanted())
+
+    def _fit_source(self, source: Source) -> None:
+        """Learn from rows that are read again for every sweep, unless they are few enough to be fitted at once."""
+        refuse_single_pass(source, type(self).__name__)
+        read = reading(source)
+        found = look(read, source.n_columns, source.dtype)
+        if found.whole is not None:
+            self._fit_rows(found.whole)
+            return
+        self._fit_all(found, over_blocks(lambda: clean_rows(read, found.seen)))
+
+    def _fit_chunks(self, X: Any) -> None:
+        """Learn from the chunks of a Dask array, unless they are few enough to be fitted at once."""
+        from ._chunked_rows import look_at_chunks
+
+        found, over_all = look_at_chunks(self, X)
+        if found.whole is None:
+            self._fit_all(found, over_all)
+        else:
+            self._fit_rows(found.whole)
+
+    def _fit_all(self, found: Look, over_all: Sweeps) -> None:
+        """Learn from some rows, and go on with sweeps over all."""
+        with self._progress(1.0) as step:
+            check_something_observed(self, found.moments.count)
+            self.state_ = _bayesian_run.fit_all(found=found, over_all=over_all, step=step, **self._wanted())
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Take in one row or many, NaN = missing, and go on from where the last call, or ``fit``, ended."""
@@ -218,6 +259,17 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
                     parameters, options = current_parameters(self), self._options()
                     self.state_ = _bayesian_run.begin(parameters, options, rows, self._seed(), self._tell, step)
         return self
+
+    def _wanted(self) -> dict[str, Any]:
+        """What ``_bayesian_run`` has to know about any fit."""
+        return {
+            "parameters": current_parameters(self),
+            "options": self._options(),
+            "calibrate": bool(self.calibrate),
+            "seed": self._seed(),
+            "tell": self._tell,
+            "name": type(self).__name__,
+        }
 
     def _options(self) -> FitOptions:
         return fit_options(

@@ -23,10 +23,12 @@ from .table import (
     without_infinities,
 )
 
-__all__ = ["FORMAT"]
+__all__ = ["EXACT_DIGITS", "EXACT_INTEGER", "FORMAT", "pandas_notes"]
 
-_EXACT_INTEGER = 2.0**53  # float64 has 53 bits of mantissa: every integer up to here is exact
-_EXACT_DIGITS = 15  # decimal digits that float64 always keeps
+EXACT_INTEGER = 2.0**53
+"""float64 has 53 bits of mantissa: every integer up to here is exact."""
+EXACT_DIGITS = 15
+"""Decimal digits that float64 always keeps."""
 
 
 class _ParquetTable:
@@ -57,7 +59,7 @@ class _ParquetTable:
         values = np.array(list(columns.values()), dtype=np.float64)
         self.numbers: Array = values.reshape(len(columns), self._table.num_rows).T
         with_gaps = {self.names[j] for j in self.numeric if self._may_have_gaps(j)}
-        _metadata(self._table.schema.metadata, with_gaps)  # refuses broken notes now, not after the fit
+        pandas_notes(self._table.schema.metadata, with_gaps)  # refuses broken notes now, not after the fit
 
     def gaps(self, column: int) -> int:
         return int(self._table.column(column).null_count)
@@ -90,7 +92,7 @@ class _ParquetTable:
                 field = pa.field(column.name, kind, metadata=field.metadata if own else None)
             arrays.append(array)
             fields.append(field)
-        schema = pa.schema(fields, metadata=_metadata(self._table.schema.metadata, became_float))
+        schema = pa.schema(fields, metadata=pandas_notes(self._table.schema.metadata, became_float))
         file: Any = io.BytesIO()  # pyarrow has no types
         pq.write_table(pa.Table.from_arrays(arrays, schema=schema), file)
         return bytes(file.getvalue())
@@ -121,14 +123,14 @@ class _ParquetTable:
         values = without_infinities(values, self._missing)
         # With gaps a column is written as floats. Numbers that floats cannot hold are left alone: they name things.
         largest = np.nanmax(np.abs(values), initial=0.0)
-        if self._may_have_gaps(j) and pa.types.is_integer(kind) and largest > _EXACT_INTEGER:
+        if self._may_have_gaps(j) and pa.types.is_integer(kind) and largest > EXACT_INTEGER:
             return None
-        if self._may_have_gaps(j) and pa.types.is_decimal(kind) and kind.precision > _EXACT_DIGITS:
+        if self._may_have_gaps(j) and pa.types.is_decimal(kind) and kind.precision > EXACT_DIGITS:
             return None
         return None if np.isnan(values).all() or np.isinf(values).any() else values
 
 
-def _metadata(metadata: Mapping[bytes, bytes] | None, became_float: Collection[str]) -> dict[bytes, bytes]:
+def pandas_notes(metadata: Mapping[bytes, bytes] | None, became_float: Collection[str]) -> dict[bytes, bytes]:
     """The metadata of the file, with what pandas notes about the types of columns brought up to date."""
     found = dict(metadata or {})
     if b"pandas" in found and became_float:

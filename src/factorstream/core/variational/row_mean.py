@@ -146,15 +146,19 @@ class TwoWay(NamedTuple):
 
 def common_offset(ready: Prepared, data: Observations, place: Place) -> Prepared:
     """The same data centred on one number for all features: the mean of all observed entries."""
-    sums, count = place.total(_offset_sums, ready.offset, data.W)
-    common = float(sums) / max(float(count), 1.0)
+    common = common_mean(ready.offset, place.each(column_count, data.W), place)
     F, offset = place.each(_recentred, ready.F, data.W, ready.offset, common, ready.scale)
     return ready._replace(F=F, offset=offset)
 
 
-def _offset_sums(offset: Array, W: Any) -> tuple[Array, Array]:
-    count = column_count(W)
-    return total(count * offset), total(count)
+def common_mean(mean: Tall, count: Tall, place: Place) -> float:
+    """The mean of all observed entries, given those of the features and how many each has."""
+    sums, N = place.total(_offset_sums, mean, count)
+    return float(sums) / max(float(N), 1.0)
+
+
+def _offset_sums(mean: Array, count: Array) -> tuple[Array, Array]:
+    return total(count * mean), total(count)
 
 
 def _recentred(F: Any, W: Any, offset: Array, common: float, scale: float) -> tuple[Any, Array]:

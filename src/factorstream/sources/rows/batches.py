@@ -1,0 +1,135 @@
+"""Tables of Arrow in batches: what Parquet, Arrow's own files, data sets and data frames have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...text import column_names, counted
+from ..parquet import EXACT_DIGITS
+from ..table import Array, TableError, as_number
+from .cutting import recut, rows_per_block
+from .problems import named
+from .source import Block, RowOptions
+
+__all__ = ["SAMPLED", "BatchRows", "Batches", "as_floats", "decoded_bytes"]
+
+SAMPLED = 1000
+"""Rows whose size in memory tells how many make a block. Not tuned: a block is about as large."""
+
+
+class Batches(Protocol):
+    """Where the batches of a table come from."""
+
+    @property
+    def where(self) -> str:
+        """Its name in messages."""
+
+    @property
+    def schema(self) -> Any:
+        """Of Arrow."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are; None where that is not known."""
+
+    @property
+    def row_bytes(self) -> float:
+        """About how many bytes of memory a row takes."""
+
+    @property
+    def index(self) -> Collection[str]:
+        """Columns that name rows."""
+
+    @property
+    def without_gaps(self) -> Collection[str]:
+        """Columns that are known to have no gaps. Whole numbers in others are written as floats."""
+
+    def tables(self, start: int, rows: int) -> Iterable[Any]:
+        """Tables of Arrow with the rows from ``start`` on, about ``rows`` in each."""
+
+
+class BatchRows:
+    """The rows of a table that comes in batches; ``block.kept`` is a table of Arrow."""
+
+    rewinds = True
+
+    def __init__(self, batches: Batches, options: RowOptions) -> None:
+        self.batches = batches
+        self.schema = batches.schema
+        self.positions = _positions(batches, options.columns)
+        """Of the columns of numbers among all."""
+        if not self.positions:
+            raise TableError("it has no columns of numbers")
+        if batches.n_rows == 0:
+            raise TableError("it has no rows")
+        self.names = [self.schema.names[j] for j in self.positions]
+        self.n_rows, self.n_columns = batches.n_rows, len(self.positions)
+        short = all(str(self.schema.types[j]) in ("float", "halffloat") for j in self.positions)
+        self.dtype: np.dtype[Any] = np.dtype(np.float32 if short else np.float64)
+        marks = [value for text in options.missing if (value := as_number(text)) is not None]
+        self._marks = np.array(marks, dtype=self.dtype)
+        self.whole = frozenset(() if marks else batches.without_gaps)
+        """Columns without gaps."""
+        row_bytes = max(batches.row_bytes, self.n_columns * self.dtype.itemsize)
+        self._rows = rows_per_block(options.block_bytes, row_bytes)
+
+    def blocks(self, start: int = 0) -> Iterator[Block]:
+        """The rows from number ``start`` on."""
+        import pyarrow as pa
+
+        with named(self.batches.where):
+            try:
+                for first, table in recut(self.batches.tables(start, self._rows), self._rows, start, pa.concat_tables):
+                    yield Block(self._numbers(table), first, table)
+            except pa.ArrowException:
+                raise TableError("it is damaged or cut off") from None
+
+    def _numbers(self, table: Any) -> Array:
+        values = np.empty((table.num_rows, self.n_columns), dtype=self.dtype)
+        for at, j in enumerate(self.positions):
+            values[:, at] = as_floats(table.column(j))
+        if self._marks.size:
+            values[np.isin(values, self._marks)] = np.nan
+        return values
+
+
+def as_floats(column: Any) -> Array:
+    """A column of numbers as floats, NaN in the gaps."""
+    import pyarrow as pa
+
+    kind = column.type if column.type in (pa.float32(), pa.float64()) else pa.float64()
+    return np.asarray(column.cast(kind, safe=False).to_numpy())
+
+
+def decoded_bytes(batches: Iterable[Any]) -> float:
+    """About how many bytes of memory a row takes, by the first batch; 0 where there is none."""
+    batch = next(iter(batches), None)
+    return 0.0 if batch is None or not batch.num_rows else batch.nbytes / batch.num_rows
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_decimal(kind):
+        return bool(kind.precision <= EXACT_DIGITS)  # longer ones name things
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _positions(batches: Batches, columns: Sequence[str | int] | None) -> list[int]:
+    names = list(batches.schema.names)
+    if columns is None:
+        return [j for j, kind in enumerate(batches.schema.types) if _is_number(kind) and names[j] not in batches.index]
+    positions = []
+    for column in columns:
+        j = column if isinstance(column, int) else names.index(column) if column in names else -1
+        if isinstance(column, int) and not 0 <= column < len(names):
+            raise TableError(f"it has {counted(len(names), 'column')}, and their positions count from 0")
+        if j < 0:
+            raise TableError(f"it has no column {column}; it has {column_names(names)}")
+        if not _is_number(batches.schema.types[j]):
+            raise TableError(f"its column {names[j]} does not hold numbers")
+        positions.append(j)
+    return positions

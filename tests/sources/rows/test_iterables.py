@@ -1,0 +1,85 @@
+"""Blocks that code makes: cut anew, read once or as often as a function makes them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from factorstream import open_rows
+from factorstream.sources.rows.source import RewindError
+from factorstream.sources.table import TableError
+
+
+def gathered(source, start=0):
+    return np.concatenate([block.values for block in source.blocks(start)])
+
+
+def test_a_generator_is_read_once(rng):
+    X = rng.normal(size=(20, 3))
+    source = open_rows((X[k : k + 4] for k in range(0, 20, 4)), block_bytes=3 * 8 * 6)
+    assert (source.n_rows, source.n_columns, source.rewinds) == (None, 3, False)
+    blocks = list(source.blocks())
+    assert [block.first for block in blocks] == [0, 6, 12, 18]
+    np.testing.assert_array_equal(np.concatenate([block.values for block in blocks]), X)
+    with pytest.raises(RewindError, match="read once"):
+        source.blocks()
+
+
+def test_a_generator_can_begin_later(rng):
+    X = rng.normal(size=(20, 3))
+    np.testing.assert_array_equal(gathered(open_rows(iter(X), block_bytes=100), start=7), X[7:])
+
+
+def test_nothing_is_read_ahead_of_its_block(rng):
+    read = []
+
+    def blocks():
+        for k in range(10):
+            read.append(k)
+            yield np.full((2, 2), float(k))
+
+    coming = open_rows(blocks(), block_bytes=64).blocks()
+    next(coming)
+    assert len(read) == 2
+
+
+@pytest.mark.parametrize("of", [list, tuple, lambda blocks: lambda: iter(blocks)])
+def test_lists_and_functions_begin_again(rng, of):
+    X = rng.normal(size=(9, 2))
+    source = open_rows(of([X[:5], X[5:5], X[5], X[6:].tolist()]))
+    assert source.rewinds
+    for start in (0, 5, 8):
+        np.testing.assert_array_equal(gathered(source, start), X[start:])
+
+
+def test_sparse_blocks(rng):
+    X = sparse.random_array((12, 5), density=0.4, rng=rng, format="csr")
+    (block,) = open_rows([X[:7], X[7:]]).blocks()
+    assert block.values.format == "csr"
+    np.testing.assert_array_equal(block.values.toarray(), X.toarray())
+
+
+@pytest.mark.parametrize(
+    ("blocks", "words"),
+    [
+        ([], "no rows"),
+        ([np.zeros((0, 3))], "no rows"),
+        ([np.zeros((2, 2, 2))], "shape"),
+        ([np.array([["a", "b"]])], "real numbers"),
+    ],
+)
+def test_blocks_that_are_none(blocks, words):
+    with pytest.raises(TableError, match=words):
+        open_rows(blocks)
+
+
+def test_a_later_block_of_another_width():
+    source = open_rows([np.zeros((2, 3)), np.zeros((2, 4))], block_bytes=1)
+    with pytest.raises(TableError, match="A block has 4 columns where the first had 3 columns"):
+        list(source.blocks())
+
+
+def test_what_has_no_rows_at_all():
+    with pytest.raises(TableError, match="Rows cannot be read from int"):
+        open_rows(3)
