@@ -32,6 +32,7 @@ class Case(NamedTuple):
 
 CASES = [
     Case(DictionaryFilter(3, random_state=0), exact=False),
+    Case(DictionaryFilter(2, fit_row_mean=True, random_state=0), exact=False),
     Case(DictionaryFilter(2, prior_covariance=1.0, drift=1e-3, random_state=0), exact=False),
     Case(DictionaryFilter(2, coefficients="map", fit_mean=False, n_passes=2, random_state=0), exact=False),
     Case(DictionaryFilter(3, covariance="shared", scale=False, random_state=0), exact=False),

@@ -33,6 +33,7 @@ MODELS = [
     BayesianFactorization(2, noise_variance="per_feature"),
     BayesianFactorization(2, robust=True, calibrate=True, random_state=0),
     DictionaryFilter(2, random_state=0),
+    DictionaryFilter(2, fit_row_mean=True, random_state=0),
     DictionaryFilter(2, covariance="shared", scale=False, random_state=0),
 ]
 

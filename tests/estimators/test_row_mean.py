@@ -8,6 +8,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from factorstream import BayesianFactorization, DictionaryFilter, load
+from factorstream.estimators._filter_run import _start
+from reference_counted import CountedFilter
+from split_place import fetched
 
 
 def table(n=300, m=40, seed=0, share=0.3, rank=2, means=1.0):
@@ -74,12 +77,53 @@ def test_draws_vary_as_the_standard_deviations_say():
     assert_allclose(np.median(draws.std(axis=0)[gaps] / std[gaps]), 1.0, atol=0.05)
 
 
+def test_the_filter_is_its_naive_twin_with_a_loading_that_is_known():
+    _, gappy, _ = table(n=60, m=10, share=0.6)
+    model = DictionaryFilter(2, fit_row_mean=True, shuffle=False, random_state=0).fit(gappy)
+    start = _start(model.state_.settings, gappy)[0]
+    overall = fetched(start.origin)[0]
+    assert overall == pytest.approx(np.nanmean(gappy))
+    V0, lam = start.small.S @ start.small.S.T, start.small.lam
+    twin = CountedFilter(fetched(start.C), V0, lam, 3, step="map", learn_noise=True).run(gappy - overall)
+    found = fetched(model.state_.filter.C)
+    assert_allclose(found, twin.C, rtol=1e-6, atol=1e-8)
+    assert model.state_.filter.small.noise == pytest.approx(twin.noise, rel=1e-6)
+    assert_allclose(found[:, 2], fetched(start.C)[:, 2], rtol=1e-5)  # it has not moved
+
+
+def test_the_filter_finds_means_of_rows_in_one_pass():
+    X, gappy, b = table(n=600, share=0.3)
+    model = DictionaryFilter(2, fit_row_mean=True, random_state=0).fit(gappy)
+    x, gaps = model.transform(gappy), np.isnan(gappy)
+    assert model.components_.shape == (3, 40)
+    assert (model.components_[-1] == 1.0).all()
+    assert np.corrcoef(x[:, -1], b)[0, 1] > 0.9
+    assert np.abs(model.covariance_[:, -1]).max() < 1e-6
+    assert_allclose(model.inverse_transform(x)[gaps], model.impute(gappy)[gaps], rtol=1e-4)
+    errors = [
+        np.sqrt(np.mean((DictionaryFilter(2, random_state=0, **how).fit(gappy).impute(gappy) - X)[gaps] ** 2))
+        for how in ({}, {"fit_row_mean": True})
+    ]
+    assert errors[1] < errors[0]
+    lower, upper = model.predict_interval(gappy)
+    assert 0.93 < np.mean((lower <= X)[gaps] & (upper >= X)[gaps]) < 0.98
+
+
+@pytest.mark.parametrize(
+    "how", [{"covariance": "shared"}, {"fit_mean": False}, {"drift": 0.1}, {"coefficients": "marginal"}], ids=str
+)
+def test_what_the_filter_cannot_have_beside_means_of_rows_is_refused(how):
+    with pytest.raises(ValueError, match="fit_row_mean=True needs"):
+        DictionaryFilter(2, fit_row_mean=True, **how).fit(table(n=30)[1])
+
+
 @pytest.mark.parametrize(
     ("model", "finite"),
     [
         (BayesianFactorization(2), False),
         (BayesianFactorization(2, fit_row_mean=True), True),
         (DictionaryFilter(2, random_state=0), False),
+        (DictionaryFilter(2, fit_row_mean=True, random_state=0), True),
     ],
     ids=repr,
 )

@@ -65,7 +65,19 @@ class FilterDictionary(NamedTuple):
 
     @property
     def components(self) -> Array:
-        return self._with_units(projecting.components(*self._asked))
+        found = self._with_units(projecting.components(*self._asked))
+        if self.run.settings.model.row_mean:
+            found = np.concatenate([found[:-1], np.ones_like(found[-1:])])
+        return found
+
+    @property
+    def _loadings(self) -> Array:
+        """What coefficients are multiplied by (r): the known loading of a row's mean is told as 1."""
+        state, model = self._asked
+        by = np.ones(model.r)
+        if model.row_mean:
+            by[-1] = float(np.mean(projecting.components(state, model)[-1]))
+        return by
 
     @property
     def mean(self) -> Array:
@@ -85,14 +97,16 @@ class FilterDictionary(NamedTuple):
         V, factor = projecting.covariance(*self._asked), self._squared_unit
         if self._ratio is not None:
             factor = factor * self._ratio
+        V = np.asarray(V / np.outer(self._loadings, self._loadings))
         return V * factor[:, None, None] if isinstance(factor, np.ndarray) else V
 
     @property
     def coefficient_covariance(self) -> Array:
-        return self.run.filter.small.T
+        return np.asarray(self.run.filter.small.T * np.outer(self._loadings, self._loadings))
 
     def coefficients(self, X: Rows) -> Array:
-        return projecting.coefficients(*self._asked, self._rows(X), self._size)
+        found = projecting.coefficients(*self._asked, self._rows(X), self._size)
+        return np.asarray(found * self._loadings) if self.run.settings.model.row_mean else found
 
     def fill(self, X: Array) -> Array:
         return self._without_unseen(X, projecting.fill(*self._asked, self._rows(X), self._size, self._units(X)))

@@ -20,10 +20,11 @@ from ..tall.filtering import filter_rows
 from ..tall.places import place_of
 from ..tall.rows import Rows, rows_with_data, stack
 from ..tall.starting import in_units, measure, start, warm_up
+from ..tall.starting_rows import start_with_row_means
 from ._absurd import first_rows, next_rows
 from ._column_units import first_values, looked, with_few_values, with_late_units
 from ._filter_columns import Columns, new_columns, with_noise
-from ._given_numbers import as_covariance, check_init
+from ._given_numbers import as_covariance, check_init, check_row_mean
 from ._kept_rows import kept, rows_to_look
 from ._records import Lots, Record, Tell, filter_record, latest, with_record
 
@@ -76,7 +77,7 @@ class FilterSettings(NamedTuple):
     @property
     def keeps_rows(self) -> bool:
         """Whether the noise, or the unit, of single columns is to be learned."""
-        return self.model.learn_noise and (self.model.step.doubts or self.scale)
+        return self.model.learn_noise and not self.model.row_mean and (self.model.step.doubts or self.scale)
 
 
 def filter_settings(
@@ -95,13 +96,18 @@ def filter_settings(
     drift: float | ArrayLike = 0.0,
     covariance: str = "shared",
     scale: bool = False,
+    fit_row_mean: bool = False,
 ) -> FilterSettings:
     """An estimator's parameters in the core's words, or one sentence about the one that cannot be used."""
-    r = int(n_components)
+    given_r = int(n_components)
+    r = given_r + bool(fit_row_mean)
     noise = None if isinstance(noise_variance, str) else float(noise_variance)
     prior: Array | None = None
     if not isinstance(prior_covariance, str):
-        prior = as_covariance(prior_covariance, r, "prior_covariance", definite=True)
+        prior = as_covariance(prior_covariance, given_r, "prior_covariance", definite=True)
+    if fit_row_mean:
+        check_row_mean(coefficients, covariance, bool(fit_mean), drift)
+        coefficients = "map"  # rows have too few values for least squares
     model = FilterModel(
         r=r,
         q=r + bool(fit_mean),
@@ -109,14 +115,15 @@ def filter_settings(
         gain=gain,
         learn_noise=noise is None,
         track_noise=noise is None and prior is not None,
-        min_observed=MIN_OBSERVED * r if noise is None else r,
+        min_observed=n_features + 1 if fit_row_mean else MIN_OBSERVED * r if noise is None else r,
         rcond=float(r * np.finfo(np.float64).eps),  # what rounding leaves of a Gram matrix of r columns
         drift=_drift(drift, r, bool(fit_mean)),
+        row_mean=bool(fit_row_mean),
     )
-    start = init if isinstance(init, str) else check_init(init, r, n_features)
+    start = init if isinstance(init, str) else check_init(init, given_r, n_features)
     size = min(max(2 * r, SMALLEST_BLOCK), LARGEST_BLOCK) if isinstance(batch_size, str) else int(batch_size)
     given = noise is not None or prior is not None or model.drift is not None  # numbers in the data's units
-    return FilterSettings(model, noise, prior, start, seed, dtype, size, bool(scale) and not given)
+    return FilterSettings(model, noise, prior, start, seed, dtype, size, bool(scale) and not given and not fit_row_mean)
 
 
 def _drift(drift: float | ArrayLike, r: int, fit_mean: bool) -> Array | None:
@@ -271,17 +278,12 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
     C0 = settings.init
     if not isinstance(C0, str):
         C0 = C0.T if unit is None else C0.T / unit[:, None]
-    state = start(
-        scale,
-        r=model.r,
-        fit_mean=model.has_mean,
-        noise_variance=settings.noise_variance,
-        V0=settings.prior_covariance,
-        C0=C0,
-        seed=settings.seed,
-        dtype=dtype_of(rows),
-        counted=model.step.doubts,
-    )
+    given = {"noise_variance": settings.noise_variance, "V0": settings.prior_covariance, "C0": C0}
+    common: dict[str, Any] = {**given, "r": model.r, "seed": settings.seed, "dtype": dtype_of(rows)}
+    if model.row_mean:
+        state = start_with_row_means(scale, **common)
+    else:
+        state = start(scale, **common, fit_mean=model.has_mean, counted=model.step.doubts)
     counts = scale.place.get(scale.freedom, 0) + model.has_mean * scale.place.get(scale.seen, 0)
     return state, with_few_values(new_columns(unit, settings.keeps_rows, rows), rows, counts)
 

@@ -53,3 +53,13 @@ def check_init(init: Any, r: int, m: int) -> Array:
     if not np.isfinite(start).all():
         raise ValueError("init must be finite.")
     return start
+
+
+def check_row_mean(coefficients: str, covariance: str, fit_mean: bool, drift: object) -> None:
+    """Refuse what cannot be had together with means of rows."""
+    drifts = bool(np.any(np.asarray(to_host(drift)) != 0))
+    if coefficients == "marginal" or covariance != "counted" or not fit_mean or drifts:
+        raise ValueError(
+            'fit_row_mean=True needs covariance="counted", fit_mean=True, drift=0 and coefficients="least_squares" or '
+            '"map"; set them, or leave fit_row_mean out.'
+        )

@@ -82,8 +82,8 @@ STATE_TYPES: tuple[type, ...] = (
 
 FADING = 0.1
 """What ``tol`` is multiplied by where rows have means, and components that are noise switch off. Each gains little by
-fading, and does so slowly: on ratings of 943 people for 1682 things with ten components (``benchmarks/ratings.py``) the
-error is 0.7% higher with 1, and the same with 0.01."""
+fading, and does so slowly: on one simulated table of 943 × 1682 ratings with ten components (as in
+``benchmarks/ratings.py``) the error of hidden entries is up to 0.7% higher with 1, and the same with 0.01."""
 
 
 # ------------------------------------------------------------------ parameters

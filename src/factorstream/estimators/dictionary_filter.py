@@ -64,6 +64,11 @@ class DictionaryFilter(Reported, RecursiveFactorizer, PosteriorFactorizer):
         ``noise_variance="auto"``, fewer than five observed entries per component.
     fit_mean : bool, default=True
         Whether to learn a mean as well: one more column of the dictionary whose coefficient is 1.
+    fit_row_mean : bool, default=False
+        Whether every row has a mean of its own beside the mean of every feature, for tables whose columns have one
+        unit, such as ratings. The last component is then the number 1 for every feature, and its coefficient the mean
+        of the row. Every feature keeps a covariance of its own, coefficients are found under x ~ N(0, I), and no column
+        is rescaled. Not with a drift, ``covariance="shared"``, ``fit_mean=False`` or ``coefficients="marginal"``.
     init : {"random", "uniform"} or array (n_components, n_features), default="random"
         The first dictionary: a draw from the prior (a quarter of its size where the prior is automatic),
         entries uniform in [0, 1) (the paper's), or given.
@@ -150,6 +155,7 @@ class DictionaryFilter(Reported, RecursiveFactorizer, PosteriorFactorizer):
         "drift": [Interval(Real, 0, None, closed="left"), "array-like"],
         "covariance": [StrOptions({"shared", "counted"})],
         "scale": ["boolean"],
+        "fit_row_mean": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
@@ -164,6 +170,7 @@ class DictionaryFilter(Reported, RecursiveFactorizer, PosteriorFactorizer):
         scale: bool = True,
         coefficients: str = "least_squares",
         fit_mean: bool = True,
+        fit_row_mean: bool = False,
         init: str | ArrayLike = "random",
         n_passes: int = 1,
         shuffle: bool = True,
@@ -180,6 +187,7 @@ class DictionaryFilter(Reported, RecursiveFactorizer, PosteriorFactorizer):
         self.scale = scale
         self.coefficients = coefficients
         self.fit_mean = fit_mean
+        self.fit_row_mean = fit_row_mean
         self.init = init
         self.n_passes = n_passes
         self.shuffle = shuffle
@@ -200,4 +208,5 @@ class DictionaryFilter(Reported, RecursiveFactorizer, PosteriorFactorizer):
             drift=self.drift,
             covariance=self.covariance,
             scale=self.scale,
+            fit_row_mean=self.fit_row_mean,
         )

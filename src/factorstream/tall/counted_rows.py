@@ -224,7 +224,7 @@ def with_room(place: Place, groups: Groups, missing: Tall, unseen: Tall | None, 
     if unseen is not None:
         wanting = place.each(products.not_unseen, wanting, unseen)
     wanted, m = int(place.total(np.count_nonzero, wanting)), place.total(len, groups.seen)
-    most, taken = grouping.room(m, model.q), len(groups.shares) - groups.n_levels
+    most, taken = grouping.room(m, model.q, model.row_mean), len(groups.shares) - groups.n_levels
     if wanted == 0 or (wanted > most and taken == 0):
         return groups
     features = np.flatnonzero(place.get(wanting, 0))
@@ -248,7 +248,10 @@ def with_newcomers(place: Place, groups: Groups, new: Tall, small: SmallState, m
     """
     features = np.flatnonzero(place.get(new, 0))
     taken = len(groups.shares) - groups.n_levels
-    if len(features) == 0 or len(features) > grouping.room(place.total(len, groups.seen), model.q) - taken:
+    if (
+        len(features) == 0
+        or len(features) > grouping.room(place.total(len, groups.seen), model.q, model.row_mean) - taken
+    ):
         return groups
     V0 = groups.prior @ groups.prior.T
     if model.has_mean:

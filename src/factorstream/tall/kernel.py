@@ -136,7 +136,7 @@ def _grouped(state: FilterState, groups: Groups, model: FilterModel) -> Grouped:
         lines=np.zeros((3, n_groups, model.q)),
         active=np.zeros(n_groups, dtype=np.intp),
         n_own=n_groups - 1 - n_levels,
-        most=room(m, model.q),
+        most=room(m, model.q, model.row_mean),
         young=float(grouping.YOUNG * model.r),
         settled=float(grouping.SETTLED * model.r),
     )

@@ -56,6 +56,7 @@ START_SHARE = 0.25
 
 Measured by ``benchmarks/defaults.py``."""
 
+
 MIN_WARM_UP = 10
 """Rows that set the scale, at least. Not tuned: a round number."""
 

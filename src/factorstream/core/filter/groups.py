@@ -270,8 +270,10 @@ def releveled(seen: Array, groups: Groups, S: Array, r: int, *, mature_too: bool
     )
 
 
-def room(m: int, q: int) -> int:
-    """How many features may have a group of their own."""
+def room(m: int, q: int, for_all: bool = False) -> int:
+    """How many features may have a group of their own; ``for_all``: every one, whatever memory it takes."""
+    if for_all:
+        return m
     return int(max(ROOM, ROOM_PER_ENTRY * m * q) // q**2)
 
 

@@ -34,6 +34,9 @@ class FilterModel(NamedTuple):
     drift: Array | None = None
     """Q_V (q × q), by which V grows before every sample; None for a dictionary that does not drift."""
 
+    row_mean: bool = False
+    """Whether the last of the r components is the mean of the row: its loadings are known."""
+
     @property
     def has_mean(self) -> bool:
         """Whether the last column of C is a mean, whose coefficient is always 1."""
