@@ -1,0 +1,104 @@
+"""A file four times as large as all the memory that a process may have is read through and written again, in every format."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from factorstream import open_rows, open_sink
+from row_files import WRITERS
+
+pytestmark = pytest.mark.long  # gigabytes go through the disk
+
+LIMIT = 144 * 2**20
+"""Of what a process may write to in memory, its libraries included: RLIMIT_DATA."""
+ROWS, COLUMNS = 4096, 64
+"""Of a piece of the file, which has two million bytes."""
+PIECES = 4 * LIMIT // (ROWS * COLUMNS * 8) + 20
+"""How many make the file: more than four limits, also where numbers that are not random can be packed."""
+NOTE = "a remark on this row; " * 80
+"""Beside the numbers of a text: reading numbers alone would take minutes."""
+
+COPY = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]),) * 2)
+import numpy as np
+from factorstream import open_rows, open_sink
+from factorstream.sources.table import Bounds
+source = open_rows(sys.argv[2])
+with open_sink(sys.argv[3], source, bounds=[0]) as sink:
+    for block in source.blocks():
+        filled = np.full(block.values.shape, 0.5)
+        sink.write(block, filled, Bounds(filled - 1, filled + 1))
+print(sink.written)
+"""
+
+
+def piece(k):
+    X = np.random.default_rng(k).random((ROWS, COLUMNS))
+    X[:, k % COLUMNS] = np.nan
+    return X
+
+
+def write_numbers(path):
+    source = open_rows(lambda: map(piece, range(PIECES)))
+    with open_sink(path, source) as sink:
+        for block in source.blocks():
+            sink.write(block)
+    return PIECES * ROWS
+
+
+def write_text(path):
+    """Three columns of numbers, and remarks that are most of the file."""
+    rows = 4 * LIMIT // len(NOTE) + 1
+    with path.open("w", encoding="utf-8") as file:
+        file.write("note,a,b,c\n")
+        for k in range(0, rows, ROWS):
+            X = piece(0)[: rows - k, 1:4].tolist()
+            file.writelines(f"{NOTE},{a!r},{b if b > 0.2 else ''},{c!r}\n" for a, b, c in X)
+    return rows
+
+
+def copy(path, out, limit=LIMIT):
+    return subprocess.run(
+        [sys.executable, "-c", COPY, str(limit), str(path), str(out)], capture_output=True, text=True, check=False
+    )
+
+
+def size(path):
+    return (
+        sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) if path.is_dir() else path.stat().st_size
+    )
+
+
+@pytest.mark.parametrize("ending", [ending for ending in WRITERS if "gz" not in ending])
+def test_four_times_the_memory(ending, tmp_path):
+    path, out = tmp_path / f"x{ending}", tmp_path / f"y{ending}"
+    rows = write_text(path) if "sv" in ending else write_numbers(path)
+    assert size(path) > 4 * LIMIT
+    done = copy(path, out)
+    assert done.stdout.split() == [str(rows)], done.stderr[-2000:]
+    old, new = open_rows(path), open_rows(out)
+    assert new.n_columns == old.n_columns + 2
+    kept = [0, *range(3, new.n_columns)]
+    sums = [np.zeros(old.n_columns), np.zeros(old.n_columns)]
+    for block in old.blocks():
+        sums[0] += np.where(np.isnan(block.values), 0.5, block.values).sum(axis=0)
+    for block in new.blocks():
+        assert not np.isnan(block.values).any()
+        sums[1] += block.values[:, kept].sum(axis=0)
+    np.testing.assert_allclose(*sums, rtol=1e-12)
+
+
+def test_the_limit_is_one(tmp_path):
+    """Nothing would be shown by a limit that a whole array fits in."""
+    write_numbers(tmp_path / "x.npy")
+    code = "import numpy as np, resource, sys; resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]),) * 2)\n"
+    code += "np.load(sys.argv[2])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(LIMIT), str(tmp_path / "x.npy")], capture_output=True, text=True, check=False
+    )
+    assert "MemoryError" in done.stderr
