@@ -3,8 +3,8 @@
     python -m benchmarks.large               # files of 256 MB
     python -m benchmarks.large --size 4096   # of 4 GB; memory must not grow with it
 
-Every format has its own process. Memory is what the process has written to (RssAnon), looked at after every block, less what
-it had when the library was imported; files that are mapped into memory are not in it, as the system drops them at will.
+Every format has its own process. Memory is what the process has written to (RssAnon), looked at after every block, less
+what it had when the library was imported. Files that are mapped into memory are not in it: the system drops them at will.
 """
 
 from __future__ import annotations

@@ -10,12 +10,12 @@ import numpy as np
 
 from ...extras import require
 from ..table import TableError
-from .batch_output import BatchOutput
+from .batch_output import BatchParts
 from .batches import SAMPLED, BatchRows, decoded_bytes
 from .cutting import skipped
 from .drafts import PartsSink, SinkOptions
-from .sink import Filled, Sink
-from .source import Block, RowOptions, Source
+from .sink import Sink
+from .source import RowOptions, Source
 
 __all__ = ["make_sink", "open_file"]
 
@@ -74,32 +74,19 @@ def _without_gaps(metadata: Any) -> set[str]:
     return set(known)
 
 
-class _Parts:
-    """Parts of a Parquet file, each a row group."""
-
-    def __init__(self, output: BatchOutput) -> None:
-        self._output = output
-
-    def plan(self) -> bytes:
-        """What is the same for parts that can be joined."""
-        return bytes(self._output.schema.serialize())
-
-    def write_part(self, path: Path, block: Block, filled: Filled) -> None:
-        """Write the rows of a block to a file."""
-        import pyarrow.parquet as pq
-
-        pq.write_table(self._output.table(block, filled), path)
+class _Parts(BatchParts):
+    """Parts that become a Parquet file, each a row group."""
 
     def join(self, parts: Sequence[Path], rows: int, path: Path) -> None:
         """Write the file."""
         import pyarrow.parquet as pq
 
-        with pq.ParquetWriter(path, self._output.schema) as out:
-            for part in parts:
-                out.write_table(pq.ParquetFile(part).read())
+        with pq.ParquetWriter(path, self.output.schema) as out:
+            for table in self.tables(parts):
+                out.write_table(table)
 
 
 def make_sink(path: Path, like: Source, options: SinkOptions) -> Sink:
     """Write a Parquet file."""
     require("pyarrow", extra="frames")
-    return PartsSink(path, _Parts(BatchOutput(like, options)), options)
+    return PartsSink(path, _Parts(like, options), options)
