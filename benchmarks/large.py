@@ -4,7 +4,7 @@
     python -m benchmarks.large --size 4096   # of 4 GB; memory must not grow with it
 
 Every format has its own process. Memory is what the process has written to (RssAnon), looked at after every block, less
-what it had when the library was imported. Files that are mapped into memory are not in it: the system drops them at will.
+what it had when the library was imported. Files that are mapped into memory are not in it: the system may drop them.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
 
@@ -23,7 +24,7 @@ ROWS, COLUMNS = 4096, 64
 """Of a piece of the file, which has two million bytes."""
 PIECES = 4 * LIMIT // (ROWS * COLUMNS * 8) + 20
 """How many make the file: more than four limits, also where numbers that are not random can be packed."""
-NOTE = "a remark on this row; " * 80
+NOTE = "a remark on this row; " * 500
 """Beside the numbers of a text: reading numbers alone would take minutes."""
 
 COPY = """
@@ -87,6 +88,13 @@ def run(code, *arguments):
         resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
 
 
+@pytest.fixture
+def room(tmp_path):
+    """A folder that does not stay behind: pytest keeps those of several runs."""
+    yield tmp_path
+    shutil.rmtree(tmp_path)
+
+
 def size(path):
     return (
         sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) if path.is_dir() else path.stat().st_size
@@ -94,8 +102,8 @@ def size(path):
 
 
 @pytest.mark.parametrize("ending", [ending for ending in WRITERS if "gz" not in ending])
-def test_four_times_the_memory(ending, tmp_path):
-    path, out = tmp_path / f"x{ending}", tmp_path / f"y{ending}"
+def test_four_times_the_memory(ending, room):
+    path, out = room / f"x{ending}", room / f"y{ending}"
     rows = write_text(path) if "sv" in ending else write_numbers(path)
     assert size(path) > 4 * LIMIT
     done = run(COPY, LIMIT, path, out)
@@ -112,9 +120,9 @@ def test_four_times_the_memory(ending, tmp_path):
     np.testing.assert_allclose(*sums, rtol=1e-12)
 
 
-def test_the_limit_is_one(tmp_path):
+def test_the_limit_is_one(room):
     """Nothing would be shown by a limit that a whole array fits in."""
-    write_numbers(tmp_path / "x.npy")
+    write_numbers(room / "x.npy")
     code = "import numpy as np, resource, sys; resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]),) * 2)\n"
     code += "np.load(sys.argv[2])"
-    assert "MemoryError" in run(code, LIMIT, tmp_path / "x.npy").stderr
+    assert "MemoryError" in run(code, LIMIT, room / "x.npy").stderr
