@@ -34,7 +34,7 @@ help: ## list the commands
 $(READY): pyproject.toml Makefile
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[report,faces,frames,hdf5,zarr,fast,images,river]" --group test --group lint
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[report,faces,frames,hdf5,zarr,fast,images,river,dask]" --group test --group lint
 	touch $(READY)
 
 demo: $(READY) ## restore real faces and say which files to open

@@ -25,10 +25,11 @@ DEVICES = "strict", "torch", "cupy"
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--place",
-        choices=["here", "split", "threads", *DEVICES],
+        choices=["here", "split", "dask", "threads", *DEVICES],
         default="here",
-        help="where the features of NumPy and SciPy rows are kept: split is tests/split_place.py, strict a device of "
-        "array-api-strict, torch and cupy a GPU; threads cuts all work, however little, into pieces for three threads",
+        help="where the features of NumPy and SciPy rows are kept: split is tests/split_place.py, dask has three "
+        "shards, strict is a device of array-api-strict, torch and cupy a GPU; threads cuts all work, however little, "
+        "into pieces for three threads",
     )
 
 
@@ -41,7 +42,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    unfit = {"split": "here", "threads": "one_thread", **dict.fromkeys(DEVICES, "here")}.get(config.getoption("place"))
+    unfit = {"split": "here", "dask": "here", "threads": "one_thread", **dict.fromkeys(DEVICES, "here")}.get(
+        config.getoption("place")
+    )
     for item in items if unfit else []:
         for marker in item.iter_markers(unfit):
             item.add_marker(pytest.mark.skip(reason=f"--place: {marker.kwargs['reason']}"))
@@ -57,6 +60,14 @@ def _place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
         from split_place import SPLIT
 
         with using(SPLIT):
+            yield
+    elif place == "dask":
+        import dask
+
+        from factorstream.tall.dask_place import DaskPlace
+        from factorstream.tall.places import using
+
+        with dask.config.set(scheduler="sync"), using(DaskPlace(3)):
             yield
     elif place in DEVICES:
         from factorstream.tall.places import using
@@ -86,7 +97,7 @@ def low_rank(rng: np.random.Generator, n: int, m: int, r: int, noise: float = 0.
 
 def settings_of(model, rows):
     """The settings with which an estimator of the recursive filter would begin with these rows."""
-    return model._begin(rows, check_random_state(model.random_state))
+    return model._begin(rows.shape[1], rows.dtype, check_random_state(model.random_state))
 
 
 def first_state(model, rows):

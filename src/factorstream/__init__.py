@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what `_MODULES` and `_PARTS` say, for type checkers and edi
     from .estimators.dictionary_filter import DictionaryFilter as DictionaryFilter
     from .estimators.low_rank_imputer import LowRankImputer as LowRankImputer
     from .estimators.sequence import SequenceFilter as SequenceFilter
+    from .jobs.large import fill as fill
     from .persist import load as load
     from .persist import moved as moved
     from .rotation import principal_axes as principal_axes
@@ -36,6 +37,7 @@ _MODULES = {
     "MaskedNMF": "baselines.masked_nmf",
     "SGDFactorization": "baselines.sgd",
     "SequenceFilter": "estimators.sequence",
+    "fill": "jobs.large",
     "load": "persist",
     "missingness": "diagnostics",
     "moved": "persist",

@@ -16,6 +16,7 @@ from benchmarks.timing import race
 
 from bench_problems import HERE
 from benchmarks import (
+    cluster,
     cores,
     coverage,
     defaults,
@@ -278,3 +279,14 @@ def test_the_memory_for_a_large_file_is_measured(ending, tmp_path, monkeypatch):
     assert size > 1
     assert seconds > 0
     assert memory >= 0
+
+
+def test_sweeps_on_a_cluster_are_timed(capsys, monkeypatch):
+    monkeypatch.setattr(cluster, "SOME", 60)
+    size = ["--rows", "200", "--columns", "12", "--components", "2", "--chunk", "50"]
+    cluster.main([*size, "--workers", "1", "--blocks", "100", "--features", "50"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "200 × 12, 2 components, chunks of 50 rows"
+    assert re.fullmatch(r"1 workers: [\d.]+ s a sweep, efficiency 1.00", lines[2])
+    assert re.fullmatch(r"100 rows: .* for each of 2 chunks", lines[3])
+    assert re.fullmatch(r"50 features: \d+ ms for a block of 80 rows in 1 shards, \d+ ms in this process", lines[4])

@@ -74,6 +74,11 @@ def is_torch_on_host(values: Any) -> bool:
     return compat.is_torch_array(values) and values.device.type == "cpu"
 
 
+def is_dask(values: Any) -> bool:
+    """Whether this is an array of Dask, whose numbers are found when they are asked for."""
+    return compat.is_dask_array(values)
+
+
 def stays(values: Any) -> bool:
     """Whether work on an array is done where it is, by its own library.
 
@@ -82,7 +87,7 @@ def stays(values: Any) -> bool:
     """
     if is_here(values):
         return False
-    others = compat.is_jax_array, compat.is_dask_array, compat.is_pydata_sparse_array
+    others = compat.is_jax_array, is_dask, compat.is_pydata_sparse_array
     return not is_torch_on_host(values) and not any(is_one(values) for is_one in others)
 
 

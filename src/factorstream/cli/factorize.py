@@ -9,7 +9,7 @@ import click
 
 from ..files import check_new_folder, make_folder
 from ..text import counted, listed, without_components
-from ._caveats import say_caveats
+from ._caveats import left_out_counting, say_caveats
 from ._command import STANDARD, Words, command
 from ._files import read_model, save_model, write
 from ._job import JobOptions, job_options
@@ -18,6 +18,8 @@ from ._report import Subject, write_report_page
 
 if TYPE_CHECKING:
     from ..jobs.factors import Factors
+    from ..jobs.large_factors import LargeFactors
+    from ..jobs.large_files import LargeSettings
 
 __all__ = ["COMMAND"]
 
@@ -44,17 +46,29 @@ def COMMAND(
 
     coefficients @ components + mean is what the model says of every entry, known or not. Components are along their
     principal axes, the one that explains most first, and the largest loading of each is positive, so that two runs can
-    be compared. Columns of text are copied beside the coefficients; NPY files have the numbers alone.
+    be compared. Columns of text are copied beside the coefficients; NPY files have the numbers alone. Files above
+    128 MiB are read several times, block by block, and need not fit into memory; their columns of text are not copied.
     """
     from ..jobs.factors import FactorSettings, factorize_file
+    from ..jobs.large_files import LargeSettings, is_large
 
     model_path, save_path = options.model_path, options.save_path
     refuse_settings(model_path, components=components != "auto", robust=robust)
     check_new_folder(output)
     options.check()
+    model = None if model_path is None else read_model(model_path)
+    if options.report_path is None and options.picture is None and is_large(source):
+        _factorize_large(
+            words,
+            source,
+            output,
+            LargeSettings(components, robust, seed, save_path is not None, options.reading, words.verbose),
+            model,
+            save_path,
+        )
+        return
     settings = FactorSettings(components, robust, seed, save_path is not None, options.reading, words.verbose)
     with words.phases() as begin:
-        model = None if model_path is None else read_model(model_path)
         found = factorize_file(source, settings, begin, model)
         begin("writing")
         ending = ".csv" if source == STANDARD else "".join(source.suffixes[-2 if source.suffix == ".gz" else -1 :])
@@ -72,6 +86,20 @@ def COMMAND(
         write_report_page(words, options.report_path, subject, job=factors_told(found))
 
 
+def _factorize_large(
+    words: Words, source: Path, output: Path, settings: LargeSettings, model: Any, save_path: Path | None
+) -> None:
+    from ..jobs.large_factors import factorize_large_file
+
+    make_folder(output)
+    with words.phases() as begin:
+        found = factorize_large_file(source, output, settings, begin, model)
+        save_model(save_path, found.model, found.names)
+    _tell_components(words, found, found.files)
+    if found.counting:
+        words.caveat(left_out_counting(found.counting))
+
+
 def _picture(found: Factors) -> Any:
     from ..jobs.pictures import draw_factors
 
@@ -79,6 +107,11 @@ def _picture(found: Factors) -> Any:
 
 
 def _tell(words: Words, found: Factors, files: list[Path]) -> None:
+    _tell_components(words, found, files)
+    say_caveats(words, found.given)
+
+
+def _tell_components(words: Words, found: Factors | LargeFactors, files: list[Path]) -> None:
     words.fact(
         files=list(map(str, files)),
         model=type(found.model).__name__,
@@ -92,4 +125,3 @@ def _tell(words: Words, found: Factors, files: list[Path]) -> None:
     if not len(found.components):
         robust = bool(found.model.get_params(deep=False).get("robust"))
         words.caveat(without_components(type(found.model).__name__, "entry", robust=robust))
-    say_caveats(words, found.given)

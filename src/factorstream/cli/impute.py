@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..text import column_names, counted
-from ._caveats import outside
+from ._caveats import left_out_counting, outside
 from ._command import STANDARD, BadInputError, Words, command
 from ._files import check_output, check_table, read_model, save_model, write, written_to
 from ._impute_notes import impute_caveats, impute_summary
@@ -84,7 +84,8 @@ def COMMAND(
 
     A column holds numbers if all its cells are finite numbers or gaps (empty, NA, NaN, null, none, ?, ...). Columns of
     numbers without gaps help to fill the others, except those that count rows or years by equal steps. Everything that
-    is not a gap in a column of numbers is written as it was read, in the same order.
+    is not a gap in a column of numbers is written as it was read, in the same order. Files above 128 MiB are read
+    several times, block by block, and need not fit into memory.
     """
     from ..completion import Settings, complete_file
     from ..jobs.reading import Reading
@@ -113,8 +114,11 @@ def COMMAND(
     if online:
         _go_online(words, source, output, settings, model_path, save_path)
         return
+    model = None if model_path is None else read_model(model_path, *FILLING)
+    if not sequence and report_path is None and output != STANDARD and _by_blocks(source, model):
+        _fill_large(words, source, output, settings, model, save_path)
+        return
     with words.phases() as begin:
-        model = None if model_path is None else read_model(model_path, *FILLING)
         if model is not None and type(model).__name__ == "SequenceFilter":
             settings = settings._replace(sequence=True)
         completion = complete_file(source, settings, lambda what, share: begin(what), model)
@@ -151,6 +155,49 @@ def COMMAND(
 
 FILLING = ("LowRankImputer", "DictionaryFilter", "BayesianFactorization", "SequenceFilter")
 """Classes of models that fill gaps with intervals."""
+
+
+def _by_blocks(source: Path, model: Any) -> bool:
+    """Whether a file is too large to be read at once; sequences are, whatever their length."""
+    from ..jobs.large_files import is_large
+
+    return type(model).__name__ != "SequenceFilter" and is_large(source)
+
+
+def _fill_large(
+    words: Words, source: Path, output: Path, settings: Settings, model: Any, save_path: Path | None
+) -> None:
+    from ..jobs.large_files import LargeSettings, fill_large_file
+
+    how = LargeSettings(
+        settings.components,
+        settings.robust,
+        settings.seed,
+        settings.level is not None or settings.keep_model,
+        settings.reading,
+        settings.verbose,
+    )
+    with words.phases() as begin:
+        found = fill_large_file(source, output, settings.level, how, begin, model, save_path is not None)
+        save_model(save_path, found.model, found.names)
+    written, n_components = found.written, 0 if found.model is None else found.model.n_components_
+    words.fact(
+        rows=written.n_rows,
+        gaps_filled=written.n_gaps,
+        gaps_left=written.n_left,
+        columns_filled=found.n_columns,
+        components=n_components,
+        model=None if found.model is None else type(found.model).__name__,
+    )
+    words.note(
+        f"Filled {counted(written.n_gaps, 'gap')} in {counted(found.n_columns, 'column')} of "
+        f"{counted(written.n_rows, 'row')} ({counted(n_components, 'component')}), which were read block by block; "
+        f"wrote {written_to(output)}."
+    )
+    if found.counting:
+        words.caveat(left_out_counting(found.counting))
+    if written.n_left:
+        words.caveat(f"{counted(written.n_left, 'gap')} in columns without any value stayed.")
 
 
 def _go_online(

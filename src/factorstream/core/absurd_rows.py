@@ -8,7 +8,7 @@ import numpy as np
 from ..arrays import as_type, counted, is_here, namespace, positions, taken, to_host
 from ..cores import each_piece
 from .absurd import COMPARING, EVENTS, NEW, Seen, at, extremes, in_question, some_of
-from .absurd_limits import FAR, limits
+from .absurd_limits import ENOUGH, FAR, limits
 from .entries import NO_ENTRIES, Columns, Entries, together
 from .fill_values import HUGE, is_fill, is_huge_fill
 from .linalg import Array, Rows, is_sparse
@@ -57,6 +57,13 @@ def absurd_beside(seen: Seen, X: Rows) -> Entries:
         absurd = is_huge_fill(value) if np.isinf(upper[i]) else (value < lower[i]) | (value > upper[i])
         found.append(Entries(rows[absurd], np.full(np.count_nonzero(absurd), j), values[absurd]))
     return together(found)
+
+
+def merge_seen(a: Seen, b: Seen) -> Seen:
+    """What two sets of rows without absurd values leave behind, of arrays that are here."""
+    known = np.minimum(a.known + b.known, ENOUGH)
+    low, high = np.minimum(a.low, b.low), np.maximum(a.high, b.high)
+    return a._replace(low=low, high=high, known=known, quiet=not counted(known < ENOUGH))
 
 
 def _beyond(seen: Seen, least: Tall, greatest: Tall, features: slice) -> tuple[Array, Array, Array]:

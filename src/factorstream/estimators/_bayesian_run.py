@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +12,9 @@ from ..core.absurd import Seen, seen_in
 from ..core.absurd_rows import absurd_entries
 from ..core.entries import without
 from ..core.place import Place
-from ..core.variational.fit import FitOptions
+from ..core.variational.fit import FitOptions, SweepInfo
 from ..core.variational.posterior import STREAM_ARRAYS
+from ..core.variational.relevance import n_learned
 from ..progress import Step, say_nothing
 from ..tall.places import place_of
 from ..tall.rows import Rows, observed_by_feature, stack
@@ -21,8 +23,18 @@ from ._absurd import first_rows, next_rows
 from ._html import STREAMED, Facts, noise_words, observed_words
 from ._observing import check_values
 from ._records import HISTORY, Record, Tell
+from ._source_rows import Look
 from ._telling import SweepProgress
-from ._variational import VariationalState, absorb_rows, check_rows, fit_rows, planned_sweeps
+from ._variational import (
+    Sweeps,
+    VariationalState,
+    absorb_rows,
+    check_rows,
+    fit_all_blocks,
+    fit_rows,
+    planned_sweeps,
+    planned_sweeps_over_blocks,
+)
 from ._variational_answers import VariationalDictionary
 
 AUTO_COMPONENTS = 50
@@ -105,12 +117,40 @@ def fit(
     """Sweep over all rows of X, each of which has data; ``step`` is told how far the estimator of this name is."""
     shown = SweepProgress(name, step, planned_sweeps(X.shape[0], options, calibrate))
     state, sweeps = fit_rows(X, options, calibrate, np.random.default_rng(seed), shown)
+    records = _records(sweeps, tell)
+    rest, seen, n = copied(X[:0, :]), seen_in(X), X.shape[0]
+    return BayesianRun(parameters, options, seed, state, state, rest, seen, n, len(sweeps), records)
+
+
+def fit_all(
+    parameters: dict[str, Any],
+    options: FitOptions,
+    found: Look,
+    over_all: Sweeps,
+    *,
+    calibrate: bool,
+    seed: int,
+    tell: Tell,
+    step: Step,
+    name: str,
+) -> BayesianRun:
+    """Sweep over all rows, given what a first look has ``found``."""
+    some = found.some
+    shown = SweepProgress(name, step, planned_sweeps_over_blocks(some.shape[0], found.n_rows, options, calibrate))
+    rng = np.random.default_rng(seed)
+    state, sweeps, n = fit_all_blocks(over_all, some, found.moments, options, calibrate, rng, shown)
+    rest = copied(some[:0, :])
+    return BayesianRun(
+        parameters, options, seed, state, state, rest, found.seen, n, len(sweeps), _records(sweeps, tell)
+    )
+
+
+def _records(sweeps: Iterable[SweepInfo], tell: Tell) -> tuple[Record, ...]:
     records = []
     for number, sweep in enumerate(sweeps, 1):
         records.append({"sweep": float(number), "bound": sweep.bound, "n_components": float(sweep.n_components)})
         tell(records[-1])
-    rest, seen, n = copied(X[:0, :]), seen_in(X), X.shape[0]
-    return BayesianRun(parameters, options, seed, state, state, rest, seen, n, len(sweeps), tuple(records))
+    return tuple(records)
 
 
 def begin(
@@ -179,7 +219,7 @@ def _started(run: BayesianRun, rows: Rows, lot: int) -> tuple[VariationalState |
         needed = ENTRIES_PER_PARAMETER * (r * (m + n - r) + m)
         if last or float(observed_by_feature(rows[:n, :]).sum()) >= needed:
             state = _fit_first(run, without(rows[:n, :], absurd_entries(rows[:n, :])))
-            if last or state.factors.r >= r:
+            if last or n_learned(state.factors.prior) >= r:
                 return state, n
     return None, 0
 

@@ -19,6 +19,8 @@ from ._absurd import asked, check_answers_fit
 from ._answers import Dictionary, PosteriorDictionary
 from ._columns import like_table
 from ._elsewhere import beside_model, like
+from ._lazily import by_chunk
+from ._pairs import check_pairs
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
 from ._validation import check_coefficients, check_count, check_data, check_size_of, narrowed, question
@@ -81,6 +83,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
     # ---------------------------------------------------------------- answers
 
     @question
+    @by_chunk()
     def transform(self, X: MatrixLike) -> Array:
         """Coefficients of every row under the fitted dictionary (n_samples, n_components_)."""
         rows = self._rows_to_fill(X)
@@ -88,6 +91,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
         return answer
 
     @question
+    @by_chunk(probe=0.0)
     def inverse_transform(self, X: MatrixLike) -> Array:
         """The rows that these coefficients stand for (n_samples, n_features)."""
         check_is_fitted(self)
@@ -104,6 +108,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stateful):
         return rows
 
     @question
+    @by_chunk()
     def impute(self, X: MatrixLike) -> Any:
         """X with its NaN filled in; observed entries are kept. A table comes back as a table.
 
@@ -161,6 +166,7 @@ class PosteriorFactorizer(Factorizer):
         return noise if isinstance(noise, float) else self._told(noise)
 
     @question
+    @by_chunk()
     def impute(self, X: MatrixLike, return_std: bool = False) -> Any:
         """X with its NaN filled in; observed entries are kept. A table comes back as a table.
 
@@ -176,6 +182,23 @@ class PosteriorFactorizer(Factorizer):
         return like_table(filled, X), like_table(_reach(variance, 1.0, dtype_of(rows)), X)
 
     @question
+    def predict_entries(self, X: MatrixLike, rows: Any, columns: Any, return_std: bool = False) -> Any:
+        """What ``impute`` would have at the entries (rows[j], columns[j]) of X: one number for each.
+
+        X are rows as in ``impute``, best sparse ones; ``rows`` and ``columns`` number rows and columns of it. An entry
+        that is observed comes back as it is. With ``return_std`` also the standard deviation of each, zero where it was
+        observed. :class:`BayesianFactorization` makes nothing dense for it; :class:`DictionaryFilter` takes as long as
+        ``impute`` of the rows that are asked for, but only a few of them at a time.
+        """
+        given = self._rows_to_fill(X)
+        row, column = check_pairs(rows, columns, given.shape)
+        values, variance = self._dictionary().entries(given, row, column)
+        if not return_std:
+            return like(as_type(values, dtype_of(given)), X)
+        return like(as_type(values, dtype_of(given)), X), like(_reach(variance[None], 1.0, dtype_of(given))[0], X)
+
+    @question
+    @by_chunk()
     def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Any, Any]:
         """Bounds that hold the true value of a missing entry with probability ``level``.
 
@@ -205,6 +228,7 @@ class PosteriorFactorizer(Factorizer):
         return answer
 
     @question
+    @by_chunk()
     def score_samples(self, X: MatrixLike) -> Array:
         """Log-density of every row's observed entries, coefficients integrated out (n_samples,).
 

@@ -181,14 +181,19 @@ class ImputerAnswers(TransformerMixin, Stateful):
         """X as floats, with NaN where a value is missing."""
         values: Array = check_data(self, X, reset=reset)
         values = np.ascontiguousarray(values) if is_here(values) else values  # one layout, so one rounding
-        if means_nan(missing_values):
-            return values
-        xp = namespace(values)
-        if bool(xp.any(xp.isnan(values))):
-            raise ValueError(
-                f"Input X contains NaN, but missing_values is {missing_values!r}; "
-                "put NaN in place of it, as X.replace does for a table of pandas, and leave missing_values out."
-            )
-        number = float(dtype_of(values).type(missing_values))
-        values = xp.where(values == number, np.nan, values)
+        return with_gaps(values, missing_values)
+
+
+def with_gaps(values: Array, missing_values: Any) -> Array:
+    """The values with NaN in the place of what marks a missing one."""
+    if means_nan(missing_values):
         return values
+    xp = namespace(values)
+    if bool(xp.any(xp.isnan(values))):
+        raise ValueError(
+            f"Input X contains NaN, but missing_values is {missing_values!r}; "
+            "put NaN in place of it, as X.replace does for a table of pandas, and leave missing_values out."
+        )
+    number = float(dtype_of(values).type(missing_values))
+    values = xp.where(values == number, np.nan, values)
+    return values

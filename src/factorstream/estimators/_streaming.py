@@ -13,7 +13,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..arrays import dtype_of, to_host
+from ..arrays import dtype_of, is_dask, to_host
 from ..core.absurd import Seen
 from ..core.filter.coefficients import DOUBTING
 from ..core.filter.column_noise import ColumnNoise
@@ -22,9 +22,12 @@ from ..core.filter.groups import Groups
 from ..core.filter.model import FilterModel
 from ..core.filter.state import FilterState, SmallState
 from ..cores import limited
+from ..progress import say_nothing
+from ..sources.rows.opening import open_rows
+from ..sources.rows.source import Source
 from ..tall.places import place_of
 from ..tall.products import square_sum
-from ..tall.rows import Rows, with_data
+from ..tall.rows import ever_observed, with_data
 from ..text import counted
 from . import _filter_run
 from ._absurd import without_absurd
@@ -33,12 +36,13 @@ from ._filter_answers import FilterDictionary
 from ._filter_columns import Columns
 from ._filter_run import FilterRun, FilterSettings
 from ._html import STREAMED, Facts, noise_words, observed_words
-from ._types import MatrixLike, Seed
+from ._source_rows import reading, refuse_single_pass, source_of, take_columns_of
+from ._types import MatrixLike, Seed, SourceLike
 from ._validation import (
     check_data,
-    check_every_feature_observed,
     check_next,
     check_same_parameters,
+    check_something_observed,
     current_parameters,
     unchanged_on_error,
 )
@@ -92,13 +96,22 @@ class RecursiveFactorizer(Factorizer):
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: MatrixLike, y: object = None) -> Self:
-        """Learn the dictionary from X (n_samples, n_features), NaN = missing, in ``n_passes`` passes."""
+    def fit(self, X: SourceLike, y: object = None) -> Self:
+        """Learn the dictionary from X (n_samples, n_features), NaN = missing, in ``n_passes`` passes.
+
+        X may also be rows that do not fit into memory: a path, or anything else that :func:`factorstream.open_rows`
+        takes. Their blocks are streamed as ``partial_fit`` would: in their order, whatever ``shuffle`` says, with the
+        scale measured on the first rows. What can be read only once is enough for one pass.
+        """
         with unchanged_on_error(self), limited(), np.errstate(over="ignore", invalid="ignore"):
+            source = source_of(X)
+            if source is not None:
+                self._stream(source)
+                return self
             rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
-            check_every_feature_observed(self, rows)
+            check_something_observed(self, ever_observed(rows))
             rng = check_random_state(self.random_state)
-            settings, rows = self._begin(rows, rng), with_data(rows)
+            settings, rows = self._begin(int(rows.shape[1]), dtype_of(rows), rng), with_data(rows)
             with self._progress(int(self.n_passes) * int(rows.shape[0])) as step:
                 self.state_ = _filter_run.fit(
                     current_parameters(self),
@@ -117,6 +130,8 @@ class RecursiveFactorizer(Factorizer):
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Take in one row or many, NaN = missing, and go on from where the last call ended."""
+        if is_dask(X):
+            return self._go_on_by_chunk(X)
         run: FilterRun | None = vars(self).get("state_")
         limit = limited(X.size) if isinstance(X, np.ndarray) else limited()  # set once, not by every step on its own
         with unchanged_on_error(self), limit, np.errstate(over="ignore", invalid="ignore"):
@@ -130,23 +145,52 @@ class RecursiveFactorizer(Factorizer):
                 rows = check_next(self, X)
             with self._progress(int(rows.shape[0])) as step:
                 if run is None:
-                    settings = self._begin(rows, check_random_state(self.random_state))
+                    rng = check_random_state(self.random_state)
+                    settings = self._begin(int(rows.shape[1]), dtype_of(rows), rng)
                     self.state_ = _filter_run.begin(current_parameters(self), settings, rows, self._tell, step)
                 else:
                     self.state_ = _filter_run.go_on(run, rows, self._tell, step)
             _check_finite(self.state_)
         return self
 
-    def _begin(self, rows: Rows, rng: np.random.RandomState) -> FilterSettings:
+    def _go_on_by_chunk(self, X: Any) -> Self:
+        """Take in the chunks of a Dask array, one after another: all of them or, where one is refused, none."""
+        with unchanged_on_error(self):
+            for block in open_rows(X).blocks():
+                self.partial_fit(block.values)
+        return self
+
+    def _stream(self, source: Source) -> None:
+        """Pass over the blocks of a source ``n_passes`` times."""
+        if self.n_passes > 1:
+            refuse_single_pass(source, f"n_passes={self.n_passes}")
+        take_columns_of(self, source)
+        run, settings = None, self._begin(source.n_columns, source.dtype, check_random_state(self.random_state))
+        total = None if source.n_rows is None else int(self.n_passes) * source.n_rows
+        with self._progress(total) as step:
+            for k in range(int(self.n_passes)):
+                done = k * (source.n_rows or 0)
+                for first, rows in reading(source)():
+                    if run is None:
+                        run = _filter_run.begin(current_parameters(self), settings, rows, self._tell, say_nothing)
+                    else:
+                        run = _filter_run.go_on(run, rows, self._tell, say_nothing)
+                    _check_finite(run)
+                    step(done + first + int(rows.shape[0]))
+        if run is None or not run.n_samples:
+            raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
+        self.state_ = run
+
+    def _begin(self, n_features: int, dtype: np.dtype[Any], rng: np.random.RandomState) -> FilterSettings:
         return self._settings(
             n_components=self.n_components,
-            n_features=rows.shape[1],
+            n_features=n_features,
             coefficients=self.coefficients,
             fit_mean=self.fit_mean,
             init=self.init,
             batch_size=self.batch_size,
             seed=int(rng.randint(2**31 - 1)),
-            dtype=dtype_of(rows),
+            dtype=dtype,
         )
 
     # ---------------------------------------------------------------- what was fitted

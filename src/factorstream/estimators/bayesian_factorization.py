@@ -9,25 +9,28 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..arrays import is_dask
 from ..core.absurd import Seen
 from ..core.variational.fit import FitOptions
 from ..cores import limited
-from ..tall.rows import Rows, dense, with_data
+from ..sources.rows.source import Source
+from ..tall.rows import Rows, dense, ever_observed, with_data
 from . import _bayesian_run
 from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun
 from ._factorizer import PosteriorFactorizer
 from ._html import Facts
 from ._reported import Reported
-from ._types import MatrixLike, Seed
+from ._source_rows import Look, clean_rows, look, reading, refuse_single_pass, source_of, take_columns_of
+from ._types import MatrixLike, Seed, SourceLike
 from ._validation import (
     check_data,
-    check_every_feature_observed,
     check_same_parameters,
+    check_something_observed,
     current_parameters,
     unchanged_on_error,
 )
-from ._variational import STATE_TYPES, fit_options
+from ._variational import STATE_TYPES, Sweeps, fit_options, over_blocks
 from ._variational_answers import VariationalDictionary
 
 
@@ -51,6 +54,11 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     robust : bool or float, default=False
         Student-t noise: entries far off the fit lose their weight. True learns the degrees of freedom, a number above 2
         gives them.
+    fit_row_mean : bool, default=False
+        Whether every row has a mean of its own beside the mean of every feature, as people who rate high or low have.
+        Meant for tables whose columns have one unit, because it is added to all of them. The last component is then the
+        number 1 for every feature, and its coefficient the mean of the row, counted from ``mean_``. Means of rows and
+        of features get normal priors whose variances are learned, so that few values say less about them.
     calibrate : bool, default=False
         Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
         residuals found there (split conformal). For data that break the model, such as contiguous gaps.
@@ -62,7 +70,8 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         Upper bound on the sweeps of each fit that ``fit`` makes: one; or, with ``n_components="auto"`` or
         ``calibrate=True``, one or two without the hidden entries, and one of at most 6 sweeps after they came back.
     tol : float, default=1e-3
-        ``fit`` stops after a sweep that gained less than this many nats per observed entry.
+        ``fit`` stops after a sweep that gained less than this many nats per observed entry, or less than a tenth of it
+        with ``fit_row_mean=True``: there components that are noise fade slowly.
     random_state : int, RandomState or None, default=None
         Seeds the choice of the hidden entries; without effect unless ``n_components="auto"`` or ``calibrate=True``.
     verbose : int, default=0
@@ -115,6 +124,13 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     X may be a scipy.sparse matrix: its stored entries, zeros too, are the observed ones, all others missing. Give a
     number of components then, and neither ``robust`` nor ``calibrate``.
 
+    ``fit`` of rows that do not fit into memory reads them several times: once to measure them, once for every sweep,
+    and once after the last. It begins with a fit to some of the rows, chosen at random, on which components are chosen
+    and intervals calibrated as well. Rows of up to two million values are fitted at once, as if they were an array.
+
+    X may be an array of Dask: sweeps are then made over its chunks, on threads, processes or a cluster, and answers
+    about such arrays are lazy (docs/cluster.md).
+
     Parameters that are changed after fitting change the next ``fit``, and no answer before it.
 
     Examples
@@ -138,6 +154,7 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         "noise_variance": [StrOptions({"auto", "per_feature"}), Interval(Real, 0, None, closed="neither")],
         "prior_covariance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
+        "fit_row_mean": ["boolean"],
         "calibrate": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -156,6 +173,7 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         noise_variance: str | float = "auto",
         prior_covariance: str | float = "auto",
         robust: bool | float = False,
+        fit_row_mean: bool = False,
         calibrate: bool = False,
         max_iter: int = 30,
         tol: float = 1e-3,
@@ -166,6 +184,7 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         self.noise_variance = noise_variance
         self.prior_covariance = prior_covariance
         self.robust = robust
+        self.fit_row_mean = fit_row_mean
         self.calibrate = calibrate
         self.max_iter = max_iter
         self.tol = tol
@@ -175,23 +194,54 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: MatrixLike, y: object = None) -> Self:
-        """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps."""
+    def fit(self, X: SourceLike, y: object = None) -> Self:
+        """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps.
+
+        X may also be rows that do not fit into memory: a path, or anything else that :func:`factorstream.open_rows`
+        takes and that can be read again. See Notes.
+        """
         with unchanged_on_error(self), limited():
-            rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
-            check_every_feature_observed(self, rows)
-            with self._progress(1.0) as step:
-                self.state_ = _bayesian_run.fit(
-                    current_parameters(self),
-                    self._options(),
-                    with_data(rows),
-                    calibrate=bool(self.calibrate),
-                    seed=self._seed(),
-                    tell=self._tell,
-                    step=step,
-                    name=type(self).__name__,
-                )
+            if is_dask(X):
+                self._fit_chunks(X)
+            elif (source := source_of(X)) is None:
+                self._fit_rows(X)
+            else:
+                self._fit_source(source)
+                take_columns_of(self, source)
         return self
+
+    def _fit_rows(self, X: Any) -> None:
+        """Learn from rows in memory."""
+        rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
+        check_something_observed(self, ever_observed(rows))
+        with self._progress(1.0) as step:
+            self.state_ = _bayesian_run.fit(X=with_data(rows), step=step, **self._wanted())
+
+    def _fit_source(self, source: Source) -> None:
+        """Learn from rows that are read again for every sweep, unless they are few enough to be fitted at once."""
+        refuse_single_pass(source, type(self).__name__)
+        read = reading(source)
+        found = look(read, source.n_columns, source.dtype)
+        if found.whole is not None:
+            self._fit_rows(found.whole)
+            return
+        self._fit_all(found, over_blocks(lambda: clean_rows(read, found.seen)))
+
+    def _fit_chunks(self, X: Any) -> None:
+        """Learn from the chunks of a Dask array, unless they are few enough to be fitted at once."""
+        from ._chunked_rows import look_at_chunks
+
+        found, over_all = look_at_chunks(self, X)
+        if found.whole is None:
+            self._fit_all(found, over_all)
+        else:
+            self._fit_rows(found.whole)
+
+    def _fit_all(self, found: Look, over_all: Sweeps) -> None:
+        """Learn from some rows, and go on with sweeps over all."""
+        with self._progress(1.0) as step:
+            check_something_observed(self, found.moments.count)
+            self.state_ = _bayesian_run.fit_all(found=found, over_all=over_all, step=step, **self._wanted())
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Take in one row or many, NaN = missing, and go on from where the last call, or ``fit``, ended."""
@@ -210,12 +260,24 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
                     self.state_ = _bayesian_run.begin(parameters, options, rows, self._seed(), self._tell, step)
         return self
 
+    def _wanted(self) -> dict[str, Any]:
+        """What ``_bayesian_run`` has to know about any fit."""
+        return {
+            "parameters": current_parameters(self),
+            "options": self._options(),
+            "calibrate": bool(self.calibrate),
+            "seed": self._seed(),
+            "tell": self._tell,
+            "name": type(self).__name__,
+        }
+
     def _options(self) -> FitOptions:
         return fit_options(
             self.n_components,
             noise_variance=self.noise_variance,
             prior_covariance=self.prior_covariance,
             robust=self.robust,
+            fit_row_mean=self.fit_row_mean,
             max_iter=self.max_iter,
             tol=self.tol,
         )

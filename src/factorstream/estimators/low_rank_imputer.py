@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, MissingValues, StrOptions
 
 from ..arrays import counted, namespace, positions
-from ..core.absurd import seen_in
+from ..core.absurd import Seen, seen_in
 from ..core.place import Tall
 from ..cores import limited
-from ..tall.rows import with_data
+from ..sources.rows.source import Source
+from ..tall.rows import dense, with_data
 from . import _bayesian_run
 from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun
 from ._columns import marked, means_nan, moments, robust_moments
-from ._imputer_answers import ImputerAnswers
+from ._imputer_answers import ImputerAnswers, with_gaps
+from ._imputer_source import moments_in, standardised_look
 from ._imputer_state import ImputerState
 from ._reported import Reported
-from ._types import MatrixLike, Seed
+from ._source_rows import clean_rows, look, reading, refuse_single_pass, source_of, take_columns_of
+from ._types import MatrixLike, Seed, SourceLike
 from ._validation import current_parameters, unchanged_on_error, warn_caller
+from ._variational import over_blocks
 from .bayesian_factorization import BayesianFactorization
 
 
@@ -146,32 +150,75 @@ class LowRankImputer(Reported, ImputerAnswers):
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: MatrixLike, y: object = None) -> Self:
-        """Learn from the observed values of X (n_samples, n_features)."""
+    def fit(self, X: SourceLike, y: object = None) -> Self:
+        """Learn from the observed values of X (n_samples, n_features).
+
+        X may also be rows that do not fit into memory: a path, or anything else that :func:`factorstream.open_rows`
+        takes and that can be read again. They are read several times, see :class:`BayesianFactorization`.
+        """
         with unchanged_on_error(self), limited():
-            values = without_absurd(self._check(X, self.missing_values, reset=True))
-            n_observed, mean, scale = moments(values)
-            if self.robust:
-                mean, scale = robust_moments(values, mean, scale)
-            empty = n_observed == 0
-            xp = namespace(values)
-            statistics = xp.where(empty, 0.0 if self.keep_empty_features else np.nan, mean)
-            if bool(xp.all(empty)) and not self.keep_empty_features:
-                raise ValueError("X has no observed entry: every value is missing; pass data with some numbers in it.")
-            indicated = positions(xp.any(xp.isnan(values), axis=0)) if self.add_indicator else None
-            state = ImputerState(
-                current_parameters(self), n_observed, statistics, scale, seen_in(values), None, indicated
-            )
-            if counted(state.varies):
-                state = state._replace(factorization=self._factorize(state.standardised(values)))
-            self.state_ = state
-            if counted(empty) and not self.keep_empty_features:
-                which = marked(empty, getattr(self, "feature_names_in_", None))
-                warn_caller(f"Dropping features without any observed value: {which}.")
+            source, rows = source_of(X), cast(MatrixLike, X)
+            if source is None:
+                self._fit_values(self._check(rows, self.missing_values, reset=True))
+            else:
+                self._fit_source(source)
         return self
 
-    def _factorize(self, Z: Tall) -> BayesianRun:
-        """What ``BayesianFactorization.fit`` does, without a second look at the data."""
+    def _fit_values(self, values: Tall) -> None:
+        """Learn from rows in memory."""
+        values = without_absurd(values)
+        n_observed, mean, scale = moments(values)
+        if self.robust:
+            mean, scale = robust_moments(values, mean, scale)
+        gaps = namespace(values).any(namespace(values).isnan(values), axis=0)
+        state = self._columns_state(n_observed, mean, scale, gaps, seen_in(values))
+        run = None
+        if counted(state.varies):
+            rows = with_data(state.standardised(values))
+            with self._progress(1.0) as step:
+                run = _bayesian_run.fit(X=rows, step=step, **self._factorization())
+        self._keep(state, run)
+
+    def _fit_source(self, source: Source) -> None:
+        """Learn from rows that are read again for every sweep, unless they are few enough to be fitted at once."""
+        refuse_single_pass(source, type(self).__name__)
+        take_columns_of(self, source)
+        read = reading(source, lambda rows: with_gaps(dense(rows), self.missing_values))
+        found = look(read, source.n_columns, source.dtype)
+        if found.whole is not None:
+            self._fit_values(found.whole)
+            return
+        n_observed, mean, scale = moments_in(found, robust=bool(self.robust))
+        state = self._columns_state(n_observed, mean, scale, n_observed < found.n_rows, found.seen)
+        run = None
+        if counted(state.varies):
+            with self._progress(1.0) as step:
+                run = _bayesian_run.fit_all(
+                    found=standardised_look(state, found),
+                    over_all=over_blocks(lambda: clean_rows(read, found.seen, state.standardised)),
+                    step=step,
+                    **self._factorization(),
+                )
+        self._keep(state, run)
+
+    def _columns_state(self, n_observed: Tall, mean: Tall, scale: Tall, gaps: Tall, seen: Seen) -> ImputerState:
+        """What is known of the columns, before anything is factorised; ``gaps`` are those that have some."""
+        empty, xp = n_observed == 0, namespace(mean)
+        if bool(xp.all(empty)) and not self.keep_empty_features:
+            raise ValueError("X has no observed entry: every value is missing; pass data with some numbers in it.")
+        statistics = xp.where(empty, 0.0 if self.keep_empty_features else np.nan, mean)
+        indicated = positions(gaps) if self.add_indicator else None
+        return ImputerState(current_parameters(self), n_observed, statistics, scale, seen, None, indicated)
+
+    def _keep(self, state: ImputerState, run: BayesianRun | None) -> None:
+        self.state_ = state._replace(factorization=run)
+        empty = state.n_observed == 0
+        if counted(empty) and not self.keep_empty_features:
+            which = marked(empty, getattr(self, "feature_names_in_", None))
+            warn_caller(f"Dropping features without any observed value: {which}.")
+
+    def _factorization(self) -> dict[str, Any]:
+        """How ``BayesianFactorization`` would fit the standardised columns, without a second look at the data."""
         model = BayesianFactorization(
             self.n_components,
             noise_variance="per_feature",
@@ -180,17 +227,14 @@ class LowRankImputer(Reported, ImputerAnswers):
             max_iter=self.max_iter,
             random_state=self.random_state,
         )
-        with self._progress(1.0) as step:
-            return _bayesian_run.fit(
-                current_parameters(model),
-                model._options(),
-                with_data(Z),
-                calibrate=bool(self.calibrate),
-                seed=model._seed(),
-                tell=self._tell,
-                step=step,
-                name=type(self).__name__,
-            )
+        return {
+            "parameters": current_parameters(model),
+            "options": model._options(),
+            "calibrate": bool(self.calibrate),
+            "seed": model._seed(),
+            "tell": self._tell,
+            "name": type(self).__name__,
+        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -23,6 +23,12 @@ _place_by_type: dict[type, Place] = {}
 _for_new_filters: ContextVar[Place] = ContextVar("place of new filters", default=HERE)
 
 
+class Placed:
+    """A base of arrays that say themselves at which place they are: there may be several of the same kind."""
+
+    place: Place
+
+
 def register(kept_as: type, place: Place) -> None:
     """From now on, arrays of the type ``kept_as`` belong to ``place``."""
     _place_by_type[kept_as] = place
@@ -32,6 +38,8 @@ def place_of(values: Tall) -> Place:
     """The place that keeps ``values``."""
     if type(values) is np.ndarray:
         return HERE
+    if isinstance(values, Placed):
+        return values.place
     place = next((_place_by_type[t] for t in type(values).__mro__ if t in _place_by_type), None)
     return place or place_beside(values) or HERE
 

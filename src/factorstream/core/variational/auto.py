@@ -42,6 +42,7 @@ class AutoFit(NamedTuple):
 
     fit: VariationalFit
     calibration: Calibration
+    options: FitOptions  # the reading of the data that was chosen
 
 
 class _Trial(NamedTuple):
@@ -90,13 +91,13 @@ def fit_auto(
         found = calibrate(kept._replace(W=trial.weights), hidden, trial.factors, freedom, place=place)
         if best is None or found.error < best.calibration.error * MIN_GAIN:
             best = _Trial(trial.factors, found, choice)
-        start = trial.history[0].n_components if trial.history else 0
+        start = trial.history[0].n_components - options.row_mean if trial.history else 0
         if long_rank(data.n, data.m, N, start) < MIN_GROWTH * start:
             break  # the other reading would start from hardly more components
     assert best is not None  # for the type checker: there is at least one candidate
     sweeps = min(REFIT_SWEEPS, best.options.max_sweeps)
     final = fit(data, best.options._replace(max_sweeps=sweeps), best.factors, place, tell)
-    return AutoFit(final, best.calibration)
+    return AutoFit(final, best.calibration, best.options)
 
 
 def _blank(Y: Array, W: Array) -> Array:

@@ -32,10 +32,11 @@ from .posterior import (
     posterior,
     room,
 )
-from .relevance import LearnedPrior, PriorRule
+from .relevance import LearnedPrior, PriorRule, n_learned
+from .row_mean import TwoWay, common_offset, position, two_way, with_row_means
 from .sparse_start import sparse_start
 from .start import Spectrum, affordable_rank, spectral_start
-from .sweep import SweepRules, sweep
+from .sweep import Concluded, SweepRules, Swept, sweep
 
 DOUBTFUL = 0.1
 """First noise variance, relative to the data's, where the start has as many parameters as data and its residual says
@@ -53,6 +54,8 @@ class FitOptions(NamedTuple):
     """Upper bound on the components; None: from the data."""
     noise: NoiseLaw = GaussianNoise()
     variance: VarianceRule = PooledVariance()
+    row_mean: bool = False
+    """Whether every row has a mean of its own."""
     prior: PriorRule = LearnedPrior()
     spare: bool = True
     """Start with components to spare (only if r is None)."""
@@ -84,6 +87,15 @@ class VariationalFit(NamedTuple):
     spent: Tall  # (m,) parameters that the observed entries of each feature were spent on
 
 
+class Course(NamedTuple):
+    """How far the sweeps have come: all that the next one goes on from, but for the rows."""
+
+    factors: Factors  # of standardised data
+    moment: Array | None  # their ``dictionary_moment``, where it is known
+    history: tuple[SweepInfo, ...] = ()
+    settled: bool = False  # the last sweep gained too little for another
+
+
 class _Start(NamedTuple):
     """What the sweeps go on from."""
 
@@ -107,44 +119,71 @@ def fit(
     options = FitOptions() if options is None else options
     noise = options.noise if warm is None else warm.noise
     ready = noise.prepare(data, place)
+    if options.row_mean:
+        ready = common_offset(ready, data, place)
     N = float(place.total(total_count, data.W))
     scaled = data._replace(Y=ready.F, plain=noise.keeps_weights and are_plain(data.W, place))
     known = place.each(plain_sums, scaled.Y, scaled.W) if scaled.plain else None
     begin = _cold_start(scaled, ready, options, N, place) if warm is None else _warm_start(scaled, ready, warm, place)
-    factors, weights, _ = begin
-    rules = SweepRules(options.prior.relevance(factors.r), options.variance, options.variance.floor(ready.own, place))
-    history: list[SweepInfo] = []
-    moment = None
-    for k in range(options.max_sweeps):
-        swept = sweep(scaled, weights, factors, rules, place, known, moment)
-        check_definite(swept.bound)  # which has them in it
-        factors, weights = swept.factors, swept.weights
-        history.append(SweepInfo(swept.bound - N * float(np.log(ready.scale)), factors.r))
-        gain = history[-1].bound - history[-2].bound if k else None
-        tell(Sweep(k + 1, options.max_sweeps, data.n, None if gain is None else gain / max(N, 1.0), factors.r))
-        if options.prune:
-            factors = prune(factors, swept.moment, place)
-        moment = swept.moment if factors is swept.factors else None
-        if gain is not None and gain < options.tol * N:
-            break
+    weights, course = begin.weights, Course(begin.factors, None)
+    rules = sweep_rules(options, begin.factors, ready.own, place)
+    while goes_on(course, options):
+        swept = sweep(scaled, weights, course.factors, rules, place, known, course.moment)
+        weights = swept.weights
+        course = advanced(course, swept, options, N, ready.scale, place)
+        tell(told(course, options, N, data.n))
+    factors, history = course.factors, course.history
     spent = spent_parameters(scaled, weights, factors, place)
     factors = rescale(by_relevance(factors, place), ready.offset, ready.scale, place)
-    return VariationalFit(factors, tuple(history), begin.n_passes, weights, spent)
+    return VariationalFit(factors, history, begin.n_passes, weights, spent)
+
+
+def sweep_rules(options: FitOptions, factors: Factors, own: Tall, place: Place = HERE) -> SweepRules:
+    """The rules of all sweeps, given the factors that they begin with and the variances of the features' data (m,)."""
+    return SweepRules(
+        options.prior.relevance(n_learned(factors.prior)), options.variance, options.variance.floor(own, place)
+    )
+
+
+def goes_on(course: Course, options: FitOptions) -> bool:
+    """Whether there is another sweep."""
+    return not course.settled and len(course.history) < options.max_sweeps
+
+
+def advanced(
+    course: Course, swept: Swept | Concluded, options: FitOptions, N: float, scale: float, place: Place = HERE
+) -> Course:
+    """The course after one more sweep over N observed entries, which were divided by ``scale``."""
+    check_definite(swept.bound)  # which has them in it
+    history = (*course.history, SweepInfo(swept.bound - N * float(np.log(scale)), swept.factors.r))
+    factors = prune(swept.factors, swept.moment, place) if options.prune else swept.factors
+    settled = len(history) > 1 and history[-1].bound - history[-2].bound < options.tol * N
+    return Course(factors, swept.moment if factors is swept.factors else None, history, settled)
+
+
+def told(course: Course, options: FitOptions, N: float, n: int) -> Sweep:
+    """What there is to tell about the last sweep, over n rows with N observed entries."""
+    history = course.history
+    gain = (history[-1].bound - history[-2].bound) / max(N, 1.0) if len(history) > 1 else None
+    return Sweep(len(history), options.max_sweeps, n, gain, history[-1].n_components)
 
 
 def _cold_start(data: Observations, ready: Prepared, options: FitOptions, N: float, place: Place) -> _Start:
     n, m, noise = data.n, data.m, options.noise
+    means = two_way(data, place) if options.row_mean else None
+    left = data if means is None else data._replace(Y=means.left)
     if data.sparse:
-        start = sparse_start(data, options.r or 1, noise, options.max_passes, place=place)
+        start = sparse_start(left, options.r or 1, noise, options.max_passes, place=place)
     else:
-        start = spectral_start(data.Y, data, options.r, noise, options.max_passes, spare=options.spare, place=place)
+        start = spectral_start(left.Y, left, options.r, noise, options.max_passes, spare=options.spare, place=place)
     r = start.X.shape[1]
     guess = max(start.s2, LEAST)
     if r >= affordable_rank(n, m, N):
         guess = max(guess, DOUBTFUL)
     weights = noise.first_weights(data.W, start.believed, place)
     s2 = options.variance.first(guess, ready.scale)
-    post, prior = first_posterior(start, data._replace(W=weights), s2, options.prior.variance(r, ready.scale), place)
+    a0, rows = options.prior.variance(r, ready.scale), data._replace(W=weights)
+    post, prior = first_posterior(start, rows, s2, a0, place, means)
     return _Start(Factors(post, prior, place.each(full_like, ready.own, s2), noise), weights, start.n_passes)
 
 
@@ -154,14 +193,16 @@ def _warm_start(data: Observations, ready: Prepared, warm: Factors, place: Place
 
 
 def first_posterior(
-    start: Spectrum, data: Observations, s2: float, a0: float, place: Place = HERE
+    start: Spectrum, data: Observations, s2: float, a0: float, place: Place = HERE, means: TwoWay | None = None
 ) -> tuple[Posterior, FactorPrior]:
     """First C-step: the start's coefficients, with the uncertainty they would have if every sample were average.
 
     The noise has variance s2, an entry of C the prior variance a0, the mean column 1: the variance of the data.
     """
+    P0 = np.diag(np.concatenate([np.full(start.X.shape[1], 1.0 / a0), [1.0] if means is None else [1.0, 1.0]]))
+    if means is not None:
+        start = with_row_means(start, means, place)
     n, m, r = data.n, data.m, start.X.shape[1]
-    P0 = np.diag(np.concatenate([np.full(r, 1.0 / a0), [1.0]]))
     share = float(place.total(total_count, data.W)) / max(n * m, 1)
     Sigma = np.linalg.inv(np.eye(r) + share * place.total(_loading_gram, start.B, s2))
     common = pack(0.5 * (Sigma + Sigma.T))
@@ -172,8 +213,15 @@ def first_posterior(
     for b in blocks(n, 3 * size(r + 1) + m, room(place)):
         coef = place.rows(_alike, X[b, :], common)
         stats = place.each(add_block, stats, data.Y, data.W, b, coef, place.rows(moments, coef, r))
-    prior = FactorPrior(c0, P0, np.zeros(r), np.eye(r))
+    prior = FactorPrior(c0, P0, np.zeros(r), np.eye(r), means is not None)
+    if means is not None:
+        prior = prior._replace(c0=place.each(_with_known, c0, means.c))
     return place.each(posterior, stats, prior, s2s), prior
+
+
+def _with_known(c0: Array, c: float) -> Array:
+    c0[:, position(c0.shape[1])] = c
+    return c0
 
 
 def _alike(X: Array, common: Array) -> CoefficientPosterior:

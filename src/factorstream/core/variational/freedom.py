@@ -11,7 +11,7 @@ N - p degrees of freedom it predicts by a Student-t law with as many, where a kn
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -34,18 +34,46 @@ from .posterior import (
 )
 
 
+class SpentSums(NamedTuple):
+    """What p_i is made of, summed over rows. Additive."""
+
+    S: Tall  # (m, p) packed Σ_k w_ki E[x_k x_kᵀ]
+    fitted: Tall  # (m,) ``fitted_square``
+
+
 def spent_parameters(data: Observations, weights: Tall, factors: Factors, place: Place = HERE) -> Tall:
     """p_i of every feature (m,), with the coefficients that these factors give the rows. Cost 4 n m p."""
+    M = place.each(second_moment, factors.post, factors.s2)
+    sums = add_spent(nothing_spent(factors, place), data, weights, factors, M, place)
+    return place.each(spent_by_sums, *sums, factors.post, factors.s2)
+
+
+def nothing_spent(factors: Factors, place: Place = HERE) -> SpentSums:
+    """Before any row."""
+    return SpentSums(*place.each(_nothing, factors.post.C))
+
+
+def add_spent(
+    sums: SpentSums, data: Observations, weights: Tall, factors: Factors, M: Tall, place: Place = HERE
+) -> SpentSums:
+    """The sums with these rows as well, added IN PLACE. M = ``second_moment(post, s2)``."""
     post, prior, s2, _ = factors
-    q = len(prior.P0)
-    M = place.each(second_moment, post, s2)
-    S, fitted = place.each(_nothing, post.C)
-    for b in blocks(data.n, 2 * size(q) + 2 * data.m, room(place)):
+    S, fitted = sums
+    for b in blocks(data.n, 2 * size(len(prior.P0)) + 2 * data.m, room(place)):
         rows = take_rows(data._replace(W=weights), b, place)
         coef = coefficients(rows, post, s2, prior, M, place)
         Z = place.rows(moments, coef, factors.r)
         S, fitted = place.each(_add_rows, S, fitted, rows.W, coef, Z, post.C)
-    return place.each(spent_by_sums, S, fitted, post, s2)
+    return SpentSums(S, fitted)
+
+
+def merge_spent(a: SpentSums, b: SpentSums, place: Place = HERE) -> SpentSums:
+    """The sums of both sets of rows, found under the same factors."""
+    return SpentSums(*place.each(_both, *a, *b))
+
+
+def _both(S: Array, fitted: Array, more: Array, others: Array) -> tuple[Array, Array]:
+    return S + more, fitted + others
 
 
 def _nothing(C: Array) -> tuple[Array, Array]:

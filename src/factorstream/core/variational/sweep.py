@@ -1,20 +1,24 @@
 """One variational sweep over a data set.
 
 A sweep visits every sample once; its contribution REPLACES the one of the last sweep (the sums are rebuilt), so
-sweeps converge to the variational posterior instead of counting the data again.
+sweeps converge to the variational posterior instead of counting the data again. It is a map over rows (``add_rows``:
+the sums of some rows under the present posterior), a sum (``merge_sums``) and a conclusion (``conclude``).
 """
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
-from ...arrays import namespace, to_host
+import numpy as np
+
+from ...arrays import beside, namespace, to_host
 from ...cores import PASS, sum_of_pieces
 from ..place import HERE, Place, Tall
 from .factors import Factors
 from .noise.variance import VarianceRule
 from .observed import Observations, plain_sums, take_rows
-from .packed import Array, layout_beside, pack, size, unpack
+from .packed import Array, size, unpack
 from .posterior import (
     CoefficientPosterior,
     FactorPrior,
@@ -23,14 +27,16 @@ from .posterior import (
     add_block,
     blocks,
     coefficients,
+    merge,
     moments,
     no_statistics,
     posterior,
     room,
     second_moment,
-    square_by_moments,
 )
 from .relevance import CoefficientSums, Relevance, bound, bound_sums, dictionary_moment, dictionary_prior
+from .row_mean import centred_moment, shifted, times_loading
+from .squares import square_by_inverse, square_by_moments
 
 
 class SweepRules(NamedTuple):
@@ -41,27 +47,57 @@ class SweepRules(NamedTuple):
     floor: Tall | float  # least s2_i
 
 
-class Swept(NamedTuple):
-    """What a sweep returns."""
+class Concluded(NamedTuple):
+    """What a sweep ends in."""
 
     factors: Factors
-    weights: Tall  # (n, m)
     bound: float
     moment: Array  # (q, q) dictionary_moment
 
 
-def _collect(
-    data: Observations, weights: Tall, factors: Factors, place: Place, known: tuple[Tall, Tall] | None
-) -> tuple[Statistics, Tall, CoefficientSums, Array, Tall]:
-    """x-step and weight step over all samples in blocks, and the sums they leave; expected squares come second."""
+class Swept(NamedTuple):
+    """The same, and the weights of rows that are kept."""
+
+    factors: Factors
+    weights: Tall  # (n, m)
+    bound: float
+    moment: Array
+
+
+class RowSums(NamedTuple):
+    """What a sweep finds in rows, under the factors that it begins with. Additive: over blocks, files and machines."""
+
+    stats: Statistics
+    x: Array  # ``_sums_of_rows``
+    tails: Array  # those of the law of the noise
+    n: int  # rows
+
+
+def no_sums(factors: Factors, place: Place = HERE) -> RowSums:
+    """Before any row."""
+    q = len(factors.prior.P0)
+    return RowSums(place.each(_empty, factors.s2, q), np.zeros(size(q) + q + 1), factors.noise.no_sums(), 0)
+
+
+def add_rows(
+    sums: RowSums,
+    data: Observations,
+    weights: Tall,
+    factors: Factors,
+    M: Tall,
+    place: Place = HERE,
+    known: tuple[Tall, Tall] | None = None,
+) -> tuple[RowSums, Tall]:
+    """The sums with these rows as well, whose statistics are added IN PLACE, and the new weights of the rows.
+
+    x-step and weight step, in blocks of rows. M = ``second_moment(post, s2)``; ``known``: see ``sweep``.
+    """
     post, prior, s2, noise = factors
     r, q = prior.mu.size, len(prior.P0)
-    M = place.each(second_moment, post, s2)
-    stats = place.each(_empty, s2, q)
+    stats, x, tails = sums.stats, beside(sums.x, place.empty(0)), sums.tails
     if data.plain:
         yy, N = place.each(plain_sums, data.Y, data.W) if known is None else known
-        stats = stats._replace(yy=yy, N=N)
-    sums, tails = 0.0, noise.no_sums()
+        stats = place.each(_with_plain_sums, stats, yy, N)
     for b in blocks(data.n, 3 * size(q) + noise.width * data.m, room(place)):
         rows = take_rows(data._replace(W=weights), b, place)
         coef = coefficients(rows, post, s2, prior, M, place)
@@ -69,9 +105,17 @@ def _collect(
         weights, more = noise.reweigh(weights, data, b, coef, Z, M, post, s2, place)
         tails = tails + more
         stats = place.each(add_block, stats, data.Y, weights, b, coef, Z, data.plain)
-        sums = sums + place.rows(_sums_of_rows, coef, Z)
-    square = place.each(square_by_moments, stats, post, M, s2)
-    return stats, square, _coefficient_sums(to_host(sums), data.n, r, q), tails, weights
+        x = x + place.rows(_sums_of_rows, coef, Z)
+    return RowSums(stats, x, tails, sums.n + data.n), weights
+
+
+def merge_sums(a: RowSums, b: RowSums, place: Place = HERE) -> RowSums:
+    """The sums of both sets of rows, found under the same factors."""
+    return RowSums(place.each(merge, a.stats, b.stats), a.x + b.x, a.tails + b.tails, a.n + b.n)
+
+
+def _with_plain_sums(stats: Statistics, yy: Array, N: Array) -> Statistics:
+    return stats._replace(yy=stats.yy + yy, N=stats.N + N)
 
 
 def _sums_of_rows(coef: CoefficientPosterior, Z: Array) -> Array:
@@ -94,18 +138,6 @@ def _with_squares(stats: Statistics, prior: FactorPrior, s2: Array) -> tuple[Pos
     """The posterior of C, and its expected squares (m,)."""
     post = posterior(stats, prior, s2)
     return post, square_by_inverse(stats, post, prior, s2)
-
-
-def square_by_inverse(stats: Statistics, post: Posterior, prior: FactorPrior, s2: Array) -> Array:
-    """``expected_square`` (m,) for a caller whose ``post`` is ``posterior(stats, prior, s2)``, in one pass over V.
-
-    S = s2 (V⁻¹ - P0) and V⁻¹ c = P0 c0 + H/s2, so that tr((c cᵀ + V) S) = cᵀH + s2 (q - tr(V P0) - cᵀP0 (c - c0)).
-    """
-    xp, C = namespace(post.C), post.C
-    q = C.shape[1]
-    trace = post.V @ (layout_beside(C, q).weight * pack(prior.P0))
-    rest = q - trace - xp.sum(C * ((C - prior.c0) @ prior.P0), axis=1)
-    return stats.yy - xp.sum(C * stats.H, axis=1) + s2 * rest
 
 
 def _sums_of_features(post: Posterior, c0: Array, N: Array, s2: Array, square: Array) -> tuple[Array, Array, Array]:
@@ -131,12 +163,37 @@ def sweep(
     """
     if moment is None:
         moment = place.total(dictionary_moment, factors.post, factors.prior.c0)  # first: a device is waited for
-    prior = dictionary_prior(factors.prior, moment, data.m, rules.relevance)
-    stats, square, sums, tails, weights = _collect(data, weights, factors, place, known)
-    noise, tail_bound = factors.noise.learn(tails)
+    M = place.each(second_moment, factors.post, factors.s2)
+    sums, weights = add_rows(no_sums(factors, place), data, weights, factors, M, place, known)
+    factors, value, moment = conclude(sums, factors, rules, M, moment, data.m, place)
+    return Swept(factors, weights, value, moment)
+
+
+def conclude(
+    sums: RowSums, factors: Factors, rules: SweepRules, M: Tall, moment: Array, m: int, place: Place = HERE
+) -> Concluded:
+    """The end of a sweep, given its sums over all rows: P0, the noise, C. ``moment`` is of the ``factors`` before.
+
+    Cost m q³.
+    """
+    prior = factors.prior
+    if prior.row_mean and rules.relevance is not None:
+        moment, shift = centred_moment(moment, factors.post, prior, place, m)
+        prior = shifted(prior, shift, place)
+    prior = dictionary_prior(prior, moment, m, rules.relevance)
+    stats = sums.stats
+    square = place.each(square_by_moments, stats, factors.post, M, factors.s2)
+    of_rows = _coefficient_sums(to_host(sums.x), sums.n, factors.r, len(prior.P0))
+    noise, tail_bound = factors.noise.learn(sums.tails)
     s2 = rules.variance.learn(factors.s2, square, stats.N, rules.floor, place)
     # C last, so that it is the posterior under the prior and noise returned
     post, square = place.each(_with_squares, stats, prior, s2)
     moment, misfit, logdet = place.total(_sums_of_features, post, prior.c0, stats.N, s2, square)
-    value = bound(float(misfit), float(logdet), sums, moment, prior, rules.relevance, data.m)
-    return Swept(Factors(post, prior, s2, noise), weights, value + tail_bound, moment)
+    if not prior.row_mean:
+        value = bound(float(misfit), float(logdet), of_rows, moment, prior, rules.relevance, m)
+    else:  # their prior variance is learned, and put into the loading, so that the coefficients keep the variance 1
+        variance = float(of_rows.xx[-1, -1]) / of_rows.n
+        learned = prior._replace(K=np.diag(np.append(np.ones(factors.r - 1), 1.0 / variance)))
+        value = bound(float(misfit), float(logdet), of_rows, moment, learned, rules.relevance, m)
+        post, prior = times_loading(post, prior, sqrt(variance), place)
+    return Concluded(Factors(post, prior, s2, noise), value + tail_bound, moment)

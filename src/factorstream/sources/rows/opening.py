@@ -36,6 +36,7 @@ FORMATS = {
 its ``make_sink(path, like, options)`` opens a file for writing."""
 
 KINDS = {
+    ("dask", "Array"): "dask_arrays",
     ("pandas", "DataFrame"): "pandas_frames",
     ("polars", "DataFrame"): "polars_frames",
     ("polars", "LazyFrame"): "lazy_frames",
@@ -62,9 +63,10 @@ def open_rows(
     what
         A path, whose ending says what the file holds (``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``,
         ``.feather``, ``.h5``, ``.hdf5``, ``.zarr``; texts and ``.npy`` also packed, as ``.csv.gz``). An array with a
-        shape and slices: NumPy's, a memory map, a dataset of HDF5 or Zarr, a sparse matrix. A frame of pandas or
-        polars, a lazy one too; a table or data set of Arrow. An iterable of blocks of rows, which is read once unless
-        it is a list or a tuple; or a function without arguments that returns one, and is called for every pass.
+        shape and slices: NumPy's, a memory map, a dataset of HDF5 or Zarr, a sparse matrix, an array of Dask. A
+        frame of pandas or polars, a lazy one too; a table or data set of Arrow. An iterable of blocks of rows, which
+        is read once unless it is a list or a tuple; or a function without arguments that returns one, and is called
+        for every pass.
     columns : sequence of str or int, default=None
         Names or positions of the columns whose numbers are wanted, in this order. By default all columns of numbers.
     missing : sequence of str, default=()

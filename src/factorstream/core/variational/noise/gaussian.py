@@ -10,10 +10,10 @@ import numpy as np
 from ....arrays import at_least, column_products, namespace, total
 from ...linalg import is_sparse
 from ...place import Place, Tall
-from ..observed import Observations, column_count, total_count
+from ..observed import Observations, column_count
 from ..packed import Array
 from ..posterior import CoefficientPosterior, FactorPrior, Posterior
-from .law import Prepared, safe_scale
+from .law import ColumnMoments, Prepared, Scaling, safe_scale
 
 
 class GaussianNoise(NamedTuple):
@@ -36,12 +36,17 @@ class GaussianNoise(NamedTuple):
 
     def prepare(self, data: Observations, place: Place) -> Prepared:
         """Observed means, and the root mean square of what is left."""
-        F, offset, own = place.each(_centred, data.Y, data.W)
-        square, count = place.total(_square_and_count, own, data.W)
+        F, offset, square = place.each(centred, data.Y, data.W)
+        count = place.each(column_count, data.W)
+        found = self.scaling(ColumnMoments(count, offset, square), data, place)
+        return Prepared(place.each(divided, F, found.scale), offset, found.scale, found.own)
+
+    def scaling(self, moments: ColumnMoments, some: Observations, place: Place) -> Scaling:
+        """The means, and the root mean square of what they leave."""
+        square, count = place.total(_sums, moments.square, moments.count)
         scale = math.sqrt(float(square) / max(float(count), 1.0)) or 1.0
-        scale = safe_scale(scale, np.abs(place.get(offset, 0)))  # a maximum over features is no sum
-        F, own = place.each(_scaled, F, own, data.W, scale)
-        return Prepared(F, offset, scale, own)
+        scale = safe_scale(scale, np.abs(place.get(moments.mean, 0)))  # a maximum over features is no sum
+        return Scaling(moments.mean, scale, place.each(_variance, moments.square, moments.count, scale))
 
     def believed(self, R: Tall, seen: Tall, place: Place) -> Tall:
         """All of them."""
@@ -89,7 +94,7 @@ class GaussianNoise(NamedTuple):
         return None
 
 
-def _centred(Y: Any, W: Any) -> tuple[Any, Array, Array]:
+def centred(Y: Any, W: Any) -> tuple[Any, Array, Array]:
     """Values less the observed means, the means, and the sums of squares of what is left."""
     count = at_least(column_count(W), 1.0)
     if is_sparse(W):
@@ -103,14 +108,18 @@ def _centred(Y: Any, W: Any) -> tuple[Any, Array, Array]:
     return F, offset, column_products(F, F)
 
 
-def _square_and_count(own: Array, W: Any) -> tuple[Array, float]:
-    return total(own), total_count(W)
+def _sums(square: Array, count: Array) -> tuple[Array, Array]:
+    return total(square), total(count)
 
 
-def _scaled(F: Any, own: Array, W: Any, scale: float) -> tuple[Any, Array]:
-    """Both in units of the scale, the sums of squares as variances."""
+def divided(F: Any, scale: float) -> Any:
+    """F in units of the scale, in place."""
     if is_sparse(F):
         F.data /= scale
     else:
         F /= scale
-    return F, own / at_least(column_count(W), 1.0) / scale**2
+    return F
+
+
+def _variance(square: Array, count: Array, scale: float) -> Array:
+    return square / at_least(count, 1.0) / scale**2

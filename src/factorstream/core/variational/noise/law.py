@@ -29,6 +29,22 @@ class Prepared(NamedTuple):
     own: Tall  # (m,) variance of each feature of F
 
 
+class Scaling(NamedTuple):
+    """How blocks of rows are centred and scaled: y = offset + scale * f."""
+
+    offset: Tall  # (m,)
+    scale: float
+    own: Tall  # (m,) variance of each feature of f
+
+
+class ColumnMoments(NamedTuple):
+    """What is known of the features of all rows after one pass over them in blocks."""
+
+    count: Tall  # (m,) observed entries
+    mean: Tall  # (m,) of these; 0 without any
+    square: Tall  # (m,) Σ of their squared distances from the mean
+
+
 def safe_scale(scale: float, size: Array) -> float:
     """The scale, but no less than what squares allow; ``size`` (m,) is how large the values of the features are.
 
@@ -54,6 +70,10 @@ class NoiseLaw(Protocol):
 
     def prepare(self, data: Observations, place: Place) -> Prepared:
         """Centre every feature and divide all by the overall spread."""
+
+    def scaling(self, moments: ColumnMoments, some: Observations, place: Place) -> Scaling:
+        """What ``prepare`` finds, for rows that do not fit into memory: all rows have these ``moments``, and ``some``
+        of them are at hand."""
 
     def believed(self, R: Tall, seen: Tall, place: Place) -> Tall:
         """Which of the observed entries (``seen``, boolean) the spectral start goes by, given its residuals R."""

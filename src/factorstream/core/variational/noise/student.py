@@ -18,12 +18,13 @@ from scipy.special import digamma, gammaln, ndtri, stdtrit
 
 from ....arrays import at_least, column_products, is_here, namespace, total, zeros_beside
 from ...place import Place, Tall
-from ...robust_scale import MAD_TO_STD, mad_scale, median_and_scale
+from ...robust_scale import mad_scale
 from ..observed import Observations, column_count, is_seen
 from ..packed import Array, Mask
 from ..posterior import CoefficientPosterior, FactorPrior, Posterior, coefficients, moments, second_moment
 from ..predictive import expected_squares
-from .law import Prepared, safe_scale
+from .law import ColumnMoments, Prepared, Scaling, safe_scale
+from .medians import mad_scale_of_seen, medians
 
 FIRST = 4.0
 """Degrees of freedom that learning starts from: the usual choice for robust regression (Lange, Little and Taylor,
@@ -80,7 +81,7 @@ class StudentNoise(NamedTuple):
 
     def prepare(self, data: Observations, place: Place) -> Prepared:
         """Medians and median absolute deviations, which outliers of any size leave alone."""
-        offset, own = place.each(_medians, data.Y, data.W)
+        offset, own = place.each(medians, data.Y, data.W)
         if place.total(_count_positive, own) == 0:  # most values of every feature are equal: fall back on squares
             own = place.each(_variances, data.Y, data.W, offset)
         known = place.get(own, 0)  # a median over features needs all of them
@@ -91,12 +92,18 @@ class StudentNoise(NamedTuple):
         F, own = place.each(_centred, data.Y, data.W, offset, own, scale)
         return Prepared(F, offset, scale, own)
 
+    def scaling(self, moments: ColumnMoments, some: Observations, place: Place) -> Scaling:
+        """Medians of the rows at hand; features without a value there are centred on their means."""
+        ready = self.prepare(some, place)
+        offset, own = place.each(_or_moments, ready.offset, ready.own, some.W, *moments, ready.scale)
+        return Scaling(offset, ready.scale, own)
+
     def believed(self, R: Tall, seen: Tall, place: Place) -> Tall:
         """Those whose residual is within START_CUTOFF robust standard deviations of zero."""
         if is_here(R):  # a median over entries needs all of them
             scale = mad_scale(place.get(R, 1)[place.get(seen, 1)])
         else:
-            scale = float(place.total(_mad_scale, R, seen))
+            scale = float(place.total(mad_scale_of_seen, R, seen))
         return place.each(_within, R, seen, START_CUTOFF * scale + float(np.finfo(float).tiny))
 
     def first_weights(self, W: Tall, believed: Tall, place: Place) -> Tall:
@@ -226,43 +233,6 @@ def tail_bound(tails: TailSums, nu: float) -> float:
 # ------------------------------------------------------------------ preparation
 
 
-def _medians(Y: Array, W: Array) -> tuple[Array, Array]:
-    """Median and squared robust scale of every feature; zeros for one without values."""
-    if not is_here(Y):
-        return _sorted_medians(Y, W)
-    offset, own = np.zeros(Y.shape[1]), np.zeros(Y.shape[1])
-    for i in range(Y.shape[1]):
-        offset[i], scale = median_and_scale(Y[W[:, i] > 0, i])
-        own[i] = scale**2
-    return offset, own
-
-
-def _sorted_medians(Y: Array, W: Array) -> tuple[Array, Array]:
-    """The same of all features at once, where there are no loops over them."""
-    count = column_count(W)
-    offset = _middle(Y, W, count)
-    scale = MAD_TO_STD * _middle(namespace(Y).abs(Y - offset), W, count)
-    return offset, scale**2
-
-
-def _middle(values: Array, W: Array, count: Array) -> Array:
-    """The median of the observed values of each column (m), zero without any."""
-    xp = namespace(values)
-    ordered = xp.sort(xp.where(W > 0, values, float("inf")), axis=0)
-    count = xp.astype(at_least(count, 1.0), xp.int64)
-    low, high = (xp.take_along_axis(ordered, which[None, :], axis=0)[0, :] for which in ((count - 1) // 2, count // 2))
-    middle = 0.5 * (low + high)
-    return xp.where(xp.isfinite(middle), middle, 0.0)
-
-
-def _mad_scale(R: Array, seen: Mask) -> Array:
-    """``mad_scale`` of the entries that are seen, all of which are in one array."""
-    xp = namespace(R)
-    sizes = xp.sort(xp.abs(R[seen]))
-    N = sizes.shape[0]
-    return (0.5 * MAD_TO_STD) * (sizes[(N - 1) // 2] + sizes[N // 2]) if N else xp.sum(sizes)
-
-
 def _sizes(Y: Array) -> Array:
     """The largest size of a value of each feature (m)."""
     xp = namespace(Y)
@@ -282,6 +252,15 @@ def _variances(Y: Array, W: Array, offset: Array) -> Array:
 def _or_else(own: Array, typical: float) -> Array:
     """A feature whose values are mostly equal gets the typical variance."""
     return namespace(own).where(own > 0, own, typical)
+
+
+def _or_moments(
+    offset: Array, own: Array, W: Array, count: Array, mean: Array, square: Array, scale: float
+) -> tuple[Array, Array]:
+    """Offsets and variances; means and their variances for features without a value in these rows."""
+    xp, absent = namespace(offset), column_count(W) == 0
+    variance = square / at_least(count, 1.0) / scale**2
+    return xp.where(absent, mean, offset), xp.where(absent & (variance > 0), variance, own)
 
 
 def _centred(Y: Array, W: Array, offset: Array, own: Array, scale: float) -> tuple[Array, Array]:

@@ -1,0 +1,198 @@
+"""Rows that need not fit into memory, at the door of ``fit``: which arguments they are, and one pass over them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..core.absurd import Seen, seen_in
+from ..core.absurd_rows import absurd_beside, absurd_entries
+from ..core.entries import Entries, together, without
+from ..core.linalg import is_sparse
+from ..core.variational.blockwise import add_moments, no_moments
+from ..core.variational.noise.law import ColumnMoments
+from ..sources.columns import use_names
+from ..sources.rows.opening import open_rows
+from ..sources.rows.source import Block, Source
+from ..tall.rows import Rows, with_data
+from ._absurd import check_size, judged, warn_of
+from ._infinity import refuse_infinity
+from ._observing import observe
+
+SOME_VALUES = 2**21
+"""Values of the rows that a fit to a source begins with: 16 MiB, of which a fit holds about ten arrays. Rows of no more
+values than that are fitted all at once. Not tuned: enough for 100 components of 1000 features, and the sweeps over all
+rows go on from there."""
+
+SOME_ROWS = 200
+"""The same in rows, at least, however wide they are. Not tuned: a fit with as many components as asked for needs more
+rows than components."""
+
+BY_SLICES = ("dask", "h5py", "zarr", "pyarrow")
+"""Libraries whose arrays and tables are read by slices, because they may lie in a file. Derived: those that
+``open_rows`` knows beside NumPy's memory maps."""
+
+
+def source_of(X: Any) -> Source | None:
+    """X as a source where it is one by its kind: a path, a source, a large memory map, rows that some code makes.
+
+    None for arrays, tables and lists, which are in memory already.
+    """
+    if isinstance(X, np.memmap) and X.size <= SOME_VALUES:
+        return None
+    kind = type(X)
+    made = hasattr(X, "__next__") or (callable(X) and not hasattr(X, "shape"))
+    by_slices = kind.__module__.partition(".")[0] in BY_SLICES or kind.__name__ == "LazyFrame"
+    if made or by_slices or isinstance(X, str | os.PathLike | Source | np.memmap):
+        return open_rows(X)
+    return None
+
+
+def take_columns_of(estimator: Any, source: Source) -> None:
+    """Remember the number and the names of the source's columns, as scikit-learn does for tables."""
+    estimator.n_features_in_ = source.n_columns
+    vars(estimator).pop("feature_names_in_", None)
+    if source.names is not None:
+        use_names(estimator, source.names)
+
+
+def refuse_single_pass(source: Source, needs: str) -> None:
+    """Refuse a source that cannot be read again, for work that ``needs`` it."""
+    if not source.rewinds:
+        raise ValueError(
+            f"These rows can be read only once, and {needs} reads them several times; give a file, or a function that "
+            "returns their blocks, or use DictionaryFilter, which needs one pass."
+        )
+
+
+class Numbered(NamedTuple):
+    """Some rows of a source."""
+
+    first: int
+    """The number of the first of them."""
+    rows: Rows
+
+
+Read = Callable[[], Iterator[Numbered]]
+"""All rows in blocks, from the first one on with every call."""
+
+
+def as_they_are(rows: Rows) -> Rows:
+    """Rows to which nothing is done."""
+    return rows
+
+
+def reading(source: Source, prepared: Callable[[Rows], Rows] = as_they_are) -> Read:
+    """The checked rows of a source, after what ``prepared`` does to them."""
+    return lambda: (Numbered(block.first, prepared(checked(block))) for block in source.blocks())
+
+
+def checked(block: Block) -> Rows:
+    """The rows of a block without infinities; sparse ones store what is observed."""
+    values, first = block.values, block.first
+    if not is_sparse(values):
+        refuse_infinity(values, lambda at: (at[0] + first, at[1]))
+        return np.ascontiguousarray(values)
+    entries = values.tocoo()
+    refuse_infinity(entries.data, lambda at: (int(entries.row[at[0]]) + first, int(entries.col[at[0]])))
+    keep = ~np.isnan(entries.data)
+    return sparse.csr_array((entries.data[keep], (entries.row[keep], entries.col[keep])), shape=values.shape)
+
+
+class Look(NamedTuple):
+    """What one pass over all rows has found."""
+
+    some: Rows
+    """A random choice of the rows with data, in their order, without absurd values."""
+    whole: Rows | None
+    """All rows as they came, where they are few enough to be fitted at once."""
+    moments: ColumnMoments
+    """Of all rows."""
+    seen: Seen
+    """What tells absurd values."""
+    n_rows: int
+    """How many there are."""
+
+
+def look(read: Read, m: int, dtype: np.dtype[Any]) -> Look:
+    """Go once over all rows. Absurd values are judged as in a stream, those of the first block together.
+
+    The rows that are chosen are always the same ones of a source.
+    """
+    kept = Chosen(m)
+    moments, seen, n_rows, absurd = no_moments(m), None, 0, []
+    for first, rows in read():
+        kept.add(rows)
+        if seen is None:
+            entries = absurd_entries(rows)
+            seen = seen_in(without(rows, entries))
+            check_size(seen, dtype)
+        else:
+            seen, entries = judged(seen, rows, dtype)
+        if len(entries.row):
+            absurd.append(Entries(entries.row + first, entries.column, entries.value))
+        rows, n_rows = with_data(without(rows, entries)), n_rows + rows.shape[0]
+        if rows.shape[0]:
+            moments = add_moments(moments, observe(rows))
+    if seen is None:
+        raise ValueError("There are no rows to fit; give a source that has some.")
+    if kept.all:
+        return Look(kept.rows, kept.rows, moments, seen, n_rows)
+    warn_of(together(absurd), n_rows)
+    return Look(with_data(clean(kept.rows, seen)), None, moments, seen, n_rows)
+
+
+def clean(rows: Rows, seen: Seen) -> Rows:
+    """Rows with their absurd values missing: the same whenever they are read, given what was ``seen``."""
+    return without(rows, absurd_beside(seen, rows))
+
+
+def clean_rows(read: Read, seen: Seen, prepared: Callable[[Rows], Rows] = as_they_are) -> Iterator[Rows]:
+    """All rows with data after what ``prepared`` does to them, block by block."""
+    for _, rows in read():
+        rows = with_data(prepared(clean(rows, seen)))
+        if rows.shape[0]:
+            yield rows
+
+
+class Chosen:
+    """Rows chosen at random while they pass: each has a random number, and those with the least numbers stay.
+
+    The rows are spread over all of the source, whatever its length, and no period of it can coincide with the choice.
+    How the rows are divided into blocks of m features does not matter. The numbers of rows can stand for the rows.
+    """
+
+    def __init__(self, m: int) -> None:
+        self._most, self._rng, self._below = max(SOME_VALUES // m, SOME_ROWS), np.random.default_rng(0), 1.0
+        self._parts: list[Rows] = []
+        self._numbers: list[Any] = []
+
+    @property
+    def all(self) -> bool:
+        """Whether no row was left out."""
+        return self._below == 1.0
+
+    @property
+    def rows(self) -> Rows:
+        """Those that stay, in their order."""
+        if len(self._parts) == 1:
+            return self._parts[0]
+        if is_sparse(self._parts[0]):
+            return sparse.vstack(self._parts, format="csr")
+        return np.concatenate(self._parts)
+
+    def add(self, rows: Rows) -> None:
+        """Choose among some more rows."""
+        numbers = self._rng.random(rows.shape[0])
+        few = numbers < self._below
+        self._parts.append(rows[few])
+        self._numbers.append(numbers[few])
+        while sum(map(len, self._numbers)) > self._most:
+            self._below *= 0.5
+            few_of = [numbers < self._below for numbers in self._numbers]
+            self._parts = [part[few] for part, few in zip(self._parts, few_of, strict=True)]
+            self._numbers = [numbers[few] for numbers, few in zip(self._numbers, few_of, strict=True)]

@@ -1,0 +1,158 @@
+"""Fill the gaps of rows that need not fit into memory: block by block, into a file of the same format."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.variational.conformal import check_level
+from ..estimators._source_rows import checked
+from ..estimators._types import SourceLike
+from ..progress import Step, say_nothing
+from ..sources.columns import take_names
+from ..sources.rows.opening import open_rows, open_sink
+from ..sources.rows.source import Source
+from ..sources.table import Array, Bounds
+from ..tall.rows import dense
+from ..text import counted
+from .filling import quietly
+
+__all__ = ["WrittenRows", "columns_of", "fill", "fill_source"]
+
+
+class WrittenRows(NamedTuple):
+    """What was written."""
+
+    path: Path
+    n_rows: int
+    n_gaps: int
+    """Gaps that were filled."""
+    n_left: int
+    """Gaps that stayed, because the model knows nothing of their columns."""
+
+
+def fill(model: Any, source: SourceLike, out: str | PathLike[str], level: float | None = None) -> WrittenRows:
+    """Fill the gaps of rows that need not fit into memory, and write them to a file as they are read.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A `LowRankImputer`, `BayesianFactorization`, `DictionaryFilter` or another factorisation.
+    source : path, Source, or whatever else `open_rows` takes
+        The rows. Columns are those of the model, by name where both have names.
+    out : path
+        The file to write; its ending says the format. It may be the file that is read. It is there once all of it is.
+    level : float, default=None
+        Probability of bounds, which are written to columns NAME_lower and NAME_upper behind every column that has gaps;
+        both are the value itself where it is known, and empty where they are infinite. The rows are then read twice,
+        the first time to find the columns with gaps. Of rows that can be read only once, all columns get bounds.
+
+    Returns
+    -------
+    WrittenRows
+        The path, and how many rows were written and gaps filled.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from factorstream import DictionaryFilter, fill
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2)) @ rng.normal(size=(2, 5))
+    >>> X[rng.random(X.shape) < 0.2] = np.nan
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> np.save(folder / "rows.npy", X)
+    >>> model = DictionaryFilter(2, random_state=0).fit(folder / "rows.npy")
+    >>> fill(model, folder / "rows.npy", folder / "filled.npy").n_rows
+    300
+    >>> bool(np.isnan(np.load(folder / "filled.npy")).any())
+    False
+    """
+    rows = columns_of(model, source)
+    bounded: list[int] = []
+    if level is not None:
+        check_level(level)
+        bounded = np.flatnonzero(_gaps_in(rows)).tolist() if rows.rewinds else list(range(rows.n_columns))
+    return fill_source(model, rows, Path(out), level, bounded)
+
+
+def fill_source(
+    model: Any, source: Source, out: Path, level: float | None, bounded: list[int], step: Step = say_nothing
+) -> WrittenRows:
+    """The same for a source whose columns are the model's; those numbered ``bounded`` get bounds."""
+    asked = copy.copy(model)
+    take_names(asked)  # it is asked about arrays
+    n_rows = n_gaps = n_left = 0
+    with open_sink(out, source, bounds=bounded) as sink:
+        for block in source.blocks():
+            values = dense(checked(block))
+            filled, bounds = _answered(asked, values, level if bounded else None)
+            gaps, left = np.isnan(values), np.isnan(filled)
+            sink.write(block, filled, bounds)
+            n_rows += len(values)
+            n_left += int(left.sum())
+            n_gaps += int(gaps.sum()) - int(left.sum())
+            step(n_rows)
+        path = sink.path
+    return WrittenRows(path, n_rows, n_gaps, n_left)
+
+
+def _gaps_in(source: Source) -> Array:
+    """Which columns have gaps (boolean), found in one pass."""
+    found = np.zeros(source.n_columns, dtype=bool)
+    for values in _values(source):
+        found |= np.isnan(values).any(axis=0)
+    return found
+
+
+def _values(source: Source) -> Iterator[Array]:
+    for block in source.blocks():
+        yield dense(checked(block))
+
+
+def _answered(model: Any, values: Array, level: float | None) -> tuple[Array, Bounds | None]:
+    """The rows with their gaps filled, and bounds; columns that the model has dropped stay as they are."""
+    if not np.isnan(values).any():
+        return values, None if level is None else Bounds(values, values)
+    with quietly():
+        filled = _all_columns(model, values, model.impute(values))
+        if level is None:
+            return filled, None
+        bounds = [_all_columns(model, values, bound) for bound in model.predict_interval(values, level)]
+    return filled, Bounds(*(np.where(np.isinf(bound), np.nan, bound) for bound in bounds))
+
+
+def _all_columns(model: Any, values: Array, answer: Array) -> Array:
+    if answer.shape == values.shape:
+        return answer
+    out = values.copy()
+    out[:, np.asarray(model.state_.kept)] = answer
+    return out
+
+
+def columns_of(model: Any, what: SourceLike, **how: Any) -> Source:
+    """The rows with the columns of a model, in its order; or a sentence about why they are others.
+
+    ``how`` is what ``open_rows`` may need besides.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    source = open_rows(what, **how)
+    if names is not None and source.names is not None and list(source.names) != list(names):
+        if isinstance(what, Source):
+            raise ValueError(
+                "The columns of these rows are not those of the model; open them with open_rows(..., "
+                "columns=model.feature_names_in_)."
+            )
+        source = open_rows(what, columns=[str(name) for name in names], **how)
+    if source.n_columns != model.n_features_in_:
+        raise ValueError(
+            f"The rows have {counted(source.n_columns, 'column')} of numbers, and the model knows "
+            f"{model.n_features_in_}; choose the columns with open_rows(..., columns=...)."
+        )
+    return source

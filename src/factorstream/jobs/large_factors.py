@@ -1,0 +1,139 @@
+"""The components of a file that is too large to be read at once. Prints nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..estimators._source_rows import checked
+from ..estimators.low_rank_imputer import LowRankImputer
+from ..rotation import principal_axes, standardised
+from ..sources.columns import take_names
+from ..sources.endings import ending_of
+from ..sources.rows.source import Block, Source
+from ..sources.table import Array
+from ..tall.rows import dense
+from .filling import quietly
+from .large_files import LargeSettings, copy_rows, fit_source, names_of, open_measured, problem_said
+from .reading import FITTING, Steps
+
+__all__ = ["LargeFactors", "factorize_large_file"]
+
+
+class LargeFactors(NamedTuple):
+    """Files of factors that were written, and what there is to say about them."""
+
+    files: list[Path]
+    components: Array
+    """(k, m) along their principal axes, in the data's units; the one that explains most first."""
+    explained: Array
+    """(k,) The share of the variance of all columns, each divided by its own, that each component explains."""
+    model: Any
+    names: list[str]
+    counting: list[str]
+
+
+def factorize_large_file(
+    path: Path, folder: Path, settings: LargeSettings, tell: Steps = lambda what: None, model: Any = None
+) -> LargeFactors:
+    """Write the components of a file and their mean, and block by block how much of each is in every row.
+
+    The axes are those of the coefficients as the model has learned their covariance. Columns of text are not copied.
+
+    Raises
+    ------
+    TableError
+        When the file cannot be read or factorised; the message says why in one sentence.
+    """
+    try:
+        source, found = open_measured(path, settings.reading, tell, model)
+        if model is None:
+            tell(FITTING)
+            model = fit_source(source, settings)
+        tell("asking")
+        parts = _parts(model, found.deviation)
+        numbers = [f"component {k + 1}" for k in range(len(parts.components))]
+        rows = _Made(source, numbers, parts.ask)
+        names, files = names_of(source), []
+        about = np.column_stack([np.arange(1.0, len(numbers) + 1), parts.explained])
+        bare = ending_of(path) == ".npy"  # it has no room for names
+        table = parts.components if bare else np.hstack([about, parts.components])
+        contents: dict[str, Source] = {
+            "components": _Rows(table, names if bare else ["component", "explained", *names]),
+            "coefficients": rows,
+            "mean": _Rows(parts.mean[None], names),
+        }
+        for name, content in contents.items():
+            if content.n_columns and (content.n_rows or name == "coefficients"):
+                files.append(copy_rows(content, folder / f"{name}{ending_of(path)}").path)
+    except (ValueError, TypeError, MemoryError) as problem:
+        raise problem_said(path, problem) from None
+    return LargeFactors(files, parts.components, parts.explained, model, names, found.counting)
+
+
+class _Parts(NamedTuple):
+    components: Array
+    mean: Array
+    explained: Array
+    ask: Any
+    """The coefficients of some rows, as a function."""
+
+
+def _parts(model: Any, deviation: Array) -> _Parts:
+    take_names(model)  # it is asked about arrays
+    if not isinstance(model, LowRankImputer):
+        unit = np.where(deviation > 0, deviation, 1.0)
+        axes = principal_axes(model, unit=unit)
+        share = axes.explained_variance / max(1, int(np.sum(deviation > 0)))
+        mean = np.asarray(model.mean_, dtype=np.float64)
+        return _Parts(axes.components, mean, share, lambda X: np.asarray(model.transform(X)) @ axes.rotation)
+    mean, factorization = np.array(model.statistics_, dtype=np.float64), model.factorization_
+    if factorization is None or not model.n_components_:
+        return _Parts(np.empty((0, len(mean))), mean, np.empty(0), lambda X: np.empty((len(X), 0)))
+    axes, varies = principal_axes(model), model.scale_ > 0
+    components = np.zeros((len(axes.components), len(mean)))
+    components[:, varies] = axes.components * model.scale_[varies]
+    mean[varies] += model.scale_[varies] * factorization.mean_
+    return _Parts(
+        components,
+        mean,
+        axes.explained_variance / int(np.sum(varies)),
+        lambda X: factorization.transform(standardised(model, X)) @ axes.rotation,
+    )
+
+
+class _Rows:
+    """A table in memory as a source, with names."""
+
+    rewinds = True
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, values: Array, names: Sequence[str]) -> None:
+        self._values, self.names = values, list(names)
+        self.n_rows: int | None
+        self.n_rows, self.n_columns = values.shape
+
+    def blocks(self, start: int = 0) -> Iterator[Block]:
+        """All rows at once."""
+        yield Block(self._values[start:], start)
+
+
+class _Made:
+    """What a function makes of the rows of a source, as a source."""
+
+    rewinds = True
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, source: Source, names: Sequence[str], make: Any) -> None:
+        self._source, self.names, self._make = source, list(names), make
+        self.n_rows, self.n_columns = source.n_rows, len(names)
+
+    def blocks(self, start: int = 0) -> Iterator[Block]:
+        """The rows from number ``start`` on."""
+        for block in self._source.blocks(start):
+            with quietly():
+                made = self._make(dense(checked(block)))
+            yield Block(np.asarray(made, dtype=np.float64), block.first)
