@@ -41,14 +41,18 @@ class _ParquetBatches:
 
     def tables(self, start: int, rows: int) -> Iterator[Any]:
         """Tables of Arrow with the rows from ``start`` on; row groups before it are not read."""
-        import pyarrow as pa
-
         group = int(np.searchsorted(self._ends, start, side="right"))
         before = int(self._ends[group - 1]) if group else 0
-        with self._open() as file:
-            groups = list(range(group, len(self._ends)))
-            batches = file.iter_batches(batch_size=rows, row_groups=groups, use_threads=False) if groups else ()
-            yield from skipped((pa.Table.from_batches([batch]) for batch in batches), start - before)
+        yield from skipped(self._batches(group, rows), start - before)
+
+    def _batches(self, group: int, rows: int) -> Iterator[Any]:
+        """The batches from a row group on. Each group has a reader of its own: one of all would hold what it has read."""
+        import pyarrow as pa
+
+        for k in range(group, len(self._ends)):
+            with self._open() as file:
+                for batch in file.iter_batches(batch_size=rows, row_groups=[k], use_threads=False):
+                    yield pa.Table.from_batches([batch])
 
     def _open(self) -> Any:
         import pyarrow.parquet as pq
