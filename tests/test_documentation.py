@@ -24,7 +24,7 @@ def blocks(page):
     return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
-EXAMPLES = ("start", "which", "guide", "uncertainty", "pictures", "report", "files", "cluster")
+EXAMPLES = ("start", "which", "guide", "uncertainty", "pictures", "report", "files", "cluster", "large")
 """Pages besides those of the jobs that have examples."""
 
 

@@ -20,6 +20,7 @@ from benchmarks import (
     cores,
     coverage,
     defaults,
+    large,
     pictures,
     rare_columns,
     sequence_defaults,
@@ -269,6 +270,15 @@ def test_a_feature_that_comes_late_is_learned(capsys):
     errors = [float(line.partition("error")[2].split()[0]) for line in lines]
     assert len(errors) == len(late_features.KINDS)
     assert max(errors) < float(varies.split()[-1]) / 2
+
+
+@pytest.mark.parametrize("ending", [".npy", ".csv", ".parquet"])
+def test_the_memory_for_a_large_file_is_measured(ending, tmp_path, monkeypatch):
+    monkeypatch.chdir(Path(large.__file__).parents[1])
+    size, seconds, memory = large.measured(ending, 2 * 2**20, tmp_path)
+    assert size > 1
+    assert seconds > 0
+    assert memory >= 0
 
 
 def test_sweeps_on_a_cluster_are_timed(capsys, monkeypatch):

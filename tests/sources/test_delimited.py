@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factorstream.sources.cells import GAPS, cell_text
+from factorstream.sources.cells import GAPS, Cells, cell_text
 from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.lines import split_lines
 from factorstream.sources.table import NewColumn
@@ -176,3 +176,13 @@ def test_text_that_is_no_table(raw, words, tmp_path):
 def test_large_and_small_numbers_keep_their_digits():
     table = parse_delimited(b"t\n1700000000123\n\n")
     assert encode(table, np.array([[0.0], [1700000000500.0]])) == b"t\n1700000000123\n1700000000500\n"
+
+
+def test_many_cells_are_read_as_single_ones():
+    cells = ["", " ", "1", "01", "0.5", "-0.5", "-01", "+3", " 4", "1e999", "nan", "NA", "x", "1_0", '"7"', "-9", "9.0"]
+    cells += ["0", "-0", "1e3", "0x1", "-", "--", "inf", "-inf", "1.", ".5", "-.5", "1 ", "00", "0.", "-0.", "\u0663"]
+    for missing in ((), ("-9", "0.5", "x")):
+        reading = Cells(missing)
+        np.testing.assert_equal(reading.values(cells), [reading.value(cell) for cell in cells])
+        numbers = [reading.number(cell) for cell in cells]
+        np.testing.assert_equal([None if value != value else value for value in reading.values(cells)], numbers)

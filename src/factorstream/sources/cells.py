@@ -37,6 +37,7 @@ GAPS = frozenset(
 the errors of spreadsheets, and the marks of statistical offices. docs/command-line.md has the list too."""
 
 _CODE = re.compile(r"\s*[+-]?0\d")  # 00123 is the name of something, not a number
+_PLAIN = (*"123456789", *(f"-{digit}" for digit in "123456789"), "0.", "-0.")  # how a number begins that is no code
 _DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:[.' \u00a0\u202f]\d{3})+),\d+(?:[eE][+-]?\d+)?")
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:([,' \u00a0\u202f])\d{3})(?:\1\d{3})*(?:\.\d*)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+")
@@ -70,6 +71,22 @@ class Cells:
                 return math.nan
             number = finite_number(cell_text(cell))
         return math.nan if number in self._marks else number
+
+    def values(self, cells: Sequence[str]) -> list[float | None]:
+        """What `value` says of every cell; most numbers, and empty cells, are told without it."""
+        found: list[float | None] = []
+        for cell in cells:
+            if not cell:
+                found.append(math.nan)
+                continue
+            try:
+                number = float(cell)
+            except ValueError:
+                found.append(self.value(cell))
+                continue
+            plain = cell.startswith(_PLAIN) and "_" not in cell and abs(number) < math.inf and number not in self._marks
+            found.append(number if plain else self.value(cell))
+        return found
 
     def written(self, value: float) -> str:
         """A cell that says a number; empty for NaN and infinities."""

@@ -31,7 +31,7 @@ def split_lines(text: str, delimiter: str, line: int = 1) -> Iterator[tuple[list
             yield body.split(delimiter), whole[len(body) :]
         return
     d = re.escape(delimiter)
-    token = re.compile(rf'("(?:[^"]|"")*"|[^{d}\r\n]*)({d}|\r\n|\n|\r|\Z)')
+    token = re.compile(rf'("[^"]*(?:""[^"]*)*"|[^{d}\r\n]*)({d}|\r\n|\n|\r|\Z)')
     cells: list[str] = []
     at = 0
     while at < len(text) or cells:

@@ -9,6 +9,7 @@ import pytest
 
 from factorstream import extras, open_rows
 from factorstream.extras import MissingExtraError
+from factorstream.sources.table import TableError
 from row_files import NAMES, arrow_table, gathered, numbers
 
 
@@ -64,3 +65,9 @@ def test_what_is_missing_is_named(X, monkeypatch):
     monkeypatch.setattr(extras.importlib, "import_module", no_module)
     with pytest.raises(MissingExtraError, match=r'This needs pyarrow; run `pip install "factorstream\[frames\]"`\.'):
         open_rows(frame)
+
+
+def test_a_polars_without_batches_is_named(X, monkeypatch):
+    monkeypatch.delattr(pl.LazyFrame, "collect_batches")
+    with pytest.raises(TableError, match="newer polars"):
+        open_rows(pl.from_arrow(arrow_table(X)).lazy())

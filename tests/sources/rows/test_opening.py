@@ -22,3 +22,9 @@ def test_a_folder(tmp_path):
     (tmp_path / "x.npy").mkdir()
     with pytest.raises(TableError, match="cannot be read"):
         open_rows(tmp_path / "x.npy")
+
+
+@pytest.mark.parametrize("options", [{"columns": "heat"}, {"missing": "-99"}])
+def test_a_text_is_no_list(options):
+    with pytest.raises(TableError, match="as lists of texts"):
+        open_rows([[1.0, 2.0]], **options)

@@ -9,12 +9,12 @@ from typing import Any
 
 from ...extras import require
 from ..table import TableError
-from .batch_output import BatchOutput
+from .batch_output import BatchParts
 from .batches import BatchRows, decoded_bytes
 from .cutting import skipped
 from .drafts import PartsSink, SinkOptions
-from .sink import Filled, Sink
-from .source import Block, RowOptions, Source
+from .sink import Sink
+from .source import RowOptions, Source
 
 __all__ = ["make_sink", "open_file"]
 
@@ -73,39 +73,24 @@ def open_file(path: Path, options: RowOptions) -> BatchRows:
     return BatchRows(_FileBatches(path), options)
 
 
-class _Parts:
-    """Parts of a file of Arrow."""
+class _Parts(BatchParts):
+    """Parts that become a file of Arrow; one whose ending is .feather is packed, as that format's own writers do."""
 
-    def __init__(self, output: BatchOutput, packing: str | None) -> None:
-        self._output, self._packing = output, packing
-
-    def plan(self) -> bytes:
-        """What is the same for parts that can be joined."""
-        return bytes(self._output.schema.serialize())
-
-    def write_part(self, path: Path, block: Block, filled: Filled) -> None:
-        """Write the rows of a block to a file."""
-        with self._writer(path) as out:
-            out.write_table(self._output.table(block, filled))
+    def __init__(self, path: Path, like: Source, options: SinkOptions) -> None:
+        super().__init__(like, options)
+        self._packing = "lz4" if path.suffix.lower() == ".feather" else None
 
     def join(self, parts: Sequence[Path], rows: int, path: Path) -> None:
         """Write the file."""
-        with self._writer(path) as out:
-            for part in parts:
-                for table in _FileBatches(part).tables(0, rows):
-                    out.write_table(table)
-
-    @contextmanager
-    def _writer(self, path: Path) -> Iterator[Any]:
         import pyarrow as pa
 
         how = pa.ipc.IpcWriteOptions(compression=self._packing)
-        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, self._output.schema, options=how) as out:
-            yield out
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, self.output.schema, options=how) as out:
+            for table in self.tables(parts):
+                out.write_table(table)
 
 
 def make_sink(path: Path, like: Source, options: SinkOptions) -> Sink:
-    """Write a file of Arrow; one whose ending is .feather is packed, as that format's own writers do."""
+    """Write a file of Arrow."""
     require("pyarrow", extra="frames")
-    packing = "lz4" if path.suffix.lower() == ".feather" else None
-    return PartsSink(path, _Parts(BatchOutput(like, options), packing), options)
+    return PartsSink(path, _Parts(path, like, options), options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from .drafts import SinkOptions
 from .sink import Filled, OutputColumns
 from .source import Block, Source
 
-__all__ = ["BatchOutput"]
+__all__ = ["BatchOutput", "BatchParts"]
 
 
 class BatchOutput:
@@ -68,6 +70,32 @@ class BatchOutput:
             kind = fields[at].type if pa.types.is_floating(fields[at].type) else pa.float64()
             fields[at + 1], fields[at + 2] = pa.field(names[at + 1], kind), pa.field(names[at + 2], kind)
         return pa.schema(fields, metadata=pandas_notes(given.metadata, became_float))
+
+
+class BatchParts:
+    """Parts of a table as files of Arrow, which are quick to write and to read, to be joined by a format's ``join``."""
+
+    def __init__(self, like: Source, options: SinkOptions) -> None:
+        self.output = BatchOutput(like, options)
+
+    def plan(self) -> bytes:
+        """What is the same for parts that can be joined."""
+        return bytes(self.output.schema.serialize())
+
+    def write_part(self, path: Path, block: Block, filled: Filled) -> None:
+        """Write the rows of a block to a file."""
+        import pyarrow as pa
+
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, self.output.schema) as out:
+            out.write_table(self.output.table(block, filled))
+
+    def tables(self, parts: Sequence[Path]) -> Iterator[Any]:
+        """The parts, each mapped into memory."""
+        import pyarrow as pa
+
+        for part in parts:
+            with pa.memory_map(str(part)) as file:
+                yield pa.ipc.open_file(file).read_all()
 
 
 def _new_schema(like: Source) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...extras import require
+from ..table import TableError
 from .batches import SAMPLED, BatchRows, decoded_bytes
 from .cutting import skipped
 from .source import RowOptions
@@ -21,6 +22,8 @@ class _LazyBatches:
     n_rows = None
 
     def __init__(self, frame: Any) -> None:
+        if not hasattr(frame, "collect_batches"):
+            raise TableError("lazy frames are read with a newer polars; update it, or give frame.collect()")
         self._frame = frame
         sample = frame.head(SAMPLED).collect().to_arrow()
         self.schema, self.row_bytes = sample.schema, decoded_bytes([sample])

@@ -103,6 +103,8 @@ def open_rows(
     >>> [block.first for block in source.blocks(start=3)]
     [3, 4]
     """
+    if isinstance(columns, str) or isinstance(missing, str):
+        raise TableError("Give columns and missing as lists of texts, not as one text.")
     options = RowOptions(
         None if columns is None else tuple(columns), tuple(missing), dataset, delimiter, header, block_bytes
     )

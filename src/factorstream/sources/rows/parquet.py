@@ -10,12 +10,12 @@ import numpy as np
 
 from ...extras import require
 from ..table import TableError
-from .batch_output import BatchOutput
+from .batch_output import BatchParts
 from .batches import SAMPLED, BatchRows, decoded_bytes
 from .cutting import skipped
 from .drafts import PartsSink, SinkOptions
-from .sink import Filled, Sink
-from .source import Block, RowOptions, Source
+from .sink import Sink
+from .source import RowOptions, Source
 
 __all__ = ["make_sink", "open_file"]
 
@@ -41,14 +41,18 @@ class _ParquetBatches:
 
     def tables(self, start: int, rows: int) -> Iterator[Any]:
         """Tables of Arrow with the rows from ``start`` on; row groups before it are not read."""
-        import pyarrow as pa
-
         group = int(np.searchsorted(self._ends, start, side="right"))
         before = int(self._ends[group - 1]) if group else 0
-        with self._open() as file:
-            groups = list(range(group, len(self._ends)))
-            batches = file.iter_batches(batch_size=rows, row_groups=groups, use_threads=False) if groups else ()
-            yield from skipped((pa.Table.from_batches([batch]) for batch in batches), start - before)
+        yield from skipped(self._batches(group, rows), start - before)
+
+    def _batches(self, group: int, rows: int) -> Iterator[Any]:
+        """The batches from a row group on. Each group has a reader of its own: one of all would hold what it has read."""
+        import pyarrow as pa
+
+        for k in range(group, len(self._ends)):
+            with self._open() as file:
+                for batch in file.iter_batches(batch_size=rows, row_groups=[k], use_threads=False):
+                    yield pa.Table.from_batches([batch])
 
     def _open(self) -> Any:
         import pyarrow.parquet as pq
@@ -74,32 +78,19 @@ def _without_gaps(metadata: Any) -> set[str]:
     return set(known)
 
 
-class _Parts:
-    """Parts of a Parquet file, each a row group."""
-
-    def __init__(self, output: BatchOutput) -> None:
-        self._output = output
-
-    def plan(self) -> bytes:
-        """What is the same for parts that can be joined."""
-        return bytes(self._output.schema.serialize())
-
-    def write_part(self, path: Path, block: Block, filled: Filled) -> None:
-        """Write the rows of a block to a file."""
-        import pyarrow.parquet as pq
-
-        pq.write_table(self._output.table(block, filled), path)
+class _Parts(BatchParts):
+    """Parts that become a Parquet file, each a row group."""
 
     def join(self, parts: Sequence[Path], rows: int, path: Path) -> None:
         """Write the file."""
         import pyarrow.parquet as pq
 
-        with pq.ParquetWriter(path, self._output.schema) as out:
-            for part in parts:
-                out.write_table(pq.ParquetFile(part).read())
+        with pq.ParquetWriter(path, self.output.schema) as out:
+            for table in self.tables(parts):
+                out.write_table(table)
 
 
 def make_sink(path: Path, like: Source, options: SinkOptions) -> Sink:
     """Write a Parquet file."""
     require("pyarrow", extra="frames")
-    return PartsSink(path, _Parts(BatchOutput(like, options)), options)
+    return PartsSink(path, _Parts(like, options), options)

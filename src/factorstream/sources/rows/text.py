@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -14,7 +13,7 @@ import numpy as np
 from ...text import column_names, counted, named_column
 from ..endings import is_packed
 from ..stream import Row, TextStream
-from ..table import TableError
+from ..table import Array, TableError
 from ..tables import delimiter_of, open_lines
 from .cutting import rows_per_block
 from .drafts import GrowingSink, PartsSink, SinkOptions
@@ -70,7 +69,7 @@ class TextRows:
         """The rows from number ``start`` on; ``block.kept`` is their lines, blank ones before a row with it."""
         first, here, blank = start, 0, ""
         lines: list[str] = []
-        numbers: list[list[float]] = []
+        values = self._room()
         with named(str(self._path)), self._stream() as stream:
             for row in stream.rows():
                 text = stream.delimiter.join(row.cells) + row.end
@@ -79,25 +78,25 @@ class TextRows:
                     continue
                 if here >= start:
                     if lines and here % self._rows == 0:
-                        yield Block(np.array(numbers), first, lines)
-                        first, lines, numbers = here, [], []
+                        yield Block(values[: len(lines)], first, lines)
+                        first, lines, values = here, [], self._room()
+                    values[len(lines)] = self._numbers(stream, row)
                     lines.append(blank + text)
-                    numbers.append(self._numbers(stream, row))
                 here, blank = here + 1, ""
         if lines:
             lines[-1] += blank
-            yield Block(np.array(numbers), first, lines)
+            yield Block(values[: len(lines)], first, lines)
 
-    def _numbers(self, stream: TextStream, row: Row) -> list[float]:
-        value, cells = stream.cells.value, row.cells
-        found = [value(cells[j]) for j in self.positions]
+    def _room(self) -> Array:
+        return np.empty((self._rows if self.n_rows is None else min(self._rows, self.n_rows), self.n_columns))
+
+    def _numbers(self, stream: TextStream, row: Row) -> list[float | None]:
+        found = stream.cells.values([row.cells[j] for j in self.positions])
         if None in found:
             j = self.positions[found.index(None)]
-            column = named_column(self.all_names[j])
-            raise TableError(
-                f"line {row.line} has {stream.cells.text(cells[j])!r} in {column} where a number is needed"
-            )
-        return found  # type: ignore[return-value]
+            text, column = stream.cells.text(row.cells[j]), named_column(self.all_names[j])
+            raise TableError(f"line {row.line} has {text!r} in {column} where a number is needed")
+        return found
 
     @contextmanager
     def _stream(self) -> Iterator[TextStream]:
@@ -125,24 +124,19 @@ def make_sink(path: Path, like: Source, options: SinkOptions) -> Sink:
 def _all_numbers(stream: TextStream) -> _Found:
     """The columns with nothing but numbers and gaps, one number at least: the same as of a text that is read whole."""
     left = list(range(stream.width))
-    some = [False] * stream.width
-    value = stream.cells.value
+    empty = set(left)
     n = size = 0
     for row in stream.rows():
         if stream.is_blank(row):
             continue
         n += 1
         size += sum(map(len, row.cells)) + stream.width
-        texts = []
-        for j in left:
-            number = value(row.cells[j])
-            if number is None:
-                texts.append(j)
-            elif not some[j] and not math.isnan(number):
-                some[j] = True
-        if texts:
-            left = [j for j in left if j not in texts]
-    return _Found([j for j in left if some[j]], size / max(n, 1), n)
+        values = stream.cells.values([row.cells[j] for j in left])
+        if empty:
+            empty -= {j for j, value in zip(left, values, strict=True) if value is not None and value == value}
+        if None in values:
+            left = [j for j, value in zip(left, values, strict=True) if value is not None]
+    return _Found([j for j in left if j not in empty], size / max(n, 1), n)
 
 
 def _chosen(stream: TextStream, options: RowOptions) -> _Found:

@@ -31,6 +31,8 @@ class TextAppender:
         width = like.n_columns if self._like is None else self._like.width
         positions = range(width) if self._like is None else self._like.positions
         self._columns = OutputColumns(width, positions, options.bounds)
+        self._features: list[int] = self._columns.features.tolist()
+        self._bounds = frozenset(options.bounds)
         self._delimiter = (delimiter_of(path, None) or ",") if self._like is None else self._like.delimiter
         self._names = like.names if self._like is None else self._like.header and self._like.all_names
 
@@ -77,20 +79,20 @@ class TextAppender:
     def _filled_line(self, text: str, i: int, filled: Filled) -> str:
         """A row with its gaps filled; blank lines around it stay."""
         to, done = self._columns, []
+        gaps = np.flatnonzero(filled.gaps[i]).tolist()
         for old, end in split_lines(text, self._delimiter):
             cells = old
             if not is_blank(old, len(to.own)):
                 cells = [""] * to.width
                 for cell, at in zip(old, to.own, strict=True):
                     cells[at] = cell
-                for k in to.bounds:  # before the gaps are filled: a known value is its own bound, as it was written
-                    at = to.features[k]
+                for k in self._bounds:  # before the gaps are filled: a known value is its own bound, as it was written
+                    at = self._features[k]
                     cells[at + 1] = cells[at + 2] = cells[at]
-                for k in np.flatnonzero(filled.gaps[i]):
-                    cells[to.features[k]] = written(filled.values[i, k])
-                if filled.lower is not None and filled.upper is not None:
-                    for k in to.bounds[filled.gaps[i, to.bounds]]:
-                        at = to.features[k]
+                for k in gaps:
+                    at = self._features[k]
+                    cells[at] = written(filled.values[i, k])
+                    if k in self._bounds and filled.lower is not None and filled.upper is not None:
                         cells[at + 1], cells[at + 2] = written(filled.lower[i, k]), written(filled.upper[i, k])
             done.append(self._delimiter.join(cells) + end)
         return "".join(done)
