@@ -33,7 +33,8 @@ if path.endswith(".npy"):
         sys.exit("the file fits into memory")
     except MemoryError:
         pass
-models = {"imputer": LowRankImputer(3, random_state=0), "sweeps": BayesianFactorization(3), "filter": DictionaryFilter(3)}
+models = {"imputer": LowRankImputer(3, random_state=0), "sweeps": BayesianFactorization(3)}
+models["filter"] = DictionaryFilter(3, random_state=0)
 source = open_rows(path, columns=range(few)) if few else open_rows(path)
 model = models[kind].fit(source)
 print(*fill(model, source, out, level=0.9)[1:])
