@@ -51,11 +51,11 @@ def piece(k, few):
 
 def write_numbers(path, few):
     n = 4 * LIMIT // (ROWS * MANY * 8) + 2
-    others = np.random.default_rng(1).random((ROWS, MANY - few))
 
     def pieces():
         for k in range(n):
             X, gaps = piece(k, few)
+            others = np.random.default_rng(k).random((ROWS, MANY - few))  # which cannot be packed
             yield np.hstack([np.where(gaps, np.nan, X), others])
 
     source = open_rows(pieces)
