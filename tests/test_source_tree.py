@@ -61,6 +61,7 @@ TESTED_BY = {
     "core/variational/noise/law": "core/variational/noise/test_student",
     "core/variational/noise/medians": "core/variational/noise/test_student",
     "core/variational/observed": "core/variational/test_fit",
+    "core/variational/squares": "core/variational/test_sweep",
     "core/variational/relevance": "core/variational/test_factors",
     "estimators/_absurd": "contracts/test_absurd_values",
     "estimators/_answers": "contracts/test_intervals",

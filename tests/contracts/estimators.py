@@ -43,6 +43,7 @@ CASES = [
     ),
     Case(BayesianFactorization(3, random_state=0), sparse_rtol=0.03),
     Case(BayesianFactorization(1, noise_variance="per_feature", random_state=0), sparse_rtol=0.03),
+    Case(BayesianFactorization(2, fit_row_mean=True, random_state=0), sparse_rtol=0.03),
     Case(BayesianFactorization(2, robust=True, max_iter=5, random_state=0)),
     Case(BayesianFactorization(noise_variance="per_feature", robust=True, max_iter=5, random_state=0)),
     Case(LowRankImputer(random_state=0)),

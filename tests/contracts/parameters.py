@@ -47,6 +47,7 @@ OTHERS = {
     "covariance": Other("shared"),
     "scale": Other(False),
     "fit_mean": Other(False),
+    "fit_row_mean": Other(True),
     "init": Other("uniform"),
     "n_passes": Other(3),
     "shuffle": Other(False),

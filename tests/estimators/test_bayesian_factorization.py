@@ -15,7 +15,8 @@ from factorstream.core.variational.noise.gaussian import GaussianNoise
 from factorstream.core.variational.noise.student import StudentNoise
 from factorstream.core.variational.packed import size as packed_size
 from factorstream.core.variational.packed import unpack
-from factorstream.core.variational.posterior import STREAM_ARRAYS, information, posterior
+from factorstream.core.variational.posterior import STREAM_ARRAYS, posterior
+from factorstream.core.variational.squares import information
 from factorstream.metrics import coverage
 from split_place import fetched
 

@@ -155,7 +155,7 @@ class MaskedNMF(Factorizer):
         with unchanged_on_error(self):
             Y = without_absurd(self._nonnegative(X, reset=True))
             check_size_of(Y, Y.dtype)
-            check_every_feature_observed(self, Y)
+            check_every_feature_observed(Y)
             with self._progress(int(self.max_iter)) as step:
                 self.state_ = self._fit(Y, step)
         return self

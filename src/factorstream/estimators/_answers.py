@@ -49,6 +49,9 @@ class PosteriorDictionary(Dictionary, Protocol):
     def predict(self, X: Array) -> tuple[Array, Array]:
         """X with its gaps filled in, and the predictive variance of every filled entry; zero where observed."""
 
+    def entries(self, X: Rows, rows: Array, columns: Array) -> tuple[Array, Array]:
+        """``predict`` of some entries, given by the numbers of their rows and columns."""
+
     def half_width(self, level: float) -> float | Array:
         """Standard deviations on either side of the mean that an interval of this level needs: a number, or one for
         each feature (m)."""

@@ -14,6 +14,7 @@ from ..core.entries import without
 from ..core.place import Place
 from ..core.variational.fit import FitOptions, SweepInfo
 from ..core.variational.posterior import STREAM_ARRAYS
+from ..core.variational.relevance import n_learned
 from ..progress import Step, say_nothing
 from ..tall.places import place_of
 from ..tall.rows import Rows, observed_by_feature, stack
@@ -217,7 +218,7 @@ def _started(run: BayesianRun, rows: Rows, lot: int) -> tuple[VariationalState |
         needed = ENTRIES_PER_PARAMETER * (r * (m + n - r) + m)
         if last or float(observed_by_feature(rows[:n, :]).sum()) >= needed:
             state = _fit_first(run, without(rows[:n, :], absurd_entries(rows[:n, :])))
-            if last or state.factors.r >= r:
+            if last or n_learned(state.factors.prior) >= r:
                 return state, n
     return None, 0
 

@@ -19,6 +19,7 @@ from ._absurd import asked, check_answers_fit
 from ._answers import Dictionary, PosteriorDictionary
 from ._columns import like_table
 from ._elsewhere import beside_model, like
+from ._pairs import check_pairs
 from ._stateful import Stateful
 from ._types import MatrixLike, Seed
 from ._validation import check_coefficients, check_count, check_data, check_size_of, narrowed, question
@@ -174,6 +175,22 @@ class PosteriorFactorizer(Factorizer):
             return like_table(self._dictionary().fill(rows), X)
         filled, variance = self._dictionary().predict(rows)
         return like_table(filled, X), like_table(_reach(variance, 1.0, dtype_of(rows)), X)
+
+    @question
+    def predict_entries(self, X: MatrixLike, rows: Any, columns: Any, return_std: bool = False) -> Any:
+        """What ``impute`` would have at the entries (rows[j], columns[j]) of X: one number for each.
+
+        X are rows as in ``impute``, best sparse ones; ``rows`` and ``columns`` number rows and columns of it. An entry
+        that is observed comes back as it is. With ``return_std`` also the standard deviation of each, zero where it was
+        observed. :class:`BayesianFactorization` makes nothing dense for it; :class:`DictionaryFilter` takes as long as
+        ``impute`` of the rows that are asked for, but only a few of them at a time.
+        """
+        given = self._rows_to_fill(X)
+        row, column = check_pairs(rows, columns, given.shape)
+        values, variance = self._dictionary().entries(given, row, column)
+        if not return_std:
+            return like(as_type(values, dtype_of(given)), X)
+        return like(as_type(values, dtype_of(given)), X), like(_reach(variance[None], 1.0, dtype_of(given))[0], X)
 
     @question
     def predict_interval(self, X: MatrixLike, level: float = 0.95) -> tuple[Any, Any]:

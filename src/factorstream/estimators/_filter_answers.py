@@ -14,8 +14,12 @@ from ..core.linalg import Array, is_sparse
 from ..tall import projecting
 from ..tall.columns import rescaled
 from ..tall.places import place_of
-from ..tall.rows import Rows, divided, without_columns
+from ..tall.rows import Rows, dense, divided, without_columns
 from ._filter_run import FilterRun
+from ._pairs import by_row
+
+AT_ONCE = 64
+"""Rows made dense at a time to predict some of their entries. Memory and speed only."""
 
 
 class FilterDictionary(NamedTuple):
@@ -102,6 +106,10 @@ class FilterDictionary(NamedTuple):
             variance = xp.where(xp.isnan(X), xp.where(beside(boundless, X), np.inf, variance), 0.0)
         return self._without_unseen(X, filled), variance
 
+    def entries(self, X: Rows, rows: Array, columns: Array) -> tuple[Array, Array]:
+        """A few rows at a time are made dense."""
+        return by_row(lambda some, *where: _picked(self.predict(dense(some)), *where), X, rows, columns, AT_ONCE)
+
     def _units(self, X: Array) -> projecting.Units | None:
         """The rows as they came, and their units, where the filter has others."""
         unit = self.run.unit
@@ -180,3 +188,8 @@ class FilterDictionary(NamedTuple):
         if self._unseen is not None:
             filled = np.where(self._unseen, self.mean.astype(X.dtype), filled)
         return np.where(np.isnan(X), filled, X)
+
+
+def _picked(found: tuple[Array, Array], rows: Array, columns: Array) -> tuple[Array, Array]:
+    filled, variance = (to_host(part) for part in found)
+    return filled[rows, columns], variance[rows, columns]

@@ -26,7 +26,7 @@ from ..progress import say_nothing
 from ..sources.rows.source import Source
 from ..tall.places import place_of
 from ..tall.products import square_sum
-from ..tall.rows import with_data
+from ..tall.rows import ever_observed, with_data
 from ..text import counted
 from . import _filter_run
 from ._absurd import without_absurd
@@ -39,9 +39,9 @@ from ._source_rows import reading, refuse_single_pass, source_of, take_columns_o
 from ._types import MatrixLike, Seed, SourceLike
 from ._validation import (
     check_data,
-    check_every_feature_observed,
     check_next,
     check_same_parameters,
+    check_something_observed,
     current_parameters,
     unchanged_on_error,
 )
@@ -108,7 +108,7 @@ class RecursiveFactorizer(Factorizer):
                 self._stream(source)
                 return self
             rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
-            check_every_feature_observed(self, rows)
+            check_something_observed(self, ever_observed(rows))
             rng = check_random_state(self.random_state)
             settings, rows = self._begin(int(rows.shape[1]), dtype_of(rows), rng), with_data(rows)
             with self._progress(int(self.n_passes) * int(rows.shape[0])) as step:

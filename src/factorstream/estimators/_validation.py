@@ -38,6 +38,15 @@ TOO_FAR_APART = (
 )
 """What leads to an error of linear algebra, in words for the caller."""
 
+NOTHING_OBSERVED = "X has no observed entry: every value is NaN; pass data with some numbers in it."
+"""Why there is nothing to fit."""
+
+MEAN_OF_OTHERS = "the mean of the others, with infinite bounds"
+"""What a feature without any value is filled with, where features may have any units."""
+
+WITH_ROW_MEANS = "the mean of the others and that of the row, with bounds as wide as the others vary"
+"""The same where all have one unit."""
+
 Asked = ParamSpec("Asked")
 Answered = TypeVar("Answered")
 
@@ -211,22 +220,29 @@ def narrowed(answer: Array, dtype: np.dtype[Any], what: str = "coefficients") ->
     return out
 
 
-def check_every_feature_observed(estimator: BaseEstimator, X: Rows) -> None:
-    """Refuse data in which nothing, or nothing of some feature, was ever observed."""
-    check_counts(estimator, ever_observed(X))
-
-
-def check_counts(estimator: BaseEstimator, counts: Array) -> None:
-    """The same, given how many values each feature has, or whether it has any."""
-    seen = np.asarray(counts) > 0
+def check_something_observed(estimator: BaseEstimator, counts: Array) -> None:
+    """Refuse data without any value, and warn of features without any, given how many each has, or whether it has."""
+    seen, names = np.asarray(counts) > 0, getattr(estimator, "feature_names_in_", None)
     if not seen.any():
-        raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
+        raise ValueError(NOTHING_OBSERVED)
     if not seen.all():
         columns = np.flatnonzero(~seen)
-        streams = hasattr(estimator, "partial_fit")
-        remedy = ", or stream the data with partial_fit, which waits for their first value" if streams else ""
+        filled_with = WITH_ROW_MEANS if getattr(estimator, "fit_row_mean", False) else MEAN_OF_OTHERS
+        warn_caller(
+            f"X has {len(columns)} feature(s) without any observed value "
+            f"(column {listed(columns if names is None else names[columns])}); they are filled with {filled_with}."
+        )
+
+
+def check_every_feature_observed(X: Rows) -> None:
+    """Refuse data in which nothing, or nothing of some feature, was ever observed."""
+    seen = ever_observed(X)
+    if not seen.any():
+        raise ValueError(NOTHING_OBSERVED)
+    if not seen.all():
+        columns = np.flatnonzero(~seen)
         raise ValueError(
-            f"X has {len(columns)} feature(s) without any observed value (column {listed(columns)}); drop them{remedy}."
+            f"X has {len(columns)} feature(s) without any observed value (column {listed(columns)}); drop them."
         )
 
 

@@ -15,12 +15,14 @@ from ..core.variational.conformal import half_width, model_half_width, tempered
 from ..core.variational.factors import new_weights, normal_variance
 from ..core.variational.packed import size, unpack
 from ..core.variational.posterior import BUDGET, CoefficientPosterior, Posterior, second_moment
-from ..core.variational.predictive import draw_entries, log_density, predict, predict_variance
+from ..core.variational.predictive import draw_entries, log_density, predict, predict_entries, predict_variance
+from ..core.variational.row_mean import known_loading
 from ..cores import PASS, TINY, Tile, each_tile, limited
 from ..tall.places import place_of
 from ..tall.projecting_products import copied_rows
 from ..tall.rows import Rows
 from ._observing import observe
+from ._pairs import by_row, observed_at
 from ._validation import warn_caller
 from ._variational import VariationalState
 
@@ -43,7 +45,15 @@ class VariationalDictionary(NamedTuple):
     def components(self) -> Array:
         """The dictionary (r × m)."""
         C = self.place.get(self.state.factors.post.C, 0)
-        return C[:, :-1].T.astype(self.state.dtype)
+        return (C[:, :-1] / self._loadings).T.astype(self.state.dtype)
+
+    @property
+    def _loadings(self) -> Array:
+        """What components are divided by, and their coefficients multiplied by (r): a known loading is told as 1."""
+        by = np.ones(self.state.factors.r)
+        if self.state.factors.prior.row_mean:
+            by[-1] = self.place.get(known_loading(self.state.factors.prior), 0)[0]
+        return by
 
     @property
     def mean(self) -> Array:
@@ -66,7 +76,7 @@ class VariationalDictionary(NamedTuple):
     @property
     def coefficient_covariance(self) -> Array:
         """How the coefficients vary from row to row (r × r)."""
-        return np.linalg.inv(self.state.factors.prior.K)
+        return np.linalg.inv(self.state.factors.prior.K) * np.outer(self._loadings, self._loadings)
 
     def _limited(self, X: Rows) -> AbstractContextManager[None]:
         return limited(X.shape[0] * X.shape[1] * (self.state.factors.r + 1))
@@ -89,7 +99,9 @@ class VariationalDictionary(NamedTuple):
         W = new_weights(state.factors, data, place)
         least = state.factors.r + 1
         known = place.total(_count_known, state.n_observed, least)
-        if 0 < known < data.m:  # of the others too little is known for their values to say anything
+        if (
+            0 < known < data.m and not state.factors.prior.row_mean
+        ):  # of the others too little is known for their values to say anything
             W = place.each(_only_known, W, state.n_observed, least)
         return tempered(data._replace(W=W), state.factors, state.temper, M, place)
 
@@ -97,10 +109,10 @@ class VariationalDictionary(NamedTuple):
         """Coefficients of every row (n × r)."""
         out = empty_beside(X, X.shape[0], self.state.factors.r)
         with self._limited(X):
-            M = self._moments()
+            M, by = self._moments(), beside(self._loadings, X)
             for rows in self._chunks(X):
                 found = self._coefficients(X[rows, :], M).X[:, :-1]
-                out[rows, :] = to_host(found) if is_here(X) else found
+                out[rows, :] = by * (to_host(found) if is_here(X) else found)
         return out
 
     def fill(self, X: Array) -> Array:
@@ -116,8 +128,7 @@ class VariationalDictionary(NamedTuple):
         with self._limited(X):
             mean, M = copied_rows(X) if here else copied(X), self._moments()
             variance = zeros_beside(X, *X.shape) if want_variance else mean
-            least = max(self.state.options.variance.least_known, 1)  # without a value even its level is unknown
-            s2 = place.each(_unless_unknown, normal_variance(self.state.factors, place), self.state.n_observed, least)
+            s2 = self._noise_of_answers()
             for rows in self._chunks(X):
                 coef = self._coefficients(X[rows, :], M)
                 found = place.each(_predicted, coef, post, self.state.origin)
@@ -126,6 +137,30 @@ class VariationalDictionary(NamedTuple):
                     spread = place.each(_spread, coef, post, r, s2)
                     _set_gaps(variance[rows, :], X[rows, :], place.get(spread, 1) if here else spread)
         return mean, variance
+
+    def entries(self, X: Rows, rows: Array, columns: Array) -> tuple[Array, Array]:
+        """Values and variances of some entries; sparse rows stay sparse."""
+        state, place, post = self.state, self.place, self.state.factors.post
+        here = Posterior(*(to_host(place.get(part, 0)) for part in post))
+        origin, s2 = (to_host(place.get(part, 0)) for part in (state.origin, self._noise_of_answers()))
+        M = self._moments()
+
+        def ask(some: Rows, at: Array, column: Array) -> tuple[Array, Array]:
+            coef = CoefficientPosterior(*(to_host(part) for part in self._coefficients(some, M)))
+            mean, variance = predict_entries(coef, here, at, column, state.factors.r)
+            seen, value = observed_at(some, at, column)
+            return np.where(seen, value, mean + origin[column]), np.where(seen, 0.0, variance + s2[column])
+
+        with limited(len(rows) * len(here.V[0])):
+            return by_row(ask, X, rows, columns, max(CHUNK, BUDGET // size(state.factors.r + 1)))
+
+    def _noise_of_answers(self) -> Tall:
+        """Noise variances (m), infinite for features of which too little is known."""
+        least = self.state.options.variance.least_known
+        if not self.state.factors.prior.row_mean:  # the other features say nothing of its level
+            least = max(least, 1)
+        s2 = normal_variance(self.state.factors, self.place)
+        return self.place.each(_unless_unknown, s2, self.state.n_observed, least)
 
     def half_width(self, level: float) -> Array:
         """Standard deviations on either side of the mean that an interval of this level needs (m)."""
@@ -152,9 +187,12 @@ class VariationalDictionary(NamedTuple):
         rows, columns = np.nonzero(np.isnan(here))
         out = np.repeat(here[None], n_draws, axis=0)
         with self._limited(X):
-            s2 = normal_variance(self.state.factors, self.place)
+            factors = self.state.factors
+            s2 = normal_variance(factors, self.place)
             coef = self._coefficients(X)
-            drawn = draw_entries(rows, columns, coef, self.state.factors.post, s2, n_draws, rng, self.place)
+            drawn = draw_entries(
+                rows, columns, coef, factors.post, s2, n_draws, rng, self.place, factors.prior.row_mean
+            )
         out[:, rows, columns] = drawn + self.place.get(self.state.origin, 0)[columns]
         return beside(out, X)
 

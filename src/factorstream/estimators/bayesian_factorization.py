@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -13,7 +14,7 @@ from ..core.absurd import Seen
 from ..core.variational.fit import FitOptions
 from ..cores import limited
 from ..sources.rows.source import Source
-from ..tall.rows import Rows, dense, with_data
+from ..tall.rows import Rows, dense, ever_observed, with_data
 from . import _bayesian_run
 from ._absurd import without_absurd
 from ._bayesian_run import BayesianRun
@@ -23,10 +24,9 @@ from ._reported import Reported
 from ._source_rows import clean_rows, look, reading, refuse_single_pass, source_of, take_columns_of
 from ._types import MatrixLike, Seed, SourceLike
 from ._validation import (
-    check_counts,
     check_data,
-    check_every_feature_observed,
     check_same_parameters,
+    check_something_observed,
     current_parameters,
     unchanged_on_error,
 )
@@ -54,6 +54,11 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     robust : bool or float, default=False
         Student-t noise: entries far off the fit lose their weight. True learns the degrees of freedom, a number above 2
         gives them.
+    fit_row_mean : bool, default=False
+        Whether every row has a mean of its own beside the mean of every feature, as people who rate high or low have.
+        Meant for tables whose columns have one unit, because it is added to all of them. The last component is then the
+        number 1 for every feature, and its coefficient the mean of the row, counted from ``mean_``. Means of rows and
+        of features get normal priors whose variances are learned, so that few values say less about them.
     calibrate : bool, default=False
         Hide some observed entries, in the shape of the gaps in the data, and set the intervals by the
         residuals found there (split conformal). For data that break the model, such as contiguous gaps.
@@ -65,7 +70,8 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         Upper bound on the sweeps of each fit that ``fit`` makes: one; or, with ``n_components="auto"`` or
         ``calibrate=True``, one or two without the hidden entries, and one of at most 6 sweeps after they came back.
     tol : float, default=1e-3
-        ``fit`` stops after a sweep that gained less than this many nats per observed entry.
+        ``fit`` stops after a sweep that gained less than this many nats per observed entry, or less than a tenth of it
+        with ``fit_row_mean=True``: there components that are noise fade slowly.
     random_state : int, RandomState or None, default=None
         Seeds the choice of the hidden entries; without effect unless ``n_components="auto"`` or ``calibrate=True``.
     verbose : int, default=0
@@ -145,6 +151,7 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         "noise_variance": [StrOptions({"auto", "per_feature"}), Interval(Real, 0, None, closed="neither")],
         "prior_covariance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
+        "fit_row_mean": ["boolean"],
         "calibrate": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -163,6 +170,7 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         noise_variance: str | float = "auto",
         prior_covariance: str | float = "auto",
         robust: bool | float = False,
+        fit_row_mean: bool = False,
         calibrate: bool = False,
         max_iter: int = 30,
         tol: float = 1e-3,
@@ -173,6 +181,7 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
         self.noise_variance = noise_variance
         self.prior_covariance = prior_covariance
         self.robust = robust
+        self.fit_row_mean = fit_row_mean
         self.calibrate = calibrate
         self.max_iter = max_iter
         self.tol = tol
@@ -200,18 +209,9 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     def _fit_rows(self, X: Any) -> None:
         """Learn from rows in memory."""
         rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
-        check_every_feature_observed(self, rows)
+        check_something_observed(self, ever_observed(rows))
         with self._progress(1.0) as step:
-            self.state_ = _bayesian_run.fit(
-                current_parameters(self),
-                self._options(),
-                with_data(rows),
-                calibrate=bool(self.calibrate),
-                seed=self._seed(),
-                tell=self._tell,
-                step=step,
-                name=type(self).__name__,
-            )
+            self.state_ = _bayesian_run.fit(X=with_data(rows), step=step, **self._wanted())
 
     def _fit_source(self, source: Source) -> None:
         """Learn from rows that are read again for every sweep, unless they are few enough to be fitted at once."""
@@ -222,18 +222,9 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
             self._fit_rows(found.whole)
             return
         with self._progress(1.0) as step:
-            check_counts(self, found.moments.count)
-            self.state_ = _bayesian_run.fit_all(
-                current_parameters(self),
-                self._options(),
-                found,
-                lambda: clean_rows(read, found.seen),
-                calibrate=bool(self.calibrate),
-                seed=self._seed(),
-                tell=self._tell,
-                step=step,
-                name=type(self).__name__,
-            )
+            check_something_observed(self, found.moments.count)
+            blocks = partial(clean_rows, read, found.seen)
+            self.state_ = _bayesian_run.fit_all(found=found, blocks=blocks, step=step, **self._wanted())
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Take in one row or many, NaN = missing, and go on from where the last call, or ``fit``, ended."""
@@ -252,12 +243,24 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
                     self.state_ = _bayesian_run.begin(parameters, options, rows, self._seed(), self._tell, step)
         return self
 
+    def _wanted(self) -> dict[str, Any]:
+        """What ``_bayesian_run`` has to know about any fit."""
+        return {
+            "parameters": current_parameters(self),
+            "options": self._options(),
+            "calibrate": bool(self.calibrate),
+            "seed": self._seed(),
+            "tell": self._tell,
+            "name": type(self).__name__,
+        }
+
     def _options(self) -> FitOptions:
         return fit_options(
             self.n_components,
             noise_variance=self.noise_variance,
             prior_covariance=self.prior_covariance,
             robust=self.robust,
+            fit_row_mean=self.fit_row_mean,
             max_iter=self.max_iter,
             tol=self.tol,
         )

@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose
 
 import reference as ref
 from factorstream.core.variational.packed import unpack
-from factorstream.core.variational.posterior import expected_square, moments, second_moment, statistics
+from factorstream.core.variational.posterior import moments, second_moment, statistics
 from factorstream.core.variational.predictive import draw_entries, expected_squares, predict, predict_variance
+from factorstream.core.variational.squares import expected_square
 from variational_problems import problem, random_factors, solve
 
 

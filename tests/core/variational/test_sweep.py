@@ -14,12 +14,12 @@ from factorstream.core.variational.packed import pack, unpack
 from factorstream.core.variational.posterior import (
     CoefficientPosterior,
     FactorPrior,
-    expected_square,
     posterior,
     statistics,
 )
 from factorstream.core.variational.relevance import Relevance
-from factorstream.core.variational.sweep import SweepRules, square_by_inverse, sweep
+from factorstream.core.variational.squares import expected_square, square_by_inverse
+from factorstream.core.variational.sweep import SweepRules, sweep
 from variational_problems import problem, random_factors, spd
 
 RULES = {False: PooledVariance(), True: PerFeatureVariance()}

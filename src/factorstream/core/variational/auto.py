@@ -91,7 +91,7 @@ def fit_auto(
         found = calibrate(kept._replace(W=trial.weights), hidden, trial.factors, freedom, place=place)
         if best is None or found.error < best.calibration.error * MIN_GAIN:
             best = _Trial(trial.factors, found, choice)
-        start = trial.history[0].n_components if trial.history else 0
+        start = trial.history[0].n_components - options.row_mean if trial.history else 0
         if long_rank(data.n, data.m, N, start) < MIN_GROWTH * start:
             break  # the other reading would start from hardly more components
     assert best is not None  # for the type checker: there is at least one candidate

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...arrays import at_least, namespace
+from ...arrays import at_least, full_like, namespace
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
 from ..telling import Tell, silent
@@ -29,6 +29,7 @@ from .observed import Observations, column_count
 from .packed import Array
 from .posterior import second_moment
 from .relevance import dictionary_moment
+from .row_mean import common_mean
 from .sweep import RowSums, SweepRules, add_rows, conclude, merge_sums, no_sums
 
 Blocks = Callable[[], Iterable[Observations]]
@@ -92,6 +93,9 @@ def fit_blocks(
     """
     options = FitOptions() if options is None else options
     scaling = warm.noise.scaling(moments, some, place)
+    if options.row_mean:  # then features are centred on one number
+        common = common_mean(scaling.offset, moments.count, place)
+        scaling = scaling._replace(offset=place.each(full_like, scaling.offset, common))
     factors = begin_sweeps(warm, scaling, some, place)
     m, N = some.m, float(place.total(np.sum, moments.count))
     rules = sweep_rules(options, factors, scaling.own, place)

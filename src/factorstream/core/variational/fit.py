@@ -32,7 +32,8 @@ from .posterior import (
     posterior,
     room,
 )
-from .relevance import LearnedPrior, PriorRule
+from .relevance import LearnedPrior, PriorRule, n_learned
+from .row_mean import TwoWay, common_offset, position, two_way, with_row_means
 from .sparse_start import sparse_start
 from .start import Spectrum, affordable_rank, spectral_start
 from .sweep import Concluded, SweepRules, Swept, sweep
@@ -53,6 +54,8 @@ class FitOptions(NamedTuple):
     """Upper bound on the components; None: from the data."""
     noise: NoiseLaw = GaussianNoise()
     variance: VarianceRule = PooledVariance()
+    row_mean: bool = False
+    """Whether every row has a mean of its own."""
     prior: PriorRule = LearnedPrior()
     spare: bool = True
     """Start with components to spare (only if r is None)."""
@@ -116,6 +119,8 @@ def fit(
     options = FitOptions() if options is None else options
     noise = options.noise if warm is None else warm.noise
     ready = noise.prepare(data, place)
+    if options.row_mean:
+        ready = common_offset(ready, data, place)
     N = float(place.total(total_count, data.W))
     scaled = data._replace(Y=ready.F, plain=noise.keeps_weights and are_plain(data.W, place))
     known = place.each(plain_sums, scaled.Y, scaled.W) if scaled.plain else None
@@ -135,7 +140,9 @@ def fit(
 
 def sweep_rules(options: FitOptions, factors: Factors, own: Tall, place: Place = HERE) -> SweepRules:
     """The rules of all sweeps, given the factors that they begin with and the variances of the features' data (m,)."""
-    return SweepRules(options.prior.relevance(factors.r), options.variance, options.variance.floor(own, place))
+    return SweepRules(
+        options.prior.relevance(n_learned(factors.prior)), options.variance, options.variance.floor(own, place)
+    )
 
 
 def goes_on(course: Course, options: FitOptions) -> bool:
@@ -163,17 +170,20 @@ def told(course: Course, options: FitOptions, N: float, n: int) -> Sweep:
 
 def _cold_start(data: Observations, ready: Prepared, options: FitOptions, N: float, place: Place) -> _Start:
     n, m, noise = data.n, data.m, options.noise
+    means = two_way(data, place) if options.row_mean else None
+    left = data if means is None else data._replace(Y=means.left)
     if data.sparse:
-        start = sparse_start(data, options.r or 1, noise, options.max_passes, place=place)
+        start = sparse_start(left, options.r or 1, noise, options.max_passes, place=place)
     else:
-        start = spectral_start(data.Y, data, options.r, noise, options.max_passes, spare=options.spare, place=place)
+        start = spectral_start(left.Y, left, options.r, noise, options.max_passes, spare=options.spare, place=place)
     r = start.X.shape[1]
     guess = max(start.s2, LEAST)
     if r >= affordable_rank(n, m, N):
         guess = max(guess, DOUBTFUL)
     weights = noise.first_weights(data.W, start.believed, place)
     s2 = options.variance.first(guess, ready.scale)
-    post, prior = first_posterior(start, data._replace(W=weights), s2, options.prior.variance(r, ready.scale), place)
+    a0, rows = options.prior.variance(r, ready.scale), data._replace(W=weights)
+    post, prior = first_posterior(start, rows, s2, a0, place, means)
     return _Start(Factors(post, prior, place.each(full_like, ready.own, s2), noise), weights, start.n_passes)
 
 
@@ -183,14 +193,16 @@ def _warm_start(data: Observations, ready: Prepared, warm: Factors, place: Place
 
 
 def first_posterior(
-    start: Spectrum, data: Observations, s2: float, a0: float, place: Place = HERE
+    start: Spectrum, data: Observations, s2: float, a0: float, place: Place = HERE, means: TwoWay | None = None
 ) -> tuple[Posterior, FactorPrior]:
     """First C-step: the start's coefficients, with the uncertainty they would have if every sample were average.
 
     The noise has variance s2, an entry of C the prior variance a0, the mean column 1: the variance of the data.
     """
+    P0 = np.diag(np.concatenate([np.full(start.X.shape[1], 1.0 / a0), [1.0] if means is None else [1.0, 1.0]]))
+    if means is not None:
+        start = with_row_means(start, means, place)
     n, m, r = data.n, data.m, start.X.shape[1]
-    P0 = np.diag(np.concatenate([np.full(r, 1.0 / a0), [1.0]]))
     share = float(place.total(total_count, data.W)) / max(n * m, 1)
     Sigma = np.linalg.inv(np.eye(r) + share * place.total(_loading_gram, start.B, s2))
     common = pack(0.5 * (Sigma + Sigma.T))
@@ -201,8 +213,15 @@ def first_posterior(
     for b in blocks(n, 3 * size(r + 1) + m, room(place)):
         coef = place.rows(_alike, X[b, :], common)
         stats = place.each(add_block, stats, data.Y, data.W, b, coef, place.rows(moments, coef, r))
-    prior = FactorPrior(c0, P0, np.zeros(r), np.eye(r))
+    prior = FactorPrior(c0, P0, np.zeros(r), np.eye(r), means is not None)
+    if means is not None:
+        prior = prior._replace(c0=place.each(_with_known, c0, means.c))
     return place.each(posterior, stats, prior, s2s), prior
+
+
+def _with_known(c0: Array, c: float) -> Array:
+    c0[:, position(c0.shape[1])] = c
+    return c0
 
 
 def _alike(X: Array, common: Array) -> CoefficientPosterior:

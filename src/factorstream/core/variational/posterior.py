@@ -27,8 +27,9 @@ from ...cores import MULTIPLICATION, PASS, each_piece, product
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
 from .observed import Observations, column_count, weighted_columns
-from .packed import Array, add_product, beside_once, invert, layout_beside, pack, size, unpack
-from .packed_moments import has_loops, interior, leading, leading_moments, moment_traces, second_moments, traces
+from .packed import Array, add_product, beside_once, invert, layout_beside, pack, size
+from .packed_moments import has_loops, interior, leading, leading_moments, second_moments
+from .row_mean import hold, known_loading, with_variance, without_row_means
 
 BUDGET = 2**23
 """Floats in one temporary block: 64 MiB. Memory and speed only; no result depends on it."""
@@ -52,6 +53,7 @@ class FactorPrior(NamedTuple):
     P0: Array  # (q, q) precision
     mu: Array  # (r,)
     K: Array  # (r, r) precision
+    row_mean: bool = False  # the last of the r coefficients is the row's mean: its loadings are known, see ``row_mean``
 
 
 class Statistics(NamedTuple):
@@ -226,20 +228,30 @@ def posterior(stats: Statistics, prior: FactorPrior, s2: Array) -> Posterior:
     P0, h = pack(prior.P0), prior.c0 @ prior.P0
     if not is_here(h):
         S, H, yy, _ = stats
+        H, yy = without_row_means(stats, prior) if prior.row_mean else (H, yy)
         precisions = divided_less(S, s2[:, None], -P0)
-        V, C, logdet = invert(precisions, h + _beyond_rounding(S, H, yy) / s2[:, None])
-        return Posterior(C, V, logdet)
+        h = h + _beyond_rounding(S, H, yy) / s2[:, None]
+        return _inverted(precisions, h, prior)
     V = np.empty_like(stats.S)
 
     def fill(f: slice) -> None:
-        S, H, yy, _ = (part[f] for part in stats)
+        S, H, yy, N = (part[f] for part in stats)
+        if prior.row_mean:
+            H, yy = without_row_means(Statistics(S, H, yy, N), prior._replace(c0=prior.c0[f]))
         np.divide(S, s2[f, None], out=V[f])
         V[f] += P0
         h[f] += _beyond_rounding(S, H, yy) / s2[f, None]
 
     each_piece(fill, len(s2), 2 * PASS * V.size)
-    V, C, logdet = invert(V, h)
-    return Posterior(C, V, logdet)
+    return _inverted(V, h, prior)
+
+
+def _inverted(precisions: Array, h: Array, prior: FactorPrior) -> Posterior:
+    """The posterior from its packed precisions and right-hand sides, both of which it may overwrite."""
+    if prior.row_mean:
+        hold(precisions, h, known_loading(prior))
+    V, C, logdet = invert(precisions, h)
+    return Posterior(C, with_variance(V, h.shape[1], 0.0) if prior.row_mean else V, logdet)
 
 
 def _beyond_rounding(S: Array, H: Array, yy: Array) -> Array:
@@ -263,35 +275,3 @@ def absorb(
 
 def _with_batch(stats: Statistics, Y: Any, W: Any, coef: CoefficientPosterior, r: int) -> Statistics:
     return merge(stats, statistics(Y, W, coef, r))
-
-
-def expected_square(stats: Statistics, post: Posterior) -> Array:
-    """Σ_k w_ki E[(y_ki - c_iᵀ x_k)²] per feature, from the sums alone, (m,)."""
-    return _square(stats, post, moment_traces(post.C, post.V, stats.S))
-
-
-def square_by_moments(stats: Statistics, post: Posterior, M: Array, s2: Array) -> Array:
-    """``expected_square`` for a caller that has M = ``second_moment(post, s2)``, which takes half of its time."""
-    return _square(stats, post, s2 * traces(M, stats.S, post.C.shape[1]))
-
-
-def _square(stats: Statistics, post: Posterior, fit: Array) -> Array:
-    """Expected squares, where ``fit`` is Σ_k w_ki E[(c_iᵀ x_k)²]."""
-    return stats.yy - 2.0 * namespace(fit).sum(post.C * stats.H, axis=1) + fit
-
-
-def information(post: Posterior, prior: FactorPrior, s2: Array, N: Array) -> Statistics:
-    """The sums that would give this posterior: what a finished fit hands on to a stream. Cost m q³.
-
-    Inverts ``posterior``: S = s2 (V⁻¹ - P0), H = s2 (V⁻¹ c - P0 c0), and yy such that the residuals say s2.
-    """
-    xp, (m, q) = namespace(post.C), post.C.shape
-    S, _, _ = invert(xp.asarray(post.V, copy=True), post.C)
-    H = xp.empty_like(post.C)
-    for b in blocks(m, 2 * q * q):
-        H[b, :] = (unpack(S[b, :], q) @ post.C[b, :, None])[:, :, 0]
-    S -= pack(prior.P0)
-    S *= s2[:, None]
-    H = (H - prior.c0 @ prior.P0) * s2[:, None]
-    stats = Statistics(S, H, full_like(s2, 0.0), N)
-    return stats._replace(yy=s2 * N - expected_square(stats, post))

@@ -19,6 +19,7 @@ from ..place import HERE, Place, Tall
 from .observed import Observations
 from .packed import Array, Index, invert, layout, layout_beside, outer, pack, size, unpack
 from .posterior import CoefficientPosterior, FactorPrior, Posterior, blocks, moments, room
+from .row_mean import invertible, position
 
 
 def predict(coef: CoefficientPosterior, post: Posterior) -> Array:
@@ -77,6 +78,21 @@ def _products(C: Array) -> Array:
     out: Array = np.take(C, i, axis=1, mode="clip")
     out *= np.take(C, j, axis=1, mode="clip")
     return out
+
+
+def predict_entries(
+    coef: CoefficientPosterior, post: Posterior, rows: Index, columns: Index, r: int
+) -> tuple[Array, Array]:
+    """``predict`` and ``predict_variance`` of the entries (rows[j], columns[j]). Cost 2 p per entry."""
+    q = post.C.shape[1]
+    Z, Sigma = moments(coef, r) * layout(q).weight, coef.Sigma * layout(r).weight
+    mean, variance = np.empty(rows.size), np.empty(rows.size)
+    for e in blocks(rows.size, 3 * size(q)):
+        k, i = rows[e], columns[e]
+        mean[e] = np.einsum("eq,eq->e", coef.X[k], post.C[i])
+        variance[e] = np.einsum("ep,ep->e", Z[k], post.V[i])
+        variance[e] += np.einsum("ep,ep->e", Sigma[k], outer(post.C[i, :r]))
+    return mean, variance
 
 
 def expected_squares(Y: Array, coef: CoefficientPosterior, M: Array, C: Array, Z: Array) -> Array:
@@ -165,6 +181,7 @@ def draw_entries(
     n_draws: int,
     rng: np.random.Generator,
     place: Place = HERE,
+    row_mean: bool = False,
 ) -> Array:
     """Joint posterior draws of the entries (rows[j], columns[j]): (n_draws, number of entries).
 
@@ -185,7 +202,9 @@ def draw_entries(
     order = np.argsort(columns, kind="stable")
     out = np.empty((n_draws, order.size))
     for f in blocks(post.C.shape[0], 2 * q * q + n_draws * q):
-        C = _gaussian(post.C[f], post.V[f], n_draws, rng)
+        C = _gaussian(post.C[f], invertible(post.V[f], q, row_mean), n_draws, rng)
+        if row_mean:
+            C[:, :, position(q)] = post.C[f, position(q)]
         for j in _between(columns[order], f, order):
             i = columns[j] - f.start
             for d in range(n_draws):

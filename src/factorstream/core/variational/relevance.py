@@ -24,12 +24,17 @@ from ...cores import PASS, sum_of_pieces
 from ..place import HERE, Place
 from .packed import Array, Index, congruence, invert, unpack
 from .posterior import FactorPrior, Posterior
+from .row_mean import invertible
 
 LOG2PI = float(np.log(2.0 * np.pi))
 
 KAPPA = 30.0
 """Features' worth of prior belief in equal components. Not tuned: the error of filled entries moves by at most 0.2%
 between 10 and 100 (``benchmarks/variational_defaults.py``, as all figures of this kind)."""
+
+MEAN_WORTH = 1.0
+"""Features' worth of prior belief in means that vary as the data do, where rows have means too: the variance of few
+means could otherwise sink to zero. Derived: the least that keeps it above."""
 
 KEEP = 0.02
 """A component is dropped when its mean holds less than this share of its second moment. Not tuned: the
@@ -96,17 +101,26 @@ def dictionary_moment(post: Posterior, c0: Array) -> Array:
 
 
 def dictionary_prior(prior: FactorPrior, moment: Array, m: int, how: Relevance | None) -> FactorPrior:
-    """Maximise the bound over the r x r block of P0; a mean column keeps its own, given variance. Cost r³.
+    """Maximise the bound over the block of P0 that belongs to the components. Cost r³.
+
+    A mean column keeps its own, given variance, unless rows have means too.
 
     Without a hyperprior (``how`` is None) P0 stays as it is.
     """
-    r = prior.mu.size
-    if how is None or r == 0:
+    r = n_learned(prior)
+    if how is None:
         return prior
     A = np.linalg.inv((moment[:r, :r] + how.kappa * how.a0 * np.eye(r)) / (m + how.kappa))
     P0 = prior.P0.copy()
     P0[:r, :r] = 0.5 * (A + A.T)
+    if prior.row_mean:  # the means of the features have a common prior too
+        P0[-1, -1] = (m + MEAN_WORTH) / (moment[-1, -1] + MEAN_WORTH)
     return prior._replace(P0=P0)
+
+
+def n_learned(prior: FactorPrior) -> int:
+    """Components whose loadings are learned."""
+    return int(prior.mu.size) - prior.row_mean
 
 
 def _logdet(A: Array) -> float:
@@ -130,10 +144,15 @@ def bound(
     shift = np.outer(sums.x, prior.mu)
     centred = sums.xx - shift - shift.T + sums.n * np.outer(prior.mu, prior.mu)
     kl_x = 0.5 * (float((prior.K * centred).sum()) - sums.n * (_logdet(prior.K) + r) - sums.logdet)
-    kl_c = 0.5 * (float((prior.P0 * moment).sum()) - m * (_logdet(prior.P0) + q) - logdet)
-    P, hyper = prior.P0[:r, :r], 0.0
+    free = np.delete(np.arange(q), r - 1) if prior.row_mean else np.arange(q)  # what is known has no divergence
+    P0, moment, learned = prior.P0[np.ix_(free, free)], moment[np.ix_(free, free)], n_learned(prior)
+    kl_c = 0.5 * (float((P0 * moment).sum()) - m * (_logdet(P0) + free.size) - logdet)
+    P, hyper = P0[:learned, :learned], 0.0
     if how is not None:  # zero at its mode, P0 = I / a0
-        hyper = 0.5 * how.kappa * (_logdet(P) - how.a0 * float(np.trace(P)) + r * (np.log(how.a0) + 1.0))
+        hyper = 0.5 * how.kappa * (_logdet(P) - how.a0 * float(np.trace(P)) + learned * (np.log(how.a0) + 1.0))
+        if prior.row_mean:
+            p = float(P0[-1, -1])
+            hyper += 0.5 * MEAN_WORTH * (np.log(p) - p + 1.0)
     return float(-0.5 * misfit - kl_x - kl_c + hyper)
 
 
@@ -148,7 +167,7 @@ def relevance(post: Posterior, prior: FactorPrior, moment: Array, place: Place =
     Returns (a (r,), share (r,), U (r, r)): share_j = Σ_i c_ij² / Σ_i E[c_ij²] in [0, 1]; near 0 the
     component is prior and nothing else.
     """
-    r = prior.mu.size
+    r = n_learned(prior)
     p, U = np.linalg.eigh(prior.P0[:r, :r]) if r else (np.zeros(0), np.zeros((0, 0)))
     mean = np.einsum("ij,ij->j", U, place.total(_mean_moment, post.C, prior.c0, r) @ U)
     total = np.einsum("ij,ij->j", U, moment[:r, :r] @ U)
@@ -168,7 +187,7 @@ def canonical(
 
     Needs K = I, mu = 0. Nothing but the basis changes unless components are dropped. Cost 4 m q³.
     """
-    r, q = prior.mu.size, len(prior.P0)
+    r, q = n_learned(prior), len(prior.P0)
     keep = np.arange(r) if keep is None else keep
     k = keep.size
     T = np.zeros((q, k + q - r))
@@ -176,13 +195,14 @@ def canonical(
     T[r:, k:] = np.eye(q - r)
     P0 = T.T @ prior.P0 @ T
     P0[:k, :k] = np.diag(np.diagonal(P0)[:k])  # U diagonalises it: drop the rounding
-    post, c0 = place.each(_rotated, post, prior.c0, T, k == r)
-    return post, FactorPrior(c0, P0, np.zeros(k), np.eye(k))
+    post, c0 = place.each(_rotated, post, prior.c0, T, k == r, prior.row_mean)
+    free = k + prior.row_mean
+    return post, FactorPrior(c0, P0, np.zeros(free), np.eye(free), prior.row_mean)
 
 
-def _rotated(post: Posterior, c0: Array, T: Array, all_kept: bool) -> tuple[Posterior, Array]:
-    V = congruence(post.V, T)
+def _rotated(post: Posterior, c0: Array, T: Array, all_kept: bool, row_mean: bool) -> tuple[Posterior, Array]:
+    V, c0 = congruence(post.V, T), c0 @ T
     if all_kept:
-        return Posterior(post.C @ T, V, post.logdet), c0 @ T
-    logdet = -invert(namespace(V).asarray(V, copy=True), zeros_beside(V, V.shape[0], T.shape[1]))[2]
-    return Posterior(post.C @ T, V, logdet), c0 @ T
+        return Posterior(post.C @ T, V, post.logdet), c0
+    logdet = -invert(invertible(V, T.shape[1], row_mean), zeros_beside(V, V.shape[0], T.shape[1]))[2]
+    return Posterior(post.C @ T, V, logdet), c0

@@ -7,6 +7,7 @@ the sums of some rows under the present posterior), a sum (``merge_sums``) and a
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..place import HERE, Place, Tall
 from .factors import Factors
 from .noise.variance import VarianceRule
 from .observed import Observations, plain_sums, take_rows
-from .packed import Array, layout_beside, pack, size, unpack
+from .packed import Array, size, unpack
 from .posterior import (
     CoefficientPosterior,
     FactorPrior,
@@ -32,9 +33,10 @@ from .posterior import (
     posterior,
     room,
     second_moment,
-    square_by_moments,
 )
 from .relevance import CoefficientSums, Relevance, bound, bound_sums, dictionary_moment, dictionary_prior
+from .row_mean import centred_moment, shifted, times_loading
+from .squares import square_by_inverse, square_by_moments
 
 
 class SweepRules(NamedTuple):
@@ -138,18 +140,6 @@ def _with_squares(stats: Statistics, prior: FactorPrior, s2: Array) -> tuple[Pos
     return post, square_by_inverse(stats, post, prior, s2)
 
 
-def square_by_inverse(stats: Statistics, post: Posterior, prior: FactorPrior, s2: Array) -> Array:
-    """``expected_square`` (m,) for a caller whose ``post`` is ``posterior(stats, prior, s2)``, in one pass over V.
-
-    S = s2 (V⁻¹ - P0) and V⁻¹ c = P0 c0 + H/s2, so that tr((c cᵀ + V) S) = cᵀH + s2 (q - tr(V P0) - cᵀP0 (c - c0)).
-    """
-    xp, C = namespace(post.C), post.C
-    q = C.shape[1]
-    trace = post.V @ (layout_beside(C, q).weight * pack(prior.P0))
-    rest = q - trace - xp.sum(C * ((C - prior.c0) @ prior.P0), axis=1)
-    return stats.yy - xp.sum(C * stats.H, axis=1) + s2 * rest
-
-
 def _sums_of_features(post: Posterior, c0: Array, N: Array, s2: Array, square: Array) -> tuple[Array, Array, Array]:
     """``dictionary_moment`` and ``bound_sums``, together: every result of a device is waited for."""
     return dictionary_moment(post, c0), *bound_sums(N, s2, square, post.logdet)
@@ -186,7 +176,11 @@ def conclude(
 
     Cost m q³.
     """
-    prior = dictionary_prior(factors.prior, moment, m, rules.relevance)
+    prior = factors.prior
+    if prior.row_mean and rules.relevance is not None:
+        moment, shift = centred_moment(moment, factors.post, prior, place, m)
+        prior = shifted(prior, shift, place)
+    prior = dictionary_prior(prior, moment, m, rules.relevance)
     stats = sums.stats
     square = place.each(square_by_moments, stats, factors.post, M, factors.s2)
     of_rows = _coefficient_sums(to_host(sums.x), sums.n, factors.r, len(prior.P0))
@@ -195,5 +189,11 @@ def conclude(
     # C last, so that it is the posterior under the prior and noise returned
     post, square = place.each(_with_squares, stats, prior, s2)
     moment, misfit, logdet = place.total(_sums_of_features, post, prior.c0, stats.N, s2, square)
-    value = bound(float(misfit), float(logdet), of_rows, moment, prior, rules.relevance, m)
+    if not prior.row_mean:
+        value = bound(float(misfit), float(logdet), of_rows, moment, prior, rules.relevance, m)
+    else:  # their prior variance is learned, and put into the loading, so that the coefficients keep the variance 1
+        variance = float(of_rows.xx[-1, -1]) / of_rows.n
+        learned = prior._replace(K=np.diag(np.append(np.ones(factors.r - 1), 1.0 / variance)))
+        value = bound(float(misfit), float(logdet), of_rows, moment, learned, rules.relevance, m)
+        post, prior = times_loading(post, prior, sqrt(variance), place)
     return Concluded(Factors(post, prior, s2, noise), value + tail_bound, moment)
