@@ -79,7 +79,8 @@ def test_the_plan_of_a_sequence_is_what_it_does(n, how, monkeypatch):
 def test_the_plan_of_a_factorisation_is_what_it_does(Estimator, how, monkeypatch):
     from factorstream.core.variational import auto
     from factorstream.estimators import _variational
-    from factorstream.estimators._variational import fit_options, planned_sweeps
+    from factorstream.estimators._variational import fit_options
+    from factorstream.estimators._variational_fits import planned_sweeps
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 9)) + rng.standard_normal((80, 9))
