@@ -316,13 +316,18 @@ def test_bad_sources_change_nothing(model, table, few):
     assert_array_equal(model.impute(table[1][:50]), before)
 
 
-def test_a_column_without_a_value(table, few):
+def test_a_column_without_a_value_is_pointed_out(table, few):
     gappy = table[1].copy()
     gappy[:, 3] = np.nan
-    with pytest.warns(UserWarning, match=r"column 3\); they are filled with the mean of the others"):
-        found = BayesianFactorization(R).fit(blocks_of(gappy))
+    with pytest.warns(UserWarning, match=r"column 3.*filled with the mean of the others, with infinite bounds"):
+        model = BayesianFactorization(R, random_state=0).fit(blocks_of(gappy))
+    low, high = model.predict_interval(gappy[:5])
+    assert (np.isinf(low) & np.isinf(high)).all(axis=0).tolist() == [i == 3 for i in range(M)]
+    others = [i for i in range(M) if i != 3]
+    plain = BayesianFactorization(R, random_state=0).fit(blocks_of(gappy[:, others]))
+    assert_allclose(model.impute(gappy[:5])[:, others], plain.impute(gappy[:5, others]), rtol=1e-2)
     with pytest.warns(UserWarning, match="column 3"):
         want = BayesianFactorization(R).fit(gappy)
-    assert_allclose(found.mean_[3], want.mean_[3], rtol=1e-3)
+    assert_allclose(model.mean_[3], want.mean_[3], rtol=1e-3)
     with pytest.warns(UserWarning, match="Dropping features without any observed value: 3"):
         assert LowRankImputer(R).fit(blocks_of(gappy)).transform(gappy).shape == (N, M - 1)
