@@ -96,6 +96,7 @@ TESTED_BY = {
     "estimators/_types": "contracts/test_arrays",
     "estimators/_validation": "estimators/test_bad_input",
     "estimators/_variational": "estimators/test_bayesian_factorization",
+    "estimators/_variational_fits": "estimators/test_source_rows",
     "estimators/_variational_answers": "core/variational/test_places",
     "estimators/sequence": "estimators/test_sequence_quality",
     "experiments/methods": "experiments/test_restoration",

@@ -21,6 +21,7 @@ from benchmarks import (
     coverage,
     defaults,
     large,
+    large_fits,
     pictures,
     rare_columns,
     sequence_defaults,
@@ -290,3 +291,10 @@ def test_sweeps_on_a_cluster_are_timed(capsys, monkeypatch):
     assert re.fullmatch(r"1 workers: [\d.]+ s a sweep, efficiency 1.00; processors .*", lines[2])
     assert re.fullmatch(r"100 rows: .* for each of 2 chunks", lines[3])
     assert re.fullmatch(r"50 features: \d+ ms for a block of 80 rows in 1 shards, \d+ ms in this process", lines[4])
+
+
+def test_memory_of_large_fits(capsys, monkeypatch):
+    monkeypatch.setattr(large_fits, "MODELS", dict(list(large_fits.MODELS.items())[:3]))
+    large_fits.main((1.0,))
+    said = capsys.readouterr().out
+    assert re.search(r"\| `BayesianFactorization\(3\)` \| \d+ MiB, \d+ s, \d+ s \|", said)

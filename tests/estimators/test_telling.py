@@ -78,13 +78,14 @@ def test_the_plan_of_a_sequence_is_what_it_does(n, how, monkeypatch):
 @pytest.mark.parametrize("how", [{}, {"n_components": 2}, {"n_components": 2, "calibrate": True}, {"max_iter": 3}])
 def test_the_plan_of_a_factorisation_is_what_it_does(Estimator, how, monkeypatch):
     from factorstream.core.variational import auto
-    from factorstream.estimators import _variational
-    from factorstream.estimators._variational import fit_options, planned_sweeps
+    from factorstream.estimators import _variational_fits
+    from factorstream.estimators._variational import fit_options
+    from factorstream.estimators._variational_fits import planned_sweeps
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 9)) + rng.standard_normal((80, 9))
     model = Estimator(**how, random_state=0)
     plan = planned_sweeps(80, fit_options(model.n_components, max_iter=model.max_iter), model.calibrate)
-    made = fits_made(monkeypatch, [variational_fit, auto, _variational], lambda: model.fit(X))
+    made = fits_made(monkeypatch, [variational_fit, auto, _variational_fits], lambda: model.fit(X))
     assert made[-1] == plan[-1]
     assert made in (plan, plan[1:])  # a second reading of the data is not always tried

@@ -25,17 +25,9 @@ from ._observing import check_values
 from ._records import HISTORY, Record, Tell
 from ._source_rows import Look
 from ._telling import SweepProgress
-from ._variational import (
-    Sweeps,
-    VariationalState,
-    absorb_rows,
-    check_rows,
-    fit_all_blocks,
-    fit_rows,
-    planned_sweeps,
-    planned_sweeps_over_blocks,
-)
+from ._variational import VariationalState, absorb_rows, check_rows
 from ._variational_answers import VariationalDictionary
+from ._variational_fits import Sweeps, fit_all_blocks, fit_rows, planned_sweeps, planned_sweeps_over_blocks
 
 AUTO_COMPONENTS = 50
 """Components that a stream with ``n_components="auto"`` is given room for. Not tuned: a round number."""

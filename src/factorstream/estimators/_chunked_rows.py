@@ -22,7 +22,7 @@ from ._absurd import check_size, warn_of
 from ._infinity import refuse_infinity
 from ._observing import observe
 from ._source_rows import Chosen, Look, clean
-from ._variational import Sweeps
+from ._variational_fits import Sweeps
 
 
 def look_at_chunks(estimator: Any, X: Any) -> tuple[Look, Sweeps]:

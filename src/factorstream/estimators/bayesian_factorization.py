@@ -30,8 +30,9 @@ from ._validation import (
     current_parameters,
     unchanged_on_error,
 )
-from ._variational import STATE_TYPES, Sweeps, fit_options, over_blocks
+from ._variational import STATE_TYPES, fit_options
 from ._variational_answers import VariationalDictionary
+from ._variational_fits import Sweeps, over_blocks
 
 
 class BayesianFactorization(Reported, PosteriorFactorizer):

@@ -26,7 +26,7 @@ from ._reported import Reported
 from ._source_rows import clean_rows, look, reading, refuse_single_pass, source_of, take_columns_of
 from ._types import MatrixLike, Seed, SourceLike
 from ._validation import current_parameters, unchanged_on_error, warn_caller
-from ._variational import over_blocks
+from ._variational_fits import over_blocks
 from .bayesian_factorization import BayesianFactorization
 
 

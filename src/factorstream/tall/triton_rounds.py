@@ -37,7 +37,7 @@ class Setting(NamedTuple):
 
 MOVE = Setting(32, 2, 1, 2112)
 """Of the kernel that moves C. Measured on an H200, 10⁶ features, 64 components and a mean: 135 µs; 155 to 197 with 16
-or 8 rows, other numbers of warps and of programs; a copy of C takes 198. 2112 are sixteen programs for each processor."""
+or 8 rows, other numbers of warps and of programs; a copy of C takes 198. 2112 are sixteen for each processor."""
 
 MOVE_GROUPED = Setting(32, 4, 1, 1056)
 """Of the same where features are in several groups. Measured there with 16 groups: 195 µs; 216 to 335 with others."""

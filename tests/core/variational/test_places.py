@@ -11,8 +11,8 @@ from factorstream.arrays import is_here
 from factorstream.core.place import HERE
 from factorstream.estimators import _bayesian_run
 from factorstream.estimators._variational import absorb_rows, fit_options
-from factorstream.estimators._variational import fit_rows as fit_at_the_place_of_rows
 from factorstream.estimators._variational_answers import VariationalDictionary
+from factorstream.estimators._variational_fits import fit_rows as fit_at_the_place_of_rows
 from factorstream.tall.places import using
 from split_place import SPLIT, Split
 from strict_place import STRICT
