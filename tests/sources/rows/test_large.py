@@ -22,7 +22,7 @@ STACK = 512 * 2**10
 """Of every thread."""
 ROWS, COLUMNS = 4096, 64
 """Of a piece of the file, which has two million bytes."""
-PIECES = 4 * LIMIT // (ROWS * COLUMNS * 8) + 20
+PIECES = 4 * LIMIT // (ROWS * COLUMNS * 8) + 40
 """How many make the file: more than four limits, also where numbers that are not random can be packed."""
 NOTE = "a remark on this row; " * 500
 """Beside the numbers of a text: reading numbers alone would take minutes."""

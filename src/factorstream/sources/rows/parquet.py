@@ -46,7 +46,7 @@ class _ParquetBatches:
         yield from skipped(self._batches(group, rows), start - before)
 
     def _batches(self, group: int, rows: int) -> Iterator[Any]:
-        """The batches from a row group on, each group by a reader of its own: one for all would hold what it has read."""
+        """The batches from a row group on. Each group has its own reader: one for all would hold what it has read."""
         import pyarrow as pa
 
         for k in range(group, len(self._ends)):
