@@ -78,7 +78,7 @@ def write_text(path, few):
 
 @pytest.mark.parametrize(
     ("kind", "ending", "few"),
-    [("sweeps", ".npy", 8), ("imputer", ".parquet", 8), ("imputer", ".csv", FEW), ("filter", ".csv", FEW)],
+    [("sweeps", ".npy", 8), ("imputer", ".csv", FEW), ("filter", ".csv", FEW)],
 )
 def test_four_times_the_memory(kind, ending, few, tmp_path):
     path, out = tmp_path / f"x{ending}", tmp_path / f"y{ending}"
