@@ -26,7 +26,7 @@ ON_A_DEVICE := tests/tall \
 # Neighbours among the tests run in the same process, which keeps what they share.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test lint types contract unit long threads strict gpu triton compiled split browser docs site release-check bench format clean
+.PHONY: help demo test lint types contract unit long large threads strict gpu triton compiled split browser docs site release-check bench format clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -62,7 +62,10 @@ unit: $(READY) $(RECOMPILED) ## tests and docstring examples
 	$(PYTEST) -m "not long"
 
 long: $(READY) $(RECOMPILED) threads strict ## tests marked `long`: pictures, benchmarks, every example of every page
-	$(PYTEST) -m long
+	$(PYTEST) -m "long and not gigabytes"
+
+large: $(READY) $(RECOMPILED) ## files four times as large as memory may be; up to an hour, and no part of another target
+	$(BIN)/python -m pytest -m gigabytes
 
 threads: $(READY) $(RECOMPILED) ## the tests of filter and factorisation once more, all work in pieces for three threads
 	$(PYTEST) -m "not once and not long" $(OF_THE_THREADS) --place threads

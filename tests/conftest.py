@@ -34,6 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "gigabytes: files larger than memory may be; `make large` runs them")
     config.addinivalue_line("markers", "here(reason): only for features kept in one array of this process")
     config.addinivalue_line("markers", "long: minutes of pictures, benchmarks and pages; `make long` runs them")
     config.addinivalue_line("markers", "one_thread(reason): only where work is not cut into pieces for threads")

@@ -10,7 +10,7 @@ import pytest
 
 from factorstream import open_rows, open_sink
 
-pytestmark = pytest.mark.long  # gigabytes go through the disk
+pytestmark = [pytest.mark.long, pytest.mark.gigabytes]
 
 LIMIT = 448 * 2**20
 """Of what a process may write to in memory: RLIMIT_DATA. Python and its libraries take 210 MiB of it."""

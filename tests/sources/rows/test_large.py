@@ -14,7 +14,7 @@ import pytest
 from factorstream import open_rows, open_sink
 from row_files import WRITERS
 
-pytestmark = pytest.mark.long  # gigabytes go through the disk
+pytestmark = [pytest.mark.long, pytest.mark.gigabytes]
 
 LIMIT = 160 * 2**20
 """Of what a process may write to in memory, its libraries included: RLIMIT_DATA."""
