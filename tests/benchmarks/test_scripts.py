@@ -19,6 +19,7 @@ from benchmarks import (
     cores,
     coverage,
     defaults,
+    large_fits,
     pictures,
     rare_columns,
     sequence_defaults,
@@ -268,3 +269,10 @@ def test_a_feature_that_comes_late_is_learned(capsys):
     errors = [float(line.partition("error")[2].split()[0]) for line in lines]
     assert len(errors) == len(late_features.KINDS)
     assert max(errors) < float(varies.split()[-1]) / 2
+
+
+def test_memory_of_large_fits(capsys, monkeypatch):
+    monkeypatch.setattr(large_fits, "MODELS", dict(list(large_fits.MODELS.items())[:3]))
+    large_fits.main((1.0,))
+    said = capsys.readouterr().out
+    assert re.search(r"\| `BayesianFactorization\(3\)` \| \d+ MiB, \d+ s, \d+ s \|", said)

@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
 from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer, load, open_rows
 from factorstream.estimators import _source_rows
 from factorstream.estimators._absurd import AbsurdValueWarning
 from factorstream.estimators._source_rows import look, reading, source_of
+from factorstream.sources.columns import take_names
 from factorstream.sources.table import TableError
+from row_files import WRITERS, numbers
 
 N, M, R = 3000, 12, 3
 
@@ -60,11 +63,12 @@ def test_what_is_in_memory_is_no_source(table, tmp_path):
     for rows in (X, X.tolist(), sparse.csr_array(X), pandas.DataFrame(X), None, 3.0):
         assert source_of(rows) is None
     np.save(tmp_path / "X.npy", X)
-    assert source_of(np.load(tmp_path / "X.npy", mmap_mode="r")) is None  # few values
+    assert source_of(np.load(tmp_path / "X.npy", mmap_mode="r")) is None  # it is small
 
 
-def test_what_need_not_be_in_memory_is_a_source(table, tmp_path, few):
+def test_what_need_not_be_in_memory_is_a_source(table, tmp_path, monkeypatch):
     X = table[1]
+    monkeypatch.setattr(_source_rows, "MAPPED", X.nbytes - 1)
     np.save(tmp_path / "X.npy", X)
     kinds = (
         tmp_path / "X.npy",
@@ -78,6 +82,30 @@ def test_what_need_not_be_in_memory_is_a_source(table, tmp_path, few):
         source = source_of(rows)
         assert source is not None
         assert_array_equal(np.concatenate([block.values for block in source.blocks()]), X)
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_every_format_is_fitted(ending, tmp_path):
+    X = numbers(np.random.default_rng(0), n=200)
+    path = tmp_path / f"x{ending}"
+    WRITERS[ending](path, X)
+    for model in (LowRankImputer(1, random_state=0), BayesianFactorization(1), DictionaryFilter(1, random_state=0)):
+        want = clone(model).partial_fit(X) if isinstance(model, DictionaryFilter) else clone(model).fit(X)
+        found = model.fit(path)
+        take_names(found)
+        assert_allclose(found.impute(X), want.impute(X), rtol=0, atol=1e-12)
+
+
+def test_datasets_and_lazy_frames_are_fitted(table, tmp_path):
+    X = table[1][:300]
+    want = BayesianFactorization(R).fit(X).impute(X)
+    h5py, polars = pytest.importorskip("h5py"), pytest.importorskip("polars")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["X"] = X
+        assert_array_equal(BayesianFactorization(R).fit(file["X"]).impute(X), want)
+    found = BayesianFactorization(R).fit(polars.LazyFrame(X))
+    take_names(found)
+    assert_array_equal(found.impute(X), want)
 
 
 # ---------------------------------------------------------------- a look at all rows

@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
-from factorstream import BayesianFactorization, DictionaryFilter, LowRankImputer, fill, open_rows
+from factorstream import (
+    BayesianFactorization,
+    DictionaryFilter,
+    LowRankImputer,
+    SequenceFilter,
+    SGDFactorization,
+    fill,
+    open_rows,
+)
 
 NAMES = [f"x{j}" for j in range(5)]
 
@@ -132,6 +141,21 @@ def test_infinite_bounds_are_left_empty(tmp_path):
     assert_array_equal(values[0, -3:], 2.0)
     assert np.isnan(values[1:, -2:]).all()
     assert np.isfinite(values[:, :-2]).all()
+
+
+def test_models_that_cannot_fill_blocks_are_refused(table, tmp_path):
+    out = tmp_path / "filled.npy"
+    with pytest.raises(NotFittedError):
+        fill(LowRankImputer(), table, out)
+    with pytest.raises(TypeError, match="SequenceFilter fills a sequence as a whole"):
+        fill(SequenceFilter(2, max_iter=2).fit(table[:30]), table, out)
+    with pytest.raises(TypeError, match="SGDFactorization gives no intervals; leave out level"):
+        fill(SGDFactorization(2).fit(table), table, out, level=0.9)
+    marked = LowRankImputer(2, missing_values=-1.0).fit(np.nan_to_num(table, nan=-1.0))
+    with pytest.raises(ValueError, match=r"takes -1.0 for missing; fit it to open_rows\(..., missing=\['-1.0'\]\)"):
+        fill(marked, table, out)
+    fill(SGDFactorization(2).fit(table), table, out)
+    assert np.isfinite(np.load(out)).all()
 
 
 def test_what_cannot_be_filled_leaves_no_file(model, table, tmp_path):

@@ -32,6 +32,10 @@ SOME_ROWS = 200
 """The same in rows, at least, however wide they are. Not tuned: a fit with as many components as asked for needs more
 rows than components."""
 
+MAPPED = 2**27
+"""Bytes up to which a memory map is taken as the array that it stands for: 128 MiB. Not tuned: memory has room for the
+ten arrays of that size that a fit makes."""
+
 BY_SLICES = ("h5py", "zarr", "pyarrow")
 """Libraries whose arrays and tables are read by slices, because they may lie in a file. Derived: those that
 ``open_rows`` knows beside NumPy's memory maps."""
@@ -42,7 +46,7 @@ def source_of(X: Any) -> Source | None:
 
     None for arrays, tables and lists, which are in memory already.
     """
-    if isinstance(X, np.memmap) and X.size <= SOME_VALUES:
+    if isinstance(X, np.memmap) and X.nbytes <= MAPPED:
         return None
     kind = type(X)
     made = hasattr(X, "__next__") or (callable(X) and not hasattr(X, "shape"))

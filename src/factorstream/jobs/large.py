@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..core.variational.conformal import check_level
+from ..estimators._columns import means_nan
 from ..estimators._source_rows import checked
 from ..estimators._types import SourceLike
+from ..estimators.sequence import SequenceFilter
 from ..progress import Step, say_nothing
 from ..sources.columns import take_names
 from ..sources.rows.opening import open_rows, open_sink
@@ -74,6 +77,8 @@ def fill(model: Any, source: SourceLike, out: str | PathLike[str], level: float 
     >>> bool(np.isnan(np.load(folder / "filled.npy")).any())
     False
     """
+    check_is_fitted(model)
+    _check_model(model, level)
     rows = columns_of(model, source)
     bounded: list[int] = []
     if level is not None:
@@ -101,6 +106,21 @@ def fill_source(
             step(n_rows)
         path = sink.path
     return WrittenRows(path, n_rows, n_gaps, n_left)
+
+
+def _check_model(model: Any, level: float | None) -> None:
+    """Refuse, in one sentence, a model that cannot fill blocks of rows."""
+    name = type(model).__name__
+    if isinstance(model, SequenceFilter):
+        raise TypeError("SequenceFilter fills a sequence as a whole, and not in blocks; use its impute.")
+    if level is not None and not hasattr(model, "predict_interval"):
+        raise TypeError(f"{name} gives no intervals; leave out level.")
+    mark = model.state_.parameters.get("missing_values", np.nan)
+    if not means_nan(mark):
+        raise ValueError(
+            f"This {name} takes {mark!r} for missing; fit it to open_rows(..., missing=[{str(mark)!r}]) without "
+            "missing_values, so that gaps are NaN."
+        )
 
 
 def _gaps_in(source: Source) -> Array:
