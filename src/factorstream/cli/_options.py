@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 __all__ = [
+    "checkpoint_option",
     "COMPONENTS",
     "FILE",
     "Parsed",
@@ -150,6 +151,15 @@ model_option = click.option(
 plot_option = click.option("--plot", "picture", type=FILE, metavar="P.png", help="draw a picture (needs matplotlib)")
 save_option = click.option(
     "--save", "save_path", type=FILE, metavar="M", help="keep the model in this file, for --model and factorstream.load"
+)
+
+
+checkpoint_option = click.option(
+    "--checkpoint",
+    type=FILE,
+    metavar="C",
+    help="save in this file every minute how far the work has come; the same command goes on from there after it was "
+    "stopped or killed, and removes the file when all is done; IN is read block by block, whatever its size",
 )
 
 

@@ -8,9 +8,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
+from sklearn.utils.metadata_routing import UNUSED
 
 from ..core.linalg import is_sparse
 from ..core.memory import Forgetful, Memory
@@ -19,7 +20,7 @@ from ..persist.content import ModelFileError, from_file, to_parts
 from ..persist.tree import Decoder, Encoded, Encoder
 from ..sources.rows.source import Block, Source
 
-__all__ = ["Checkpoint", "CheckpointError", "CheckpointLike", "FitMemory", "remembering"]
+__all__ = ["Checkpoint", "CheckpointError", "CheckpointLike", "FitMemory", "Resumable", "described", "digest", "remembering"]
 
 Found = TypeVar("Found")
 Part = TypeVar("Part")
@@ -63,6 +64,12 @@ class Checkpoint(NamedTuple):
 
 
 CheckpointLike: TypeAlias = str | os.PathLike[str] | Checkpoint | None
+
+
+class Resumable:
+    """Base of the estimators whose ``fit`` takes a checkpoint. scikit-learn has no part in that."""
+
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"checkpoint": UNUSED}
 
 
 class FitMemory(Memory, Protocol):
@@ -226,18 +233,25 @@ class _Kept:
 
 def _call(estimator: Any, parameters: dict[str, Any], source: Source) -> dict[str, Any]:
     """What has to be the same in two calls, as JSON: one fit goes on from what the other has saved."""
+    return {
+        "class": type(estimator).__name__,
+        **{name: digest(value, name) for name, value in parameters.items() if name not in SHAPES_NOTHING},
+        **described(source),
+    }
+
+
+def described(source: Source) -> dict[str, Any]:
+    """What tells rows from others, as JSON. They are read from their beginning for it."""
     from .. import __version__
 
     first = next(iter(source.blocks()), None)
     return {
         "version of factorstream": __version__,
-        "class": type(estimator).__name__,
-        **{name: _digest(value, name) for name, value in parameters.items() if name not in SHAPES_NOTHING},
         "names of columns": None if source.names is None else list(source.names),
         "number of columns": source.n_columns,
         "type of numbers": source.dtype.name,
         "number of rows": source.n_rows,
-        "first rows": None if first is None else _digest(_parts_of(first.values), "first rows"),
+        "first rows": None if first is None else digest(_parts_of(first.values), "first rows"),
     }
 
 
@@ -253,9 +267,9 @@ def _parts_of(values: Any) -> Any:
     return np.ascontiguousarray(values)
 
 
-def _digest(value: Any, name: str) -> str:
-    """Of the bits of a value; functions and other objects by their class and name."""
-    encoder = Encoder(())
+def digest(value: Any, name: str, types: tuple[type, ...] = ()) -> str:
+    """A checksum of a value, in which NamedTuples of these types may be; functions count by their names."""
+    encoder = Encoder(types)
     tree = encoder.encode(value, name)
     found = hashlib.sha256(json.dumps(tree, sort_keys=True).encode())
     for array in encoder.arrays:

@@ -135,6 +135,10 @@ class Looked(NamedTuple):
     absurd: tuple[Entries, ...]
 
 
+LOOK_TYPES: tuple[type, ...] = (Look, Looked, Chosen, Entries)
+"""Every NamedTuple that a look finds, besides those that states have. Derived."""
+
+
 def look(read: Read, m: int, dtype: np.dtype[Any], memory: Memory = FORGETFUL) -> Look:
     """Go once over all rows. Absurd values are judged as in a stream, those of the first block together.
 

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.metadata_routing import UNUSED
 
 from ..arrays import dtype_of, to_host
 from ..core.absurd import Seen
@@ -32,7 +31,7 @@ from ..tall.rows import ever_observed, with_data
 from ..text import counted
 from . import _filter_run
 from ._absurd import without_absurd
-from ._checkpoint import CheckpointLike, FitMemory, remembering
+from ._checkpoint import CheckpointLike, FitMemory, Resumable, remembering
 from ._factorizer import Factorizer
 from ._filter_answers import FilterDictionary
 from ._filter_columns import Columns
@@ -50,7 +49,7 @@ from ._validation import (
 )
 
 
-class RecursiveFactorizer(Factorizer):
+class RecursiveFactorizer(Resumable, Factorizer):
     """Base of the estimators that take rows one after another. A subclass has parameters, and says how C moves.
 
     What is "auto" follows from the data's scale. ``fit`` measures it on all of X; a stream has only its first
@@ -75,7 +74,6 @@ class RecursiveFactorizer(Factorizer):
     )  # fmt: skip
 
     _takes_devices: ClassVar[bool] = True
-    __metadata_request__fit: ClassVar[dict[str, str]] = {"checkpoint": UNUSED}
 
     n_components: int
     coefficients: str

@@ -13,14 +13,15 @@ import numpy as np
 
 from ..arrays import Array, at_least, dtype_of, is_here, namespace, total
 from ..core.linalg import is_sparse
+from ..core.memory import FORGETFUL, Memory
 from ..core.place import Place, Tall
 from ..core.telling import Tell, silent
 from ..core.variational.auto import REFIT_SWEEPS, fit_auto
 from ..core.variational.blockwise import fit_blocks
 from ..core.variational.conformal import Scores
 from ..core.variational.factors import Factors, check_definite, new_weights, rescale
-from ..core.variational.fit import FitOptions, SweepInfo, VariationalFit, fit
-from ..core.variational.freedom import fitted_square, spent_by_sums
+from ..core.variational.fit import Course, FitOptions, SweepInfo, VariationalFit, fit
+from ..core.variational.freedom import SpentSums, fitted_square, spent_by_sums
 from ..core.variational.noise.gaussian import GaussianNoise
 from ..core.variational.noise.law import ColumnMoments, NoiseLaw
 from ..core.variational.noise.student import StudentNoise
@@ -44,6 +45,7 @@ from ..core.variational.posterior import (
 )
 from ..core.variational.relevance import GivenPrior, LearnedPrior, PriorRule
 from ..core.variational.squares import expected_square, information
+from ..core.variational.sweep import RowSums
 from ..cores import limited
 from ..tall.places import place_of, place_to_start
 from ..tall.rows import Rows
@@ -78,6 +80,9 @@ STATE_TYPES: tuple[type, ...] = (
     PooledVariance, PerFeatureVariance, GivenVariance, GaussianNoise, StudentNoise,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
+
+SWEEP_TYPES: tuple[type, ...] = (Course, SweepInfo, RowSums, SpentSums, ColumnMoments)
+"""Every NamedTuple that ``fit_all_blocks`` can find on its way, besides those of a state."""
 
 
 FADING = 0.1
@@ -187,18 +192,25 @@ def fit_all_blocks(
     calibrate: bool,
     rng: np.random.Generator,
     tell: Tell = silent,
+    memory: Memory = FORGETFUL,
 ) -> tuple[VariationalState, tuple[SweepInfo, ...], int]:
     """Fit ``some`` rows as ``fit_rows`` does, and go on from there with sweeps over all blocks; and count the rows.
 
-    ``moments`` are of all rows. Components are chosen, and intervals calibrated, on ``some`` of them.
+    ``moments`` are of all rows. Components are chosen, and intervals calibrated, on ``some`` of them. ``memory`` has what
+    was found before a stop.
     """
     check_rows(some, options, calibrate, arrays=STREAM_ARRAYS)
     place = place_to_start(some)
     with limited(some.shape[0] * some.shape[1] * (options.r or 1)):
         data = observe(some, place)
-        begun, temper, scores, chosen = _fitted(data, options, calibrate, rng, place, tell)
+
+        def begun() -> tuple[Factors, float, Scores | None, FitOptions]:
+            found, temper, scores, chosen = _fitted(data, options, calibrate, rng, place, tell)
+            return found.factors, temper, scores, chosen
+
+        warm, temper, scores, chosen = memory.once("begun", begun)
         found = fit_blocks(
-            lambda: (observe(rows, place) for rows in blocks()), begun.factors, moments, data, chosen, place, tell
+            lambda: (observe(rows, place) for rows in blocks()), warm, moments, data, chosen, place, tell, memory
         )
         factors, origin = _with_origin(found.factors, place)
     state = VariationalState(factors, origin, moments.count, found.spent, None, temper, scores, options, dtype_of(some))

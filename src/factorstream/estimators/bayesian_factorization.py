@@ -17,7 +17,8 @@ from ..sources.rows.source import Source
 from ..tall.rows import Rows, dense, ever_observed, with_data
 from . import _bayesian_run
 from ._absurd import without_absurd
-from ._bayesian_run import BayesianRun
+from ._bayesian_run import ON_THE_WAY, BayesianRun
+from ._checkpoint import CheckpointLike, FitMemory, Resumable, remembering
 from ._factorizer import PosteriorFactorizer
 from ._html import Facts
 from ._reported import Reported
@@ -34,7 +35,7 @@ from ._variational import STATE_TYPES, fit_options
 from ._variational_answers import VariationalDictionary
 
 
-class BayesianFactorization(Reported, PosteriorFactorizer):
+class BayesianFactorization(Resumable, Reported, PosteriorFactorizer):
     """Matrix factorisation by a variational posterior with one covariance per feature.
 
     A row y is modelled as ``y = x @ components_ + mean_ + noise``. Sweeps over the data find the posterior of every
@@ -191,40 +192,41 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: SourceLike, y: object = None) -> Self:
+    def fit(self, X: SourceLike, y: object = None, *, checkpoint: CheckpointLike = None) -> Self:
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps.
 
         X may also be rows that do not fit into memory: a path, or anything else that :func:`factorstream.open_rows`
-        takes and that can be read again. See Notes.
+        takes and that can be read again. See Notes. With ``checkpoint``, a path or a :class:`Checkpoint`, such a fit
+        saves how far it has come; the same call goes on from there after a kill, and learns the same, bit for bit.
         """
         with unchanged_on_error(self), limited():
             source = source_of(X)
+            memory = remembering(checkpoint, self, source, ON_THE_WAY)
             if source is None:
-                self._fit_rows(X)
+                self.state_ = self._fit_rows(X)
             else:
-                self._fit_source(source)
+                self.state_ = memory.finished(lambda: self._fit_source(source, memory))
                 take_columns_of(self, source)
         return self
 
-    def _fit_rows(self, X: Any) -> None:
+    def _fit_rows(self, X: Any) -> BayesianRun:
         """Learn from rows in memory."""
         rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
         check_something_observed(self, ever_observed(rows))
         with self._progress(1.0) as step:
-            self.state_ = _bayesian_run.fit(X=with_data(rows), step=step, **self._wanted())
+            return _bayesian_run.fit(X=with_data(rows), step=step, **self._wanted())
 
-    def _fit_source(self, source: Source) -> None:
+    def _fit_source(self, source: Source, memory: FitMemory) -> BayesianRun:
         """Learn from rows that are read again for every sweep, unless they are few enough to be fitted at once."""
         refuse_single_pass(source, type(self).__name__)
-        read = reading(source)
-        found = look(read, source.n_columns, source.dtype)
+        read = reading(source, memory=memory)
+        found = memory.once("found", lambda: look(read, source.n_columns, source.dtype, memory))
         if found.whole is not None:
-            self._fit_rows(found.whole)
-            return
+            return self._fit_rows(found.whole)
         with self._progress(1.0) as step:
             check_something_observed(self, found.moments.count)
-            blocks = partial(clean_rows, read, found.seen)
-            self.state_ = _bayesian_run.fit_all(found=found, blocks=blocks, step=step, **self._wanted())
+            given = {"found": found, "blocks": partial(clean_rows, read, found.seen), **self._wanted()}
+            return _bayesian_run.fit_all(step=step, memory=memory, **given)
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Take in one row or many, NaN = missing, and go on from where the last call, or ``fit``, ended."""
