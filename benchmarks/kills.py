@@ -1,12 +1,13 @@
 """Fits and fills that are killed at random moments and started again: ``python benchmarks/kills.py [KILLS]``.
 
-Every piece of work is a process that SIGKILL ends after a random time, again and again until it comes to its end. What it
-leaves then is compared, bit for bit, with what a process leaves that nobody killed. Without the system call ``fork`` (on
-Windows) there is nothing to run.
+Every piece of work is a process that SIGKILL ends after a random time, again and again until it comes to its end. What
+it leaves then is compared, bit for bit, with what a process leaves that nobody killed. The processes are made by
+``fork``, which Windows does not have.
 """
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import signal
@@ -21,6 +22,7 @@ import numpy as np
 import factorstream
 from factorstream import Checkpoint, fill, load, open_rows
 from factorstream.estimators import _source_rows
+from factorstream.sources.rows.source import Source
 
 ROWS, COLUMNS, BLOCK = 2000, 6, 50
 """Of the file, and rows of a block. Not tuned: forty blocks, so that a pass has many places to be killed in."""
@@ -40,7 +42,7 @@ FILLS = (".npy", ".csv", ".npy.gz")
 """Formats of the files that are filled: numbers and text to which rows are appended, and parts that are joined."""
 
 
-def source_in(folder: Path, ending: str = ".npy"):  # noqa: ANN201
+def source_in(folder: Path, ending: str = ".npy") -> Source:
     """The rows, in small blocks."""
     width = 8 * COLUMNS if "npy" in ending else 8 * COLUMNS + 12
     return open_rows(folder / f"rows{ending}", block_bytes=width * BLOCK)
@@ -94,8 +96,6 @@ def run(name: str, folder: Path, out: Path, delay: float | None) -> bool:
 
 def left_in(out: Path) -> dict[str, bytes]:
     """The files of a folder; packed ones by what is packed, since the packing has the time in it."""
-    import gzip
-
     read = {True: lambda path: gzip.decompress(path.read_bytes()), False: Path.read_bytes}
     return {path.name: read[path.suffix == ".gz"](path) for path in out.iterdir()}
 

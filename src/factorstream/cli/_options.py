@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 __all__ = [
-    "checkpoint_option",
     "COMPONENTS",
     "FILE",
     "Parsed",
+    "checkpoint_option",
     "fraction",
     "model_option",
     "most_components_option",

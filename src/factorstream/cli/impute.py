@@ -121,7 +121,9 @@ def COMMAND(
         return
     model = None if model_path is None else read_model(model_path, *FILLING)
     if checkpoint is not None and type(model).__name__ == "SequenceFilter":
-        raise click.UsageError("--checkpoint cannot go with a SequenceFilter, which fills all rows at once; leave it out")
+        raise click.UsageError(
+            "--checkpoint cannot go with a SequenceFilter, which fills all rows at once; leave it out"
+        )
     by_blocks = checkpoint is not None or _by_blocks(source, model)
     if not sequence and report_path is None and output != STANDARD and by_blocks:
         _fill_large(words, source, output, settings, model, save_path, checkpoint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +21,16 @@ from ..persist.content import ModelFileError, from_file, to_parts
 from ..persist.tree import Decoder, Encoded, Encoder
 from ..sources.rows.source import Block, Source
 
-__all__ = ["Checkpoint", "CheckpointError", "CheckpointLike", "FitMemory", "Resumable", "described", "digest", "remembering"]
+__all__ = [
+    "Checkpoint",
+    "CheckpointError",
+    "CheckpointLike",
+    "FitMemory",
+    "Resumable",
+    "described",
+    "digest",
+    "remembering",
+]
 
 Found = TypeVar("Found")
 Part = TypeVar("Part")
@@ -242,11 +252,10 @@ def _call(estimator: Any, parameters: dict[str, Any], source: Source) -> dict[st
 
 def described(source: Source) -> dict[str, Any]:
     """What tells rows from others, as JSON. They are read from their beginning for it."""
-    from .. import __version__
-
+    package = importlib.import_module("factorstream")  # when it is needed: it imports this file
     first = next(iter(source.blocks()), None)
     return {
-        "version of factorstream": __version__,
+        "version of factorstream": package.__version__,
         "names of columns": None if source.names is None else list(source.names),
         "number of columns": source.n_columns,
         "type of numbers": source.dtype.name,

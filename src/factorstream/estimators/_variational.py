@@ -196,8 +196,8 @@ def fit_all_blocks(
 ) -> tuple[VariationalState, tuple[SweepInfo, ...], int]:
     """Fit ``some`` rows as ``fit_rows`` does, and go on from there with sweeps over all blocks; and count the rows.
 
-    ``moments`` are of all rows. Components are chosen, and intervals calibrated, on ``some`` of them. ``memory`` has what
-    was found before a stop.
+    ``moments`` are of all rows. Components are chosen, and intervals calibrated, on ``some`` of them. ``memory`` has
+    what was found before a stop.
     """
     check_rows(some, options, calibrate, arrays=STREAM_ARRAYS)
     place = place_to_start(some)

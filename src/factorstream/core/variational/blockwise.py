@@ -91,8 +91,8 @@ def fit_blocks(
 ) -> BlockFit:
     """Sweeps over all blocks until the bound settles, from factors in the data's units; and one pass after them.
 
-    ``warm`` was fitted to the rows ``some``, and ``moments`` are those of all rows. ``memory`` has what was found before
-    a stop. Space: that of ``fit`` for the rows of one block.
+    ``warm`` was fitted to the rows ``some``, and ``moments`` are those of all rows. ``memory`` has what was found
+    before a stop. Space: that of ``fit`` for the rows of one block.
     """
     options = FitOptions() if options is None else options
     scaling = warm.noise.scaling(moments, some, place)
