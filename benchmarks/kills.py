@@ -108,8 +108,10 @@ def kill(name: str, folder: Path, wanted: int, rng: np.random.Generator) -> int:
         out = Path(tempfile.mkdtemp(dir=folder))
         while not run(name, folder, out, rng.uniform(0.0, took) if kills < wanted else None):
             kills += 1
-        if left_in(out) != want:
-            raise AssertionError(f"{name} ended otherwise after a kill; see {out}.")
+        found = left_in(out)
+        if found != want:
+            others = sorted(one for one in found.keys() | want.keys() if found.get(one) != want.get(one))
+            raise AssertionError(f"{name} ended otherwise after a kill: {', '.join(others)}.")
         shutil.rmtree(out)
     return kills
 
