@@ -95,9 +95,15 @@ def run(name: str, folder: Path, out: Path, delay: float | None) -> bool:
 
 
 def left_in(out: Path) -> dict[str, bytes]:
-    """The files of a folder; packed ones by what is packed, since the packing has the time in it."""
+    """The files of a folder; packed ones by what is packed, since the packing has the time in it.
+
+    A kill inside of ``model.save``, which is no part of the fit, leaves the temporary file of that save; it is left out.
+    """
     read = {True: lambda path: gzip.decompress(path.read_bytes()), False: Path.read_bytes}
-    return {path.name: read[path.suffix == ".gz"](path) for path in out.iterdir()}
+    files = [
+        path for path in out.iterdir() if not path.name.startswith(".result.") or path.suffix in (".draft", ".begun")
+    ]
+    return {path.name: read[path.suffix == ".gz"](path) for path in files}
 
 
 def kill(name: str, folder: Path, wanted: int, rng: np.random.Generator) -> int:
