@@ -97,7 +97,7 @@ def run(name: str, folder: Path, out: Path, delay: float | None) -> bool:
 def left_in(out: Path) -> dict[str, bytes]:
     """The files of a folder; packed ones by what is packed, since the packing has the time in it.
 
-    A kill inside of ``model.save``, which is no part of the fit, leaves the temporary file of that save; it is left out.
+    A kill inside of ``model.save``, no part of the fit, leaves the temporary file of that save. It does not count.
     """
     read = {True: lambda path: gzip.decompress(path.read_bytes()), False: Path.read_bytes}
     files = [
