@@ -18,7 +18,7 @@ from ..estimators._columns import means_nan
 from ..estimators._source_rows import checked
 from ..estimators._types import SourceLike
 from ..estimators.sequence import SequenceFilter
-from ..files import follow_links, write_atomic
+from ..files import follow_links, put_in_place
 from ..progress import Step, say_nothing
 from ..sources.columns import take_names
 from ..sources.rows.opening import open_rows, open_sink
@@ -138,7 +138,9 @@ def begun_note(model: Any, source: Source, out: Path, level: float | None) -> Pa
     note = target.with_name(f".{target.name}.begun")
     if not note.exists() or note.read_text(encoding="utf-8") != wanted:
         open_sink(out, source, resume=True).discard()
-        write_atomic(note, wanted)
+        draft = note.with_name(f"{note.name}.draft")  # one name: after a kill it is written again
+        draft.write_text(wanted, encoding="utf-8")
+        put_in_place(draft, note)
     return note
 
 
