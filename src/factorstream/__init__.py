@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # what `_MODULES` and `_PARTS` say, for type checkers and edi
     from .baselines.masked_nmf import MaskedNMF as MaskedNMF
     from .baselines.sgd import SGDFactorization as SGDFactorization
     from .diagnostics import missingness as missingness
+    from .estimators._checkpoint import Checkpoint as Checkpoint
     from .estimators.bayesian_factorization import BayesianFactorization as BayesianFactorization
     from .estimators.dictionary_filter import DictionaryFilter as DictionaryFilter
     from .estimators.low_rank_imputer import LowRankImputer as LowRankImputer
@@ -32,6 +33,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "BayesianFactorization": "estimators.bayesian_factorization",
     "BroydenFactorization": "baselines.broyden",
+    "Checkpoint": "estimators._checkpoint",
     "DictionaryFilter": "estimators.dictionary_filter",
     "LowRankImputer": "estimators.low_rank_imputer",
     "MaskedNMF": "baselines.masked_nmf",

@@ -12,6 +12,7 @@ __all__ = [
     "COMPONENTS",
     "FILE",
     "Parsed",
+    "checkpoint_option",
     "fraction",
     "model_option",
     "most_components_option",
@@ -150,6 +151,15 @@ model_option = click.option(
 plot_option = click.option("--plot", "picture", type=FILE, metavar="P.png", help="draw a picture (needs matplotlib)")
 save_option = click.option(
     "--save", "save_path", type=FILE, metavar="M", help="keep the model in this file, for --model and factorstream.load"
+)
+
+
+checkpoint_option = click.option(
+    "--checkpoint",
+    type=FILE,
+    metavar="C",
+    help="save in this file every minute how far the work has come; the same command goes on from there after it was "
+    "stopped or killed, and removes the file when all is done; IN is read block by block, whatever its size",
 )
 
 

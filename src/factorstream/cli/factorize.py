@@ -13,7 +13,7 @@ from ._caveats import left_out_counting, say_caveats
 from ._command import STANDARD, Words, command
 from ._files import read_model, save_model, write
 from ._job import JobOptions, job_options
-from ._options import FILE, most_components_option, refuse_settings, robust_option, seed_option
+from ._options import FILE, checkpoint_option, most_components_option, refuse_settings, robust_option, seed_option
 from ._report import Subject, write_report_page
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ __all__ = ["COMMAND"]
 @most_components_option
 @robust_option
 @seed_option
+@checkpoint_option
 @job_options
 def COMMAND(
     words: Words,
@@ -40,6 +41,7 @@ def COMMAND(
     components: int | str,
     robust: bool,
     seed: int,
+    checkpoint: Path | None,
     options: JobOptions,
 ) -> None:
     """Write DIR/components, DIR/coefficients and DIR/mean, in the format of IN.
@@ -56,13 +58,16 @@ def COMMAND(
     refuse_settings(model_path, components=components != "auto", robust=robust)
     check_new_folder(output)
     options.check()
+    shown = options.report_path is not None or options.picture is not None
+    if checkpoint is not None and (shown or source == STANDARD):
+        raise click.UsageError("--checkpoint is for files, without --report and pictures; leave it out")
     model = None if model_path is None else read_model(model_path)
-    if options.report_path is None and options.picture is None and is_large(source):
+    if not shown and (checkpoint is not None or is_large(source)):
         _factorize_large(
             words,
             source,
             output,
-            LargeSettings(components, robust, seed, save_path is not None, options.reading, words.verbose),
+            LargeSettings(components, robust, seed, save_path is not None, options.reading, words.verbose, checkpoint),
             model,
             save_path,
         )
@@ -95,6 +100,8 @@ def _factorize_large(
     with words.phases() as begin:
         found = factorize_large_file(source, output, settings, begin, model)
         save_model(save_path, found.model, found.names)
+    if settings.checkpoint is not None:
+        settings.checkpoint.unlink(missing_ok=True)
     _tell_components(words, found, found.files)
     if found.counting:
         words.caveat(left_out_counting(found.counting))

@@ -15,6 +15,7 @@ from ._files import check_output, check_table, read_model, save_model, write, wr
 from ._impute_notes import impute_caveats, impute_summary
 from ._options import (
     FILE,
+    checkpoint_option,
     fraction,
     model_option,
     most_components_option,
@@ -63,6 +64,7 @@ __all__ = ["COMMAND"]
 @model_option
 @save_option
 @report_option
+@checkpoint_option
 def COMMAND(
     words: Words,
     source: Path,
@@ -79,6 +81,7 @@ def COMMAND(
     model_path: Path | None,
     save_path: Path | None,
     report_path: Path | None,
+    checkpoint: Path | None,
 ) -> None:
     """Fill the gaps in the columns of numbers of IN, a CSV, TSV, Parquet or NPY file; - is standard input.
 
@@ -92,6 +95,8 @@ def COMMAND(
 
     if online and report_path is not None:
         raise click.UsageError("--online keeps no rows to report on; leave out --report or --online")
+    if checkpoint is not None and (online or sequence or report_path is not None or STANDARD in (source, output)):
+        raise click.UsageError("--checkpoint is for files, without --online, --sequence and --report; leave it out")
     if online and (sequence or robust):
         raise click.UsageError(f"--online has no {'--sequence' if sequence else '--robust'}; leave out one of them")
     refuse_settings(model_path, components=components != "auto", robust=robust, sequence=sequence)
@@ -115,8 +120,13 @@ def COMMAND(
         _go_online(words, source, output, settings, model_path, save_path)
         return
     model = None if model_path is None else read_model(model_path, *FILLING)
-    if not sequence and report_path is None and output != STANDARD and _by_blocks(source, model):
-        _fill_large(words, source, output, settings, model, save_path)
+    if checkpoint is not None and type(model).__name__ == "SequenceFilter":
+        raise click.UsageError(
+            "--checkpoint cannot go with a SequenceFilter, which fills all rows at once; leave it out"
+        )
+    by_blocks = checkpoint is not None or _by_blocks(source, model)
+    if not sequence and report_path is None and output != STANDARD and by_blocks:
+        _fill_large(words, source, output, settings, model, save_path, checkpoint)
         return
     with words.phases() as begin:
         if model is not None and type(model).__name__ == "SequenceFilter":
@@ -165,7 +175,13 @@ def _by_blocks(source: Path, model: Any) -> bool:
 
 
 def _fill_large(
-    words: Words, source: Path, output: Path, settings: Settings, model: Any, save_path: Path | None
+    words: Words,
+    source: Path,
+    output: Path,
+    settings: Settings,
+    model: Any,
+    save_path: Path | None,
+    checkpoint: Path | None,
 ) -> None:
     from ..jobs.large_files import LargeSettings, fill_large_file
 
@@ -176,10 +192,13 @@ def _fill_large(
         settings.level is not None or settings.keep_model,
         settings.reading,
         settings.verbose,
+        checkpoint,
     )
     with words.phases() as begin:
         found = fill_large_file(source, output, settings.level, how, begin, model, save_path is not None)
         save_model(save_path, found.model, found.names)
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
     written, n_components = found.written, 0 if found.model is None else found.model.n_components_
     words.fact(
         rows=written.n_rows,

@@ -11,6 +11,7 @@ from ..arrays import as_type, beside, copied, dtype_of
 from ..core.absurd import Seen, seen_in
 from ..core.absurd_rows import absurd_entries
 from ..core.entries import without
+from ..core.memory import FORGETFUL, Memory
 from ..core.place import Place
 from ..core.variational.fit import FitOptions, SweepInfo
 from ..core.variational.posterior import STREAM_ARRAYS
@@ -23,11 +24,14 @@ from ._absurd import first_rows, next_rows
 from ._html import STREAMED, Facts, noise_words, observed_words
 from ._observing import check_values
 from ._records import HISTORY, Record, Tell
-from ._source_rows import Look
+from ._source_rows import LOOK_TYPES, Look
 from ._telling import SweepProgress
-from ._variational import VariationalState, absorb_rows, check_rows
+from ._variational import SWEEP_TYPES, VariationalState, absorb_rows, check_rows
 from ._variational_answers import VariationalDictionary
 from ._variational_fits import Sweeps, fit_all_blocks, fit_rows, planned_sweeps, planned_sweeps_over_blocks
+
+ON_THE_WAY: tuple[type, ...] = (*LOOK_TYPES, *SWEEP_TYPES)
+"""Every NamedTuple that a fit to a source finds before its state. Derived."""
 
 AUTO_COMPONENTS = 50
 """Components that a stream with ``n_components="auto"`` is given room for. Not tuned: a round number."""
@@ -125,15 +129,17 @@ def fit_all(
     tell: Tell,
     step: Step,
     name: str,
+    memory: Memory = FORGETFUL,
 ) -> BayesianRun:
     """Sweep over all rows, given what a first look has ``found``."""
     some = found.some
     shown = SweepProgress(name, step, planned_sweeps_over_blocks(some.shape[0], found.n_rows, options, calibrate))
-    rng = np.random.default_rng(seed)
-    state, sweeps, n = fit_all_blocks(over_all, some, found.moments, options, calibrate, rng, shown)
+    begun_with = memory.once("seed", lambda: seed)
+    rng = np.random.default_rng(begun_with)
+    state, sweeps, n = fit_all_blocks(over_all, some, found.moments, options, calibrate, rng, shown, memory)
     rest = copied(some[:0, :])
     return BayesianRun(
-        parameters, options, seed, state, state, rest, found.seen, n, len(sweeps), _records(sweeps, tell)
+        parameters, options, begun_with, state, state, rest, found.seen, n, len(sweeps), _records(sweeps, tell)
     )
 
 

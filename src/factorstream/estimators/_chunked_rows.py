@@ -19,9 +19,10 @@ from ..core.variational.noise.law import ColumnMoments
 from ..core.variational.observed import Observations
 from ..tall.rows import with_data
 from ._absurd import check_size, warn_of
+from ._chosen_rows import Chosen, chosen_rows, with_more
 from ._infinity import refuse_infinity
 from ._observing import observe
-from ._source_rows import Chosen, Look, clean
+from ._source_rows import Look, clean, room_for
 from ._variational_fits import Sweeps
 
 
@@ -33,14 +34,16 @@ def look_at_chunks(estimator: Any, X: Any) -> tuple[Look, Sweeps]:
     _check_feature_names(estimator, X, reset=True)
     X = whole_rows(checked(X, type(estimator).__name__))
     _check_n_features(estimator, X, reset=True)
-    (n, m), chunks, numbers = X.shape, row_chunks(X), Chosen(X.shape[1])
+    (n, m), chunks = X.shape, row_chunks(X)
+    kept = Chosen(room_for(m))
     for _, first, length in chunks:
-        numbers.add(np.arange(first, first + length))
-    if numbers.all:
+        kept = with_more(kept, np.arange(first, first + length), first)
+    if kept.all:
         whole = results(X)[0]
         return Look(whole, whole, no_moments(m), nothing_seen(m), n), partial(fit_chunks, [])
-    some = results(X[numbers.rows])[0]
-    refuse_infinity(some, lambda at: (int(numbers.rows[at[0]]), at[1]))
+    numbers = chosen_rows(kept)  # those of rows, which stand for them
+    some = results(X[numbers])[0]
+    refuse_infinity(some, lambda at: (int(numbers[at[0]]), at[1]))
     some = without(some, absurd_entries(some))
     known = seen_in(some)
     known_there = held(known)

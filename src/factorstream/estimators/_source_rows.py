@@ -13,6 +13,7 @@ from ..core.absurd import Seen, seen_in
 from ..core.absurd_rows import absurd_beside, absurd_entries
 from ..core.entries import Entries, together, without
 from ..core.linalg import is_sparse
+from ..core.memory import FORGETFUL, Memory
 from ..core.variational.blockwise import add_moments, no_moments
 from ..core.variational.noise.law import ColumnMoments
 from ..sources.columns import use_names
@@ -20,6 +21,8 @@ from ..sources.rows.opening import open_rows
 from ..sources.rows.source import Block, Source
 from ..tall.rows import Rows, with_data
 from ._absurd import check_size, judged, warn_of
+from ._checkpoint import NOTHING, FitMemory
+from ._chosen_rows import Chosen, chosen_rows, with_more
 from ._infinity import refuse_infinity
 from ._observing import observe
 
@@ -82,7 +85,7 @@ class Numbered(NamedTuple):
 
 
 Read = Callable[[], Iterator[Numbered]]
-"""All rows in blocks, from the first one on with every call."""
+"""All rows in blocks, from the first one on with every call, or from where a pass goes on that was stopped."""
 
 
 def as_they_are(rows: Rows) -> Rows:
@@ -90,9 +93,9 @@ def as_they_are(rows: Rows) -> Rows:
     return rows
 
 
-def reading(source: Source, prepared: Callable[[Rows], Rows] = as_they_are) -> Read:
-    """The checked rows of a source, after what ``prepared`` does to them."""
-    return lambda: (Numbered(block.first, prepared(checked(block))) for block in source.blocks())
+def reading(source: Source, prepared: Callable[[Rows], Rows] = as_they_are, memory: FitMemory = NOTHING) -> Read:
+    """The checked rows of a source, after what ``prepared`` does to them; those that the ``memory`` does not have."""
+    return lambda: (Numbered(block.first, prepared(checked(block))) for block in memory.blocks(source))
 
 
 def checked(block: Block) -> Rows:
@@ -122,15 +125,34 @@ class Look(NamedTuple):
     """How many there are."""
 
 
-def look(read: Read, m: int, dtype: np.dtype[Any]) -> Look:
+class Looked(NamedTuple):
+    """What the rows so far have shown."""
+
+    some: Chosen
+    moments: ColumnMoments
+    seen: Seen | None
+    n_rows: int
+    absurd: tuple[Entries, ...]
+
+
+def room_for(m: int) -> int:
+    """How many rows of m features a fit begins with."""
+    return max(SOME_VALUES // m, SOME_ROWS)
+
+
+LOOK_TYPES: tuple[type, ...] = (Look, Looked, Chosen, Entries)
+"""Every NamedTuple that a look finds, besides those that states have. Derived."""
+
+
+def look(read: Read, m: int, dtype: np.dtype[Any], memory: Memory = FORGETFUL) -> Look:
     """Go once over all rows. Absurd values are judged as in a stream, those of the first block together.
 
     The rows that are chosen are always the same ones of a source.
     """
-    kept = Chosen(m)
-    moments, seen, n_rows, absurd = no_moments(m), None, 0, []
-    for first, rows in read():
-        kept.add(rows)
+
+    def add(found: Looked, part: Numbered) -> Looked:
+        first, rows = part
+        some, seen, absurd = with_more(found.some, rows, found.n_rows), found.seen, found.absurd
         if seen is None:
             entries = absurd_entries(rows)
             seen = seen_in(without(rows, entries))
@@ -138,16 +160,21 @@ def look(read: Read, m: int, dtype: np.dtype[Any]) -> Look:
         else:
             seen, entries = judged(seen, rows, dtype)
         if len(entries.row):
-            absurd.append(Entries(entries.row + first, entries.column, entries.value))
-        rows, n_rows = with_data(without(rows, entries)), n_rows + rows.shape[0]
-        if rows.shape[0]:
-            moments = add_moments(moments, observe(rows))
-    if seen is None:
+            absurd = (*absurd, Entries(entries.row + first, entries.column, entries.value))
+        data, moments = with_data(without(rows, entries)), found.moments
+        if data.shape[0]:
+            moments = add_moments(moments, observe(data))
+        return Looked(some, moments, seen, found.n_rows + int(rows.shape[0]), absurd)
+
+    nothing = Looked(Chosen(room_for(m)), no_moments(m), None, 0, ())
+    found = memory.over("look", read, add, nothing)
+    if found.seen is None:
         raise ValueError("There are no rows to fit; give a source that has some.")
-    if kept.all:
-        return Look(kept.rows, kept.rows, moments, seen, n_rows)
-    warn_of(together(absurd), n_rows)
-    return Look(with_data(clean(kept.rows, seen)), None, moments, seen, n_rows)
+    rows = chosen_rows(found.some)
+    if found.some.all:
+        return Look(rows, rows, found.moments, found.seen, found.n_rows)
+    warn_of(together(list(found.absurd)), found.n_rows)
+    return Look(with_data(clean(rows, found.seen)), None, found.moments, found.seen, found.n_rows)
 
 
 def clean(rows: Rows, seen: Seen) -> Rows:
@@ -161,42 +188,3 @@ def clean_rows(read: Read, seen: Seen, prepared: Callable[[Rows], Rows] = as_the
         rows = with_data(prepared(clean(rows, seen)))
         if rows.shape[0]:
             yield rows
-
-
-class Chosen:
-    """Rows chosen at random while they pass: each has a random number, and those with the least numbers stay.
-
-    The rows are spread over all of the source, whatever its length, and no period of it can coincide with the choice.
-    How the rows are divided into blocks of m features does not matter. The numbers of rows can stand for the rows.
-    """
-
-    def __init__(self, m: int) -> None:
-        self._most, self._rng, self._below = max(SOME_VALUES // m, SOME_ROWS), np.random.default_rng(0), 1.0
-        self._parts: list[Rows] = []
-        self._numbers: list[Any] = []
-
-    @property
-    def all(self) -> bool:
-        """Whether no row was left out."""
-        return self._below == 1.0
-
-    @property
-    def rows(self) -> Rows:
-        """Those that stay, in their order."""
-        if len(self._parts) == 1:
-            return self._parts[0]
-        if is_sparse(self._parts[0]):
-            return sparse.vstack(self._parts, format="csr")
-        return np.concatenate(self._parts)
-
-    def add(self, rows: Rows) -> None:
-        """Choose among some more rows."""
-        numbers = self._rng.random(rows.shape[0])
-        few = numbers < self._below
-        self._parts.append(rows[few])
-        self._numbers.append(numbers[few])
-        while sum(map(len, self._numbers)) > self._most:
-            self._below *= 0.5
-            few_of = [numbers < self._below for numbers in self._numbers]
-            self._parts = [part[few] for part, few in zip(self._parts, few_of, strict=True)]
-            self._numbers = [numbers[few] for numbers, few in zip(self._numbers, few_of, strict=True)]

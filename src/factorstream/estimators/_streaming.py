@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from math import isfinite
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -31,12 +32,13 @@ from ..tall.rows import ever_observed, with_data
 from ..text import counted
 from . import _filter_run
 from ._absurd import without_absurd
+from ._checkpoint import CheckpointLike, FitMemory, Resumable, remembering
 from ._factorizer import Factorizer
 from ._filter_answers import FilterDictionary
 from ._filter_columns import Columns
 from ._filter_run import FilterRun, FilterSettings
 from ._html import STREAMED, Facts, noise_words, observed_words
-from ._source_rows import reading, refuse_single_pass, source_of, take_columns_of
+from ._source_rows import Numbered, reading, refuse_single_pass, source_of, take_columns_of
 from ._types import MatrixLike, Seed, SourceLike
 from ._validation import (
     check_data,
@@ -48,7 +50,7 @@ from ._validation import (
 )
 
 
-class RecursiveFactorizer(Factorizer):
+class RecursiveFactorizer(Resumable, Factorizer):
     """Base of the estimators that take rows one after another. A subclass has parameters, and says how C moves.
 
     What is "auto" follows from the data's scale. ``fit`` measures it on all of X; a stream has only its first
@@ -96,17 +98,22 @@ class RecursiveFactorizer(Factorizer):
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: SourceLike, y: object = None) -> Self:
+    def fit(self, X: SourceLike, y: object = None, *, checkpoint: CheckpointLike = None) -> Self:
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in ``n_passes`` passes.
 
         X may also be rows that do not fit into memory: a path, or anything else that :func:`factorstream.open_rows`
         takes. Their blocks are streamed as ``partial_fit`` would: in their order, whatever ``shuffle`` says, with the
         scale measured on the first rows. What can be read only once is enough for one pass.
+
+        With ``checkpoint``, a path or a :class:`Checkpoint`, such a fit saves how far it has come; the same call goes
+        on from there after it was stopped or killed, and learns the same, bit for bit.
         """
         with unchanged_on_error(self), limited(), np.errstate(over="ignore", invalid="ignore"):
             source = source_of(X)
+            memory = remembering(checkpoint, self, source)
             if source is not None:
-                self._stream(source)
+                take_columns_of(self, source)
+                self.state_ = memory.finished(lambda: self._stream(source, memory))
                 return self
             rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
             check_something_observed(self, ever_observed(rows))
@@ -160,26 +167,31 @@ class RecursiveFactorizer(Factorizer):
                 self.partial_fit(block.values)
         return self
 
-    def _stream(self, source: Source) -> None:
+    def _stream(self, source: Source, memory: FitMemory) -> FilterRun:
         """Pass over the blocks of a source ``n_passes`` times."""
         if self.n_passes > 1:
             refuse_single_pass(source, f"n_passes={self.n_passes}")
-        take_columns_of(self, source)
-        run, settings = None, self._begin(source.n_columns, source.dtype, check_random_state(self.random_state))
+        settings = self._begin(source.n_columns, source.dtype, check_random_state(self.random_state))
         total = None if source.n_rows is None else int(self.n_passes) * source.n_rows
+        run: FilterRun | None = None
         with self._progress(total) as step:
-            for k in range(int(self.n_passes)):
-                done = k * (source.n_rows or 0)
-                for first, rows in reading(source)():
-                    if run is None:
-                        run = _filter_run.begin(current_parameters(self), settings, rows, self._tell, say_nothing)
-                    else:
-                        run = _filter_run.go_on(run, rows, self._tell, say_nothing)
-                    _check_finite(run)
-                    step(done + first + int(rows.shape[0]))
+
+            def add(before: int, run: FilterRun | None, part: Numbered) -> FilterRun:
+                if run is None:
+                    run = _filter_run.begin(current_parameters(self), settings, part.rows, self._tell, say_nothing)
+                else:
+                    run = _filter_run.go_on(run, part.rows, self._tell, say_nothing)
+                _check_finite(run)
+                step(before + part.first + int(part.rows.shape[0]))
+                return run
+
+            for k in range(memory.once("pass", lambda: 0), int(self.n_passes)):
+                before = k * (source.n_rows or 0)
+                run = memory.over(f"pass {k}", reading(source, memory=memory), partial(add, before), run)
+                memory.put("pass", k + 1)
         if run is None or not run.n_samples:
             raise ValueError("X has no observed entry: every value is NaN; pass data with some numbers in it.")
-        self.state_ = run
+        return run
 
     def _begin(self, n_features: int, dtype: np.dtype[Any], rng: np.random.RandomState) -> FilterSettings:
         return self._settings(

@@ -15,10 +15,10 @@ from ..core.linalg import is_sparse
 from ..core.place import Place, Tall
 from ..core.variational.conformal import Scores
 from ..core.variational.factors import Factors, check_definite, new_weights
-from ..core.variational.fit import FitOptions
-from ..core.variational.freedom import fitted_square, spent_by_sums
+from ..core.variational.fit import Course, FitOptions, SweepInfo
+from ..core.variational.freedom import SpentSums, fitted_square, spent_by_sums
 from ..core.variational.noise.gaussian import GaussianNoise
-from ..core.variational.noise.law import NoiseLaw
+from ..core.variational.noise.law import ColumnMoments, NoiseLaw
 from ..core.variational.noise.student import StudentNoise
 from ..core.variational.noise.variance import (
     LEAST,
@@ -40,6 +40,7 @@ from ..core.variational.posterior import (
 )
 from ..core.variational.relevance import GivenPrior, LearnedPrior, PriorRule
 from ..core.variational.squares import expected_square, information
+from ..core.variational.sweep import RowSums
 from ..cores import limited
 from ..tall.places import place_of
 from ..tall.rows import Rows
@@ -74,6 +75,9 @@ STATE_TYPES: tuple[type, ...] = (
     PooledVariance, PerFeatureVariance, GivenVariance, GaussianNoise, StudentNoise,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
+
+SWEEP_TYPES: tuple[type, ...] = (Course, SweepInfo, RowSums, SpentSums, ColumnMoments)
+"""Every NamedTuple that ``fit_all_blocks`` can find on its way, besides those of a state."""
 
 
 FADING = 0.1

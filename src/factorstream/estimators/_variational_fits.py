@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, dtype_of, namespace, total
+from ..core.memory import FORGETFUL, Memory
 from ..core.place import Place, Tall
 from ..core.telling import Tell, silent
 from ..core.variational.auto import REFIT_SWEEPS, fit_auto
@@ -44,12 +45,12 @@ Sweeps = Callable[[Factors, ColumnMoments, Observations, FitOptions, Place, Tell
 """Sweeps over all rows from a fit to some: ``blockwise.fit_blocks`` but for its first argument, the rows."""
 
 
-def over_blocks(blocks: Callable[[], Iterable[Rows]]) -> Sweeps:
-    """Sweeps over blocks of rows, one after another."""
+def over_blocks(blocks: Callable[[], Iterable[Rows]], memory: Memory = FORGETFUL) -> Sweeps:
+    """Sweeps over blocks of rows, one after another; ``memory`` has what was found before a stop."""
 
     def fit_them(*given: Any) -> BlockFit:
         place = given[4]
-        return fit_blocks(lambda: (observe(rows, place) for rows in blocks()), *given)
+        return fit_blocks(lambda: (observe(rows, place) for rows in blocks()), *given, memory=memory)
 
     return fit_them
 
@@ -62,6 +63,7 @@ def fit_all_blocks(
     calibrate: bool,
     rng: np.random.Generator,
     tell: Tell = silent,
+    memory: Memory = FORGETFUL,
 ) -> tuple[VariationalState, tuple[SweepInfo, ...], int]:
     """Fit ``some`` rows as ``fit_rows`` does, go on from there with ``sweeps`` over all rows, and count them.
 
@@ -71,8 +73,13 @@ def fit_all_blocks(
     place = place_to_start(some)
     with limited(some.shape[0] * some.shape[1] * (options.r or 1)):
         data = observe(some, place)
-        begun, temper, scores, chosen = _fitted(data, options, calibrate, rng, place, tell)
-        found = sweeps(begun.factors, moments, data, chosen, place, tell)
+
+        def begun() -> tuple[Factors, float, Scores | None, FitOptions]:
+            found, temper, scores, chosen = _fitted(data, options, calibrate, rng, place, tell)
+            return found.factors, temper, scores, chosen
+
+        warm, temper, scores, chosen = memory.once("begun", begun)
+        found = sweeps(warm, moments, data, chosen, place, tell)
         factors, origin = _with_origin(found.factors, moments.count, options, place)
     state = VariationalState(factors, origin, moments.count, found.spent, None, temper, scores, options, dtype_of(some))
     return state, found.history, found.n

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -11,13 +12,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..arrays import is_dask
 from ..core.absurd import Seen
+from ..core.memory import FORGETFUL, Memory
 from ..core.variational.fit import FitOptions
 from ..cores import limited
 from ..sources.rows.source import Source
 from ..tall.rows import Rows, dense, ever_observed, with_data
 from . import _bayesian_run
 from ._absurd import without_absurd
-from ._bayesian_run import BayesianRun
+from ._bayesian_run import ON_THE_WAY, BayesianRun
+from ._checkpoint import CheckpointLike, FitMemory, Resumable, remembering
 from ._factorizer import PosteriorFactorizer
 from ._html import Facts
 from ._reported import Reported
@@ -35,7 +38,7 @@ from ._variational_answers import VariationalDictionary
 from ._variational_fits import Sweeps, over_blocks
 
 
-class BayesianFactorization(Reported, PosteriorFactorizer):
+class BayesianFactorization(Resumable, Reported, PosteriorFactorizer):
     """Matrix factorisation by a variational posterior with one covariance per feature.
 
     A row y is modelled as ``y = x @ components_ + mean_ + noise``. Sweeps over the data find the posterior of every
@@ -195,54 +198,58 @@ class BayesianFactorization(Reported, PosteriorFactorizer):
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: SourceLike, y: object = None) -> Self:
+    def fit(self, X: SourceLike, y: object = None, *, checkpoint: CheckpointLike = None) -> Self:
         """Learn the dictionary from X (n_samples, n_features), NaN = missing, in at most ``max_iter`` sweeps.
 
         X may also be rows that do not fit into memory: a path, or anything else that :func:`factorstream.open_rows`
-        takes and that can be read again. See Notes.
+        takes and that can be read again. See Notes. With ``checkpoint``, a path or a :class:`Checkpoint`, such a fit
+        saves how far it has come; the same call goes on from there after a kill, and learns the same, bit for bit.
         """
         with unchanged_on_error(self), limited():
             if is_dask(X):
-                self._fit_chunks(X)
-            elif (source := source_of(X)) is None:
-                self._fit_rows(X)
+                if checkpoint is not None:
+                    raise TypeError(
+                        "checkpoint is for rows that are read block by block, not for Dask arrays; leave it out."
+                    )
+                self.state_ = self._fit_chunks(X)
+                return self
+            source = source_of(X)
+            memory = remembering(checkpoint, self, source, ON_THE_WAY)
+            if source is None:
+                self.state_ = self._fit_rows(X)
             else:
-                self._fit_source(source)
+                self.state_ = memory.finished(lambda: self._fit_source(source, memory))
                 take_columns_of(self, source)
         return self
 
-    def _fit_rows(self, X: Any) -> None:
+    def _fit_rows(self, X: Any) -> BayesianRun:
         """Learn from rows in memory."""
         rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
         check_something_observed(self, ever_observed(rows))
         with self._progress(1.0) as step:
-            self.state_ = _bayesian_run.fit(X=with_data(rows), step=step, **self._wanted())
+            return _bayesian_run.fit(X=with_data(rows), step=step, **self._wanted())
 
-    def _fit_source(self, source: Source) -> None:
+    def _fit_source(self, source: Source, memory: FitMemory) -> BayesianRun:
         """Learn from rows that are read again for every sweep, unless they are few enough to be fitted at once."""
         refuse_single_pass(source, type(self).__name__)
-        read = reading(source)
-        found = look(read, source.n_columns, source.dtype)
+        read = reading(source, memory=memory)
+        found = memory.once("found", lambda: look(read, source.n_columns, source.dtype, memory))
         if found.whole is not None:
-            self._fit_rows(found.whole)
-            return
-        self._fit_all(found, over_blocks(lambda: clean_rows(read, found.seen)))
+            return self._fit_rows(found.whole)
+        return self._fit_all(found, over_blocks(partial(clean_rows, read, found.seen), memory), memory)
 
-    def _fit_chunks(self, X: Any) -> None:
+    def _fit_chunks(self, X: Any) -> BayesianRun:
         """Learn from the chunks of a Dask array, unless they are few enough to be fitted at once."""
         from ._chunked_rows import look_at_chunks
 
         found, over_all = look_at_chunks(self, X)
-        if found.whole is None:
-            self._fit_all(found, over_all)
-        else:
-            self._fit_rows(found.whole)
+        return self._fit_all(found, over_all) if found.whole is None else self._fit_rows(found.whole)
 
-    def _fit_all(self, found: Look, over_all: Sweeps) -> None:
+    def _fit_all(self, found: Look, over_all: Sweeps, memory: Memory = FORGETFUL) -> BayesianRun:
         """Learn from some rows, and go on with sweeps over all."""
         with self._progress(1.0) as step:
             check_something_observed(self, found.moments.count)
-            self.state_ = _bayesian_run.fit_all(found=found, over_all=over_all, step=step, **self._wanted())
+            return _bayesian_run.fit_all(found=found, over_all=over_all, step=step, memory=memory, **self._wanted())
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Take in one row or many, NaN = missing, and go on from where the last call, or ``fit``, ended."""

@@ -17,7 +17,8 @@ from ..sources.rows.source import Source
 from ..tall.rows import dense, with_data
 from . import _bayesian_run
 from ._absurd import without_absurd
-from ._bayesian_run import BayesianRun
+from ._bayesian_run import ON_THE_WAY
+from ._checkpoint import CheckpointLike, FitMemory, Resumable, remembering
 from ._columns import marked, means_nan, moments, robust_moments
 from ._imputer_answers import ImputerAnswers, with_gaps
 from ._imputer_source import moments_in, standardised_look
@@ -30,7 +31,7 @@ from ._variational_fits import over_blocks
 from .bayesian_factorization import BayesianFactorization
 
 
-class LowRankImputer(Reported, ImputerAnswers):
+class LowRankImputer(Resumable, Reported, ImputerAnswers):
     """Fill missing values with a factorisation, with intervals and draws for every filled entry.
 
     Every feature is standardised by the mean and deviation of its observed values, and a
@@ -150,21 +151,26 @@ class LowRankImputer(Reported, ImputerAnswers):
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: SourceLike, y: object = None) -> Self:
+    def fit(self, X: SourceLike, y: object = None, *, checkpoint: CheckpointLike = None) -> Self:
         """Learn from the observed values of X (n_samples, n_features).
 
         X may also be rows that do not fit into memory: a path, or anything else that :func:`factorstream.open_rows`
         takes and that can be read again. They are read several times, see :class:`BayesianFactorization`.
+
+        With ``checkpoint``, a path or a :class:`Checkpoint`, such a fit saves how far it has come; the same call goes
+        on from there after it was stopped or killed, and learns the same, bit for bit.
         """
         with unchanged_on_error(self), limited():
             source, rows = source_of(X), cast(MatrixLike, X)
+            memory = remembering(checkpoint, self, source, ON_THE_WAY)
             if source is None:
-                self._fit_values(self._check(rows, self.missing_values, reset=True))
+                self._keep(self._fit_values(self._check(rows, self.missing_values, reset=True)))
             else:
-                self._fit_source(source)
+                take_columns_of(self, source)
+                self._keep(memory.finished(lambda: self._fit_source(source, memory)))
         return self
 
-    def _fit_values(self, values: Tall) -> None:
+    def _fit_values(self, values: Tall) -> ImputerState:
         """Learn from rows in memory."""
         values = without_absurd(values)
         n_observed, mean, scale = moments(values)
@@ -177,17 +183,15 @@ class LowRankImputer(Reported, ImputerAnswers):
             rows = with_data(state.standardised(values))
             with self._progress(1.0) as step:
                 run = _bayesian_run.fit(X=rows, step=step, **self._factorization())
-        self._keep(state, run)
+        return state._replace(factorization=run)
 
-    def _fit_source(self, source: Source) -> None:
+    def _fit_source(self, source: Source, memory: FitMemory) -> ImputerState:
         """Learn from rows that are read again for every sweep, unless they are few enough to be fitted at once."""
         refuse_single_pass(source, type(self).__name__)
-        take_columns_of(self, source)
-        read = reading(source, lambda rows: with_gaps(dense(rows), self.missing_values))
-        found = look(read, source.n_columns, source.dtype)
+        read = reading(source, lambda rows: with_gaps(dense(rows), self.missing_values), memory)
+        found = memory.once("found", lambda: look(read, source.n_columns, source.dtype, memory))
         if found.whole is not None:
-            self._fit_values(found.whole)
-            return
+            return self._fit_values(found.whole)
         n_observed, mean, scale = moments_in(found, robust=bool(self.robust))
         state = self._columns_state(n_observed, mean, scale, n_observed < found.n_rows, found.seen)
         run = None
@@ -195,11 +199,12 @@ class LowRankImputer(Reported, ImputerAnswers):
             with self._progress(1.0) as step:
                 run = _bayesian_run.fit_all(
                     found=standardised_look(state, found),
-                    over_all=over_blocks(lambda: clean_rows(read, found.seen, state.standardised)),
+                    over_all=over_blocks(lambda: clean_rows(read, found.seen, state.standardised), memory),
                     step=step,
+                    memory=memory,
                     **self._factorization(),
                 )
-        self._keep(state, run)
+        return state._replace(factorization=run)
 
     def _columns_state(self, n_observed: Tall, mean: Tall, scale: Tall, gaps: Tall, seen: Seen) -> ImputerState:
         """What is known of the columns, before anything is factorised; ``gaps`` are those that have some."""
@@ -210,8 +215,8 @@ class LowRankImputer(Reported, ImputerAnswers):
         indicated = positions(gaps) if self.add_indicator else None
         return ImputerState(current_parameters(self), n_observed, statistics, scale, seen, None, indicated)
 
-    def _keep(self, state: ImputerState, run: BayesianRun | None) -> None:
-        self.state_ = state._replace(factorization=run)
+    def _keep(self, state: ImputerState) -> None:
+        self.state_ = state
         empty = state.n_observed == 0
         if counted(empty) and not self.keep_empty_features:
             which = marked(empty, getattr(self, "feature_names_in_", None))

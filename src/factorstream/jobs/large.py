@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -12,14 +13,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.variational.conformal import check_level
+from ..estimators._checkpoint import described, digest
 from ..estimators._columns import means_nan
 from ..estimators._source_rows import checked
 from ..estimators._types import SourceLike
 from ..estimators.sequence import SequenceFilter
+from ..files import follow_links, put_in_place
 from ..progress import Step, say_nothing
 from ..sources.columns import take_names
 from ..sources.rows.opening import open_rows, open_sink
-from ..sources.rows.source import Source
+from ..sources.rows.source import Block, Source
 from ..sources.table import Array, Bounds
 from ..tall.rows import dense
 from ..text import counted
@@ -39,7 +42,9 @@ class WrittenRows(NamedTuple):
     """Gaps that stayed, because the model knows nothing of their columns."""
 
 
-def fill(model: Any, source: SourceLike, out: str | PathLike[str], level: float | None = None) -> WrittenRows:
+def fill(
+    model: Any, source: SourceLike, out: str | PathLike[str], level: float | None = None, *, resume: bool = False
+) -> WrittenRows:
     """Fill the gaps of rows that need not fit into memory, and write them to a file as they are read.
 
     Parameters
@@ -54,6 +59,9 @@ def fill(model: Any, source: SourceLike, out: str | PathLike[str], level: float 
         Probability of bounds, which are written to columns NAME_lower and NAME_upper behind every column that has gaps;
         both are the value itself where it is known, and empty where they are infinite. The rows are then read twice,
         the first time to find the columns with gaps. Of rows that can be read only once, all columns get bounds.
+    resume : bool, default=False
+        Go on with what an earlier call has written that was stopped or killed, if it had the same model, rows and
+        level. The file is the same as if nothing had happened: no row is lost, and none is there twice.
 
     Returns
     -------
@@ -84,28 +92,65 @@ def fill(model: Any, source: SourceLike, out: str | PathLike[str], level: float 
     if level is not None:
         check_level(level)
         bounded = np.flatnonzero(_gaps_in(rows)).tolist() if rows.rewinds else list(range(rows.n_columns))
-    return fill_source(model, rows, Path(out), level, bounded)
+    return fill_source(model, rows, Path(out), level, bounded, resume=resume)
 
 
 def fill_source(
-    model: Any, source: Source, out: Path, level: float | None, bounded: list[int], step: Step = say_nothing
+    model: Any,
+    source: Source,
+    out: Path,
+    level: float | None,
+    bounded: list[int],
+    step: Step = say_nothing,
+    *,
+    resume: bool = False,
 ) -> WrittenRows:
     """The same for a source whose columns are the model's; those numbered ``bounded`` get bounds."""
     asked = copy.copy(model)
     take_names(asked)  # it is asked about arrays
+    note = begun_note(model, source, out, level) if resume else None
+    stays = np.isnan(_answered(asked, np.full((1, source.n_columns), np.nan, dtype=source.dtype), None)[0][0])
     n_rows = n_gaps = n_left = 0
-    with open_sink(out, source, bounds=bounded) as sink:
+    with open_sink(out, source, bounds=bounded, resume=resume) as sink:
+        done = sink.written
         for block in source.blocks():
             values = dense(checked(block))
-            filled, bounds = _answered(asked, values, level if bounded else None)
-            gaps, left = np.isnan(values), np.isnan(filled)
-            sink.write(block, filled, bounds)
-            n_rows += len(values)
-            n_left += int(left.sum())
-            n_gaps += int(gaps.sum()) - int(left.sum())
+            gaps, n_rows = np.isnan(values), block.first + len(values)
+            if n_rows > done:  # a block that was begun is filled as a whole again: answers do not depend on the kill
+                filled, bounds = _answered(asked, values, level if bounded else None)
+                sink.write(*_rest(block, filled, bounds, done - block.first))
+            n_left += int(gaps[:, stays].sum())
+            n_gaps += int(gaps[:, ~stays].sum())
             step(n_rows)
         path = sink.path
+    if note is not None:
+        note.unlink(missing_ok=True)
     return WrittenRows(path, n_rows, n_gaps, n_left)
+
+
+def begun_note(model: Any, source: Source, out: Path, level: float | None) -> Path:
+    """The file that says what a draft of ``out`` is filled with; a draft that is filled otherwise is removed."""
+    if not source.rewinds:
+        raise ValueError("These rows can be read only once, and resume reads them again; give a file, or leave it out.")
+    state = digest(model.state_, "state", type(model)._state_types)
+    wanted = json.dumps({"model": state, "level": level, **described(source)})
+    target = follow_links(out)
+    note = target.with_name(f".{target.name}.begun")
+    if not note.exists() or note.read_text(encoding="utf-8") != wanted:
+        open_sink(out, source, resume=True).discard()
+        draft = note.with_name(f"{note.name}.draft")  # one name: after a kill it is written again
+        draft.write_text(wanted, encoding="utf-8")
+        put_in_place(draft, note)
+    return note
+
+
+def _rest(block: Block, filled: Array, bounds: Bounds | None, done: int) -> tuple[Block, Array, Bounds | None]:
+    """A block and its answers without the rows that are written already."""
+    if done <= 0:
+        return block, filled, bounds
+    kept = None if block.kept is None else block.kept[done:]
+    sides = None if bounds is None else Bounds(bounds.lower[done:], bounds.upper[done:])
+    return Block(block.values[done:], block.first + done, kept), filled[done:], sides
 
 
 def _check_model(model: Any, level: float | None) -> None:

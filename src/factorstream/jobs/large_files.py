@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..estimators._checkpoint import CheckpointError
 from ..estimators._source_rows import checked
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..progress import Step, say_nothing
@@ -44,6 +45,8 @@ class LargeSettings(NamedTuple):
     reading: Reading = Reading()
     verbose: int = 0
     """Whether a fit shows how far it is."""
+    checkpoint: Path | None = None
+    """The file from which a run goes on that was killed; None: it would begin anew."""
 
 
 class LargeFilling(NamedTuple):
@@ -97,7 +100,11 @@ def fill_large_file(
         bounded = columns.tolist() if level is not None else []
         if bounded:
             _check_names(source, bounded)
-        written = copy_rows(source, out) if not len(columns) else fill_source(model, source, out, level, bounded, step)
+        if len(columns):
+            resume = settings.checkpoint is not None
+            written = fill_source(model, source, out, level, bounded, step, resume=resume)
+        else:
+            written = copy_rows(source, out)
     except (ValueError, MemoryError) as problem:
         raise problem_said(path, problem) from None
     return LargeFilling(written, len(columns), model, names_of(source), found.counting)
@@ -105,6 +112,8 @@ def fill_large_file(
 
 def problem_said(path: Path, problem: Exception) -> TableError:
     """What is wrong with a file, in a sentence that names it."""
+    if isinstance(problem, CheckpointError):
+        return TableError(str(problem))
     if isinstance(problem, TableError) and str(problem).endswith("."):
         return problem
     return TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.")
@@ -200,7 +209,7 @@ def fit_source(source: Source, settings: LargeSettings) -> LowRankImputer:
         verbose=settings.verbose,
     )
     with quietly():
-        model.fit(source)
+        model.fit(source, checkpoint=settings.checkpoint)
     model.verbose = 0  # whoever uses it next decides for themselves
     return model
 

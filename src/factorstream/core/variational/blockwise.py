@@ -12,12 +12,14 @@ alternations instead of these ten leave the noise variance of small tables with 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...arrays import at_least, full_like, namespace
 from ..linalg import is_sparse
+from ..memory import FORGETFUL, Memory
 from ..place import HERE, Place, Tall
 from ..telling import Tell, silent
 from .factors import Factors, by_relevance, new_weights, rescale, standardise
@@ -85,32 +87,44 @@ def fit_blocks(
     options: FitOptions | None = None,
     place: Place = HERE,
     tell: Tell = silent,
+    memory: Memory = FORGETFUL,
 ) -> BlockFit:
     """Sweeps over all blocks until the bound settles, from factors in the data's units; and one pass after them.
 
-    ``warm`` was fitted to the rows ``some``, and ``moments`` are those of all rows. Memory: that of ``fit`` for the
-    rows of one block.
+    ``warm`` was fitted to the rows ``some``, and ``moments`` are those of all rows. ``memory`` has what was found
+    before a stop. Space: that of ``fit`` for the rows of one block.
     """
     options = FitOptions() if options is None else options
     scaling = scaling_of(warm, moments, some, options, place)
     factors = begin_sweeps(warm, scaling, some, place)
     m, N = some.m, float(place.total(np.sum, moments.count))
     rules = sweep_rules(options, factors, scaling.own, place)
-    course = Course(factors, None)
+    course = memory.once("course", lambda: Course(factors, None))
     while goes_on(course, options):
         M = place.each(second_moment, course.factors.post, course.factors.s2)
-        sums = no_sums(course.factors, place)
-        for block in blocks():
-            sums = merge_sums(sums, block_sums(block, course.factors, scaling, M, place), place)
-        course = end_sweep(course, sums, rules, M, m, options, N, scaling.scale, place)
+        add = partial(_swept, course.factors, scaling, M, place)
+        sums = memory.over(f"sweep {len(course.history)}", blocks, add, no_sums(course.factors, place))
+        course = memory.put("course", end_sweep(course, sums, rules, M, m, options, N, scaling.scale, place))
         tell(told(course, options, N, sums.n))
     factors, history = course.factors, course.history
     M = place.each(second_moment, factors.post, factors.s2)
-    spent, n = nothing_spent(factors, place), 0
-    for block in blocks():
-        spent, n = merge_spent(spent, block_spent(block, factors, scaling, M, place), place), n + block.n
+    count = partial(_counted, factors, scaling, M, place)
+    spent, n = memory.over("spent", blocks, count, (nothing_spent(factors, place), 0))
     factors, found = end_sweeps(factors, spent, scaling, place)
     return BlockFit(factors, history, found, n)
+
+
+def _swept(factors: Factors, scaling: Scaling, M: Tall, place: Place, sums: RowSums, block: Observations) -> RowSums:
+    """The sums of a sweep with one more block."""
+    return merge_sums(sums, block_sums(block, factors, scaling, M, place), place)
+
+
+def _counted(
+    factors: Factors, scaling: Scaling, M: Tall, place: Place, so_far: tuple[SpentSums, int], block: Observations
+) -> tuple[SpentSums, int]:
+    """What the parameters were spent on, and the number of rows, with one more block."""
+    spent, n = so_far
+    return merge_spent(spent, block_spent(block, factors, scaling, M, place), place), n + block.n
 
 
 def scaling_of(
