@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
@@ -48,9 +47,11 @@ Sweeps = Callable[[Factors, ColumnMoments, Observations, FitOptions, Place, Tell
 def over_blocks(blocks: Callable[[], Iterable[Rows]], memory: Memory = FORGETFUL) -> Sweeps:
     """Sweeps over blocks of rows, one after another; ``memory`` has what was found before a stop."""
 
-    def fit_them(*given: Any) -> BlockFit:
-        place = given[4]
-        return fit_blocks(lambda: (observe(rows, place) for rows in blocks()), *given, memory=memory)
+    def fit_them(
+        warm: Factors, moments: ColumnMoments, some: Observations, options: FitOptions, place: Place, tell: Tell
+    ) -> BlockFit:
+        observed = lambda: (observe(rows, place) for rows in blocks())
+        return fit_blocks(observed, warm, moments, some, options, place, tell, memory)
 
     return fit_them
 
