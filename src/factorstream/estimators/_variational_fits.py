@@ -50,7 +50,9 @@ def over_blocks(blocks: Callable[[], Iterable[Rows]], memory: Memory = FORGETFUL
     def fit_them(
         warm: Factors, moments: ColumnMoments, some: Observations, options: FitOptions, place: Place, tell: Tell
     ) -> BlockFit:
-        observed = lambda: (observe(rows, place) for rows in blocks())
+        def observed() -> Iterable[Observations]:
+            return (observe(rows, place) for rows in blocks())
+
         return fit_blocks(observed, warm, moments, some, options, place, tell, memory)
 
     return fit_them
