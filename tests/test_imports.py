@@ -51,11 +51,14 @@ def test_nothing_heavy_is_imported():
 
 
 def test_import_adds_little_time():
-    """Without passes of the garbage collector over all that scikit-learn has loaded: one takes 0.08 s, and whether it
-    comes depends on a few objects more or less."""
-    code = "import gc, time, sklearn.decomposition; gc.disable(); a = time.process_time()\n"
-    code += "from factorstream import *\nprint(time.process_time() - a)"
-    assert any(float(run(code)[0]) < 0.3 for _ in range(5))
+    """A quarter of what scikit-learn takes in the same process: seconds alone depend on the machine and its neighbours.
+
+    Without passes of the garbage collector over all that scikit-learn has loaded: whether one comes depends on a few
+    objects more or less.
+    """
+    code = "import gc, time; gc.disable(); a = time.process_time(); import sklearn.decomposition\n"
+    code += "b = time.process_time()\nfrom factorstream import *\nprint((time.process_time() - b) / (b - a))"
+    assert any(float(run(code)[0]) < 0.25 for _ in range(5))
 
 
 def test_every_public_name_is_there():

@@ -180,7 +180,7 @@ def _restore(words: Words, file: PictureFile, damage: Any, seed: int, prefix: st
 
     from ..images import restore_frames, restore_picture
     from ..images._pixels import marked_by
-    from ..jobs.filling import quietly
+    from ..jobs.quiet import quietly
 
     pixels, of_colours = file.pixels, None
     if damage is None and file.has_alpha and (pixels[..., -1] == 0).any():

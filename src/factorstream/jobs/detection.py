@@ -14,8 +14,8 @@ from ..estimators.sequence import SequenceFilter
 from ..report.given import is_fitted_to
 from ..sources.table import Array, NewColumn, TableError
 from ..sources.timeline import refuse_newest_first
-from .filling import quietly
 from .places import Places, places_of
+from .quiet import quietly
 from .reading import FITTING, MOST_STATES, Given, Reading, Steps, named, read_given
 from .strangeness import Blame, blamed_for_alarm, blamed_in_row, blamed_in_step, row_scores
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..rotation import PrincipalAxes, principal_axes, standardised
 from ..sources.table import Array, NewColumn, TableError
-from .filling import quietly
+from .quiet import quietly
 from .reading import FITTING, Given, Reading, Steps, named, read_given
 
 __all__ = ["FactorSettings", "Factors", "factorize_file"]

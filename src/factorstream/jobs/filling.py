@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,15 +10,13 @@ import numpy as np
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..estimators.sequence import SequenceFilter
 from ..sources.table import Array, Bounds
+from .quiet import quietly
 from .reading import MOST_STATES
 
-__all__ = ["fill", "fitted", "interval", "n_beyond", "n_known", "quietly"]
+__all__ = ["fill", "fitted", "interval", "n_beyond", "n_known"]
 
 CELLS_AT_ONCE = 1_000_000
 """Entries filled between two reports of progress: 8 MB of float64. Not tuned; the numbers do not depend on it."""
-
-SAID_BETTER = ("X has an absurd value", "Bounds are infinite", "No pixel has the value")
-"""How warnings begin that are not shown: commands say the same in other words, with the names of columns or files."""
 
 Progress = Callable[[str, float], None]
 
@@ -82,15 +78,6 @@ def _by_blocks(
         with quietly():
             parts.append(answer(X[first : first + size]))
     return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Show no warnings that commands say better."""
-    with warnings.catch_warnings():
-        for beginning in SAID_BETTER:
-            warnings.filterwarnings("ignore", beginning)
-        yield
 
 
 def n_beyond(filled: Array, gaps: Array, low: Array, high: Array) -> tuple[int, int]:

@@ -13,8 +13,8 @@ from ..sources.delimited import write_delimited
 from ..sources.table import Array, NewColumn, TableError
 from ..sources.timeline import Timeline, counted_on, refuse_newest_first
 from .clock import rows_between, take_times
-from .filling import quietly
 from .places import time_texts
+from .quiet import quietly
 from .reading import FITTING, MOST_STATES, Given, Reading, Steps, named, read_given
 
 __all__ = ["Forecast", "ForecastSettings", "forecast_file", "forecast_model"]

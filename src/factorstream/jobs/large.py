@@ -26,7 +26,7 @@ from ..sources.rows.source import Block, Source
 from ..sources.table import Array, Bounds
 from ..tall.rows import dense
 from ..text import counted
-from .filling import quietly
+from .quiet import quietly
 
 __all__ = ["WrittenRows", "columns_of", "fill", "fill_source"]
 

@@ -16,8 +16,8 @@ from ..sources.endings import ending_of
 from ..sources.rows.source import Block, Source
 from ..sources.table import Array
 from ..tall.rows import dense
-from .filling import quietly
 from .large_files import LargeSettings, copy_rows, fit_source, names_of, open_measured, problem_said
+from .quiet import quietly
 from .reading import FITTING, Steps
 
 __all__ = ["LargeFactors", "factorize_large_file"]

@@ -18,8 +18,8 @@ from ..sources.rows.source import Source
 from ..sources.table import Array, TableError
 from ..sources.timeline import EVEN, LEAST_ROWS
 from ..tall.rows import dense
-from .filling import quietly
 from .large import WrittenRows, columns_of, fill_source
+from .quiet import quietly
 from .reading import FITTING, Reading, Steps, named
 
 __all__ = [

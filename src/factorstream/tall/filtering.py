@@ -15,18 +15,16 @@ from ..core.linalg import Array, SparseRows, gram, is_sparse
 from ..core.place import HERE, Place, Tall
 from ..cores import compiling
 from ..progress import Step, say_nothing
-from . import counted_rounds, kernel, rounds
+from . import kernel
 from .blocks import Blocks
 from .counted_compiled import CompiledCountedRows, CompiledCountedSparseRows
 from .counted_products import first_in_row
-from .counted_rounds import CountedRounds
 from .counted_rows import CountedRows, with_newcomers
 from .counted_sparse import CountedSparseRows
 from .engine import REFRESH, Engine, Filtered, RowBlock
 from .lagging import LaggingRows
 from .places import place_of
 from .products import centred, first_values, in_units, n_to_centre, room, settle, still_unseen
-from .rounds import RoundRows
 from .rows import Rows, divided
 from .rows_compiled import CompiledRows
 from .rows_numpy import NumpyRows
@@ -183,10 +181,16 @@ def _one_by_one(place: Place, C: Tall, model: FilterModel) -> Engine:
     """The way for single rows where all features share a covariance, and for the process itself in NumPy."""
     if place.lag == 1:
         return NumpyRows(place, model, C)
-    return RoundRows(place, model) if rounds.applies(C) else LaggingRows(place, model)
+    from . import rounds  # for devices alone
+
+    return rounds.RoundRows(place, model) if rounds.applies(C) else LaggingRows(place, model)
 
 
 def _counted_one_by_one(place: Place, C: Tall, model: FilterModel) -> Engine:
     """The same where every feature has its own doubt."""
-    in_rounds = place.lag > 1 and counted_rounds.applies(C, model)
-    return CountedRounds(place, model) if in_rounds else CountedRows(place, model, C)
+    if place.lag > 1:
+        from . import counted_rounds  # for devices alone
+
+        if counted_rounds.applies(C, model):
+            return counted_rounds.CountedRounds(place, model)
+    return CountedRows(place, model, C)

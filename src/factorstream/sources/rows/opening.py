@@ -7,17 +7,16 @@ from functools import partial
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...text import counted
 from ..endings import ending_of
 from ..table import TableError
-from .arrays import is_array, open_array
-from .drafts import SinkOptions
-from .iterables import MadeRows, PassingRows
 from .problems import named
-from .sink import Sink
 from .source import BLOCK_BYTES, RowOptions, Source
+
+if TYPE_CHECKING:
+    from .sink import Sink
 
 __all__ = ["open_rows", "open_sink"]
 
@@ -156,6 +155,8 @@ def open_sink(path: str | PathLike[str], like: Source, *, bounds: Sequence[int] 
     Ulm,21.5,0
     Bonn,0,3
     """
+    from .drafts import SinkOptions
+
     target = Path(path)
     options = SinkOptions(tuple(sorted({int(j) for j in bounds})), resume)
     if options.bounds and not 0 <= options.bounds[0] <= options.bounds[-1] < like.n_columns:
@@ -181,6 +182,9 @@ def _open_file(path: Path, options: RowOptions) -> Source:
 
 
 def _open_object(what: Any, options: RowOptions) -> Source:
+    from .arrays import is_array, open_array
+    from .iterables import MadeRows, PassingRows
+
     for kind in type(what).__mro__:
         reader = KINDS.get((kind.__module__.partition(".")[0], kind.__name__))
         if reader is not None:
