@@ -25,7 +25,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 UV = Path(sys.executable).parent / "uv"
-TIME = 240.0
+TIME = 900.0
 """Seconds that any one command may take."""
 
 TESTED = (

@@ -160,6 +160,7 @@ def test_coefficients_too_large_for_the_rows_are_refused():
         model.transform(GOOD.astype(np.float32))
 
 
+@pytest.mark.here(reason="rounding decides whether the rows before the question can be taken in")
 def test_questions_that_linear_algebra_cannot_answer_end_in_a_sentence():
     X = np.random.default_rng(0).standard_normal((20, 5)) * [1.0, 1e15, 1.0, 1.0, 1.0]
     model = paper_filter(3, coefficients="marginal", noise_variance=1e-12, prior_covariance=1e-300, random_state=0)

@@ -52,7 +52,7 @@ class VariationalDictionary(NamedTuple):
         """What components are divided by, and their coefficients multiplied by (r): a known loading is told as 1."""
         by = np.ones(self.state.factors.r)
         if self.state.factors.prior.row_mean:
-            by[-1] = self.place.get(known_loading(self.state.factors.prior), 0)[0]
+            by[-1] = self.place.get(self.place.each(known_loading, self.state.factors.prior.c0), 0)[0]
         return by
 
     @property

@@ -127,7 +127,7 @@ def measure(rows: Rows, fit_mean: bool, place: Place | None = None) -> Scale:
     around = within + float(place.total(squares_between, count, origin, overall))
     rounding = _rounding(dtype_of(rows), float(place.get(count, 0).max())) ** 2 * square
     choices = (within / free if free > 0 else 0.0, around / n, square)  # one row, or constant features
-    variance = next((v for v in choices if v > rounding), 1.0)
+    variance = [*(v for v in choices if v > rounding), 1.0][0]
     freedom = place.each(without_one, count)
     return Scale(place, origin, variance, n / m, place.each(is_positive, count), squares, freedom)
 

@@ -249,7 +249,7 @@ def posterior(stats: Statistics, prior: FactorPrior, s2: Array) -> Posterior:
 def _inverted(precisions: Array, h: Array, prior: FactorPrior) -> Posterior:
     """The posterior from its packed precisions and right-hand sides, both of which it may overwrite."""
     if prior.row_mean:
-        hold(precisions, h, known_loading(prior))
+        hold(precisions, h, known_loading(prior.c0))
     V, C, logdet = invert(precisions, h)
     return Posterior(C, with_variance(V, h.shape[1], 0.0) if prior.row_mean else V, logdet)
 

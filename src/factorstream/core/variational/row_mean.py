@@ -46,14 +46,14 @@ def position(q: int) -> int:
     return q - 2
 
 
-def known_loading(prior: FactorPrior) -> Array:
+def known_loading(c0: Array) -> Array:
     """c for every feature, (m,)."""
-    return prior.c0[:, position(prior.c0.shape[1])]
+    return c0[:, position(c0.shape[1])]
 
 
 def without_row_means(stats: Statistics, prior: FactorPrior) -> tuple[Array, Array]:
     """Σ_k w_ki E[(y_ki - b_k) x_k] (m, q), zero for u_k itself, and Σ_k w_ki E[(y_ki - b_k)²] (m,)."""
-    c, q = known_loading(prior), prior.c0.shape[1]
+    c, q = known_loading(prior.c0), prior.c0.shape[1]
     s, places = position(q), layout_beside(stats.S, q)
     cross = picked(stats.S, places.position[s, :], 1)
     H = stats.H - c[:, None] * cross
