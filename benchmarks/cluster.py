@@ -1,20 +1,19 @@
 """What workers of a cluster give: variational sweeps over chunks on one and on several processes, beside one process.
 
-    python -m benchmarks.cluster                                          # one and two workers, a small table
-    python -m benchmarks.cluster --rows 200000 --workers 1 2 4 8          # needs 16 cores and 32 GB of memory
-    python -m benchmarks.cluster --only blocks                            # chunks from small to large
-    python -m benchmarks.cluster --only features                          # the filter with its features in shards
+    python -m benchmarks.cluster                     # one and two workers, a small table
+    python -m benchmarks.cluster --full              # 200,000 × 4096, 1 to 8 workers: 16 cores, 64 GB of memory
+    python -m benchmarks.cluster --only blocks       # chunks from small to large
+    python -m benchmarks.cluster --only features     # the filter with its features in shards
 
-Chunks are made on the workers and stay in their memory. A worker is a process with one thread. Times are medians over
-sweeps, the first of which is left out: it imports what workers need. Efficiency is the time of one worker over the
-time of all, per worker. Seconds of the processors say the same of a machine that has other work to do: what workers,
-and this process with the scheduler in it, spend on a sweep.
+Chunks are made on the workers and stay in their memory. A worker is a process with one thread. Times are the least of
+the sweeps but the first, which imports what workers need. Efficiency is the time of one worker over the time of all,
+per worker. Seconds of the processors say the same of a machine that has other work to do: what workers, and this
+process with the scheduler in it, spend on a sweep.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,9 +24,8 @@ import dask
 import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster, wait
-from sklearn.base import clone
 
-from factorstream import DictionaryFilter
+from factorstream import DictionaryFilter, in_shards
 from factorstream.cluster.chunks import row_chunks
 from factorstream.cluster.sweeps import fit_chunks
 from factorstream.core.telling import Sweep
@@ -36,8 +34,6 @@ from factorstream.core.variational.fit import FitOptions, fit
 from factorstream.core.variational.observed import Observations
 from factorstream.cores import limited, undivided
 from factorstream.estimators._observing import observe
-from factorstream.tall.dask_place import DaskPlace
-from factorstream.tall.places import using
 
 from .defaults import Array
 
@@ -52,6 +48,10 @@ SWEEPS = 4
 GAPS = 0.1
 FEATURES, FILTERED = (1000, 10_000, 100_000), 80
 """Features of the filter, and rows of a block."""
+BLOCKS_OF = 10
+"""Blocks of a chunk."""
+FULL = {"rows": 200_000, "columns": 4096, "components": 40, "chunk": 1000, "workers": [1, 2, 4, 8], "only": "workers"}
+"""The table of ``--full``: 6.6 GB, and as much again for what is being worked on."""
 
 
 class Table(NamedTuple):
@@ -107,9 +107,9 @@ class Clock:
 
     @property
     def cost(self) -> Cost:
-        """The median time of a sweep but the first, and the mean of what the processors spend on one."""
+        """The least time of a sweep but the first, and the mean of what the processors spend on one."""
         spent = np.subtract(self.spent[-1], self.spent[0]) / (SWEEPS - 1)
-        return Cost(float(statistics.median(np.diff(self.times)[1:])), float(spent[0]), float(spent[1]))
+        return Cost(float(min(np.diff(self.times)[1:])), float(spent[0]), float(spent[1]))
 
 
 def read(values: Array, first: int) -> Observations:
@@ -159,60 +159,87 @@ def on_workers(table: Table, start: tuple[Any, ...], n_workers: int) -> Cost:
 
 def workers(table: Table, numbers: Sequence[int]) -> list[str]:
     """A line for each number of workers."""
-    start, lines, first = begun(table), [], None
+    start, lines, first, busy = begun(table), [], None, None
     if table.n <= 4 * ROWS:
         alone = in_one_process(table, start)
         lines.append(f"one process without Dask: {alone.seconds:.2f} s a sweep, processors {alone.of_this:.2f} s")
     for n_workers in numbers:
         cost = on_workers(table, start, n_workers)
-        first = cost.seconds * n_workers if first is None else first
+        first, busy = first or cost.seconds * n_workers, busy or cost.of_workers
         lines.append(
             f"{n_workers} workers: {cost.seconds:.2f} s a sweep, efficiency {first / (n_workers * cost.seconds):.2f}; "
-            f"processors {cost.of_workers:.2f} s of workers, {cost.of_this:.2f} s of this process"
+            f"processors {cost.of_workers:.2f} s of workers, efficiency {busy / cost.of_workers:.2f}, "
+            f"{cost.of_this:.2f} s of this process"
         )
     return lines
 
 
 def blocks(table: Table, lengths: Sequence[int], n_workers: int) -> list[str]:
-    """A line for each number of rows of a chunk."""
-    start, lines = begun(table), []
+    """A line for each number of rows of a chunk, and one that says from which on the work itself is more than half."""
+    start, lines, enough = begun(table), [], None
     for chunk in lengths:
         cut = table._replace(chunk=chunk)
         alone, cost = in_one_process(cut, start), on_workers(cut, start, n_workers)
         n_chunks = -(-table.n // chunk)
         spent = cost.of_workers + cost.of_this
         more = 1e3 * (spent - alone.of_this) / n_chunks
+        enough = (chunk if enough is None else enough) if spent < 2.0 * alone.of_this else None
         lines.append(
             f"{chunk} rows: {cost.seconds:.2f} s a sweep on {n_workers}, {alone.seconds:.2f} s without Dask; "
             f"processors {spent:.2f} s and {alone.of_this:.2f} s, {more:.1f} ms more for each of {n_chunks} chunks"
         )
-    return lines
+    found = f"from {enough} rows of a chunk on" if enough else "for none of these chunks"
+    return [*lines, f"{found}, the sweep itself is more than half of what the processors spend"]
 
 
 def features(lengths: Sequence[int], n_workers: int) -> list[str]:
     """A line for each number of features: blocks of complete rows through the filter, the features in shards or not."""
     lines = []
-    with cluster(n_workers):
+    with cluster(n_workers) as client:
         for m in lengths:
-            X = np.random.default_rng(0).standard_normal((6 * FILTERED, m))
-            model = DictionaryFilter(COMPONENTS, covariance="shared", batch_size=FILTERED, random_state=0)
-            here = _seconds_per_block(model, X)
-            with using(DaskPlace(n_workers)):
-                there = _seconds_per_block(clone(model), X)
+            there, here = in_shards_of(client, m, n_workers), _seconds_per_block(m)
             lines.append(
-                f"{m} features: {1e3 * there:.0f} ms for a block of {FILTERED} rows in {n_workers} shards, "
-                f"{1e3 * here:.0f} ms in this process"
+                f"{m} features: {1e3 * there.seconds:.0f} ms for a block of {FILTERED} rows in {n_workers} shards, "
+                f"{1e3 * here:.0f} ms in this process; processors {1e3 * there.of_workers:.1f} ms of workers, "
+                f"{1e3 * there.of_this:.1f} ms of this process with the scheduler"
             )
     return lines
 
 
-def _seconds_per_block(model: DictionaryFilter, X: Array) -> float:
-    """The least time of a block; the first ones start the filter."""
-    times = []
-    for first in range(0, len(X), FILTERED):
-        begin = time.perf_counter()
-        model.partial_fit(X[first : first + FILTERED])
-        times.append(time.perf_counter() - begin)
+def in_shards_of(client: Client, m: int, n_shards: int, times: int = 3) -> Cost:
+    """What a block of complete rows costs with m features in so many shards: the least of some streams."""
+    X = da.random.default_rng(0).standard_normal(
+        (BLOCKS_OF * FILTERED, m), chunks=(BLOCKS_OF * FILTERED, -(-m // n_shards))
+    )
+    X = X.persist()
+    wait(X)
+    model = _filter().partial_fit(in_shards(X))
+    costs = []
+    for _ in range(times):
+        before = _spent(client)
+        model.partial_fit(in_shards(X))
+        costs.append(np.subtract(_spent(client), before) / BLOCKS_OF)
+    return Cost(*(float(least) for least in np.min(costs, axis=0)))
+
+
+def _spent(client: Client) -> tuple[float, float, float]:
+    """The clock, and what the processors have spent on workers and on this process."""
+    return time.perf_counter(), sum(client.run(time.process_time).values()), time.process_time()
+
+
+def _filter() -> DictionaryFilter:
+    return DictionaryFilter(COMPONENTS, covariance="shared", scale=False, batch_size=FILTERED, random_state=0)
+
+
+def _seconds_per_block(m: int) -> float:
+    """The least time of a block in this process, on one thread; the first ones start the filter."""
+    X, times = np.random.default_rng(0).standard_normal((6 * FILTERED, m)), []
+    model = _filter()
+    with limited(), undivided():
+        for first in range(0, len(X), FILTERED):
+            begin = time.perf_counter()
+            model.partial_fit(X[first : first + FILTERED])
+            times.append(time.perf_counter() - begin)
     return min(times[2:])
 
 
@@ -227,7 +254,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--blocks", type=int, nargs="+", default=BLOCKS)
     parser.add_argument("--features", type=int, nargs="+", default=FEATURES)
     parser.add_argument("--only", choices=["workers", "blocks", "features"])
+    parser.add_argument("--full", action="store_true", help="the large table, on 1 to 8 workers")
     chosen = parser.parse_args(arguments)
+    if chosen.full:
+        vars(chosen).update(FULL)
     table = Table(chosen.rows, chosen.columns, chosen.components, chosen.chunk)
     print(f"{table.n} × {table.m}, {table.r} components, chunks of {table.chunk} rows")
     if chosen.only in (None, "workers"):

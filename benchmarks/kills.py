@@ -95,15 +95,9 @@ def run(name: str, folder: Path, out: Path, delay: float | None) -> bool:
 
 
 def left_in(out: Path) -> dict[str, bytes]:
-    """The files of a folder; packed ones by what is packed, since the packing has the time in it.
-
-    A kill inside of ``model.save``, no part of the fit, leaves the temporary file of that save. It does not count.
-    """
+    """The files of a folder; packed ones by what is packed, since the packing has the time in it."""
     read = {True: lambda path: gzip.decompress(path.read_bytes()), False: Path.read_bytes}
-    files = [
-        path for path in out.iterdir() if not path.name.startswith(".result.") or path.suffix in (".draft", ".begun")
-    ]
-    return {path.name: read[path.suffix == ".gz"](path) for path in files}
+    return {path.name: read[path.suffix == ".gz"](path) for path in out.iterdir()}
 
 
 def kill(name: str, folder: Path, wanted: int, rng: np.random.Generator) -> int:

@@ -1,7 +1,6 @@
-"""Ratings: how well they are predicted, and how long a sweep over a table of the size of MovieLens-25M takes.
+"""Ratings: how well they are predicted. For time and memory of large tables see ``ratings_large.py``.
 
-    python -m benchmarks.ratings            # 943 × 1682, 100,000 ratings: errors and coverage, a few seeds
-    python -m benchmarks.ratings --large    # 162,000 × 59,000, 25 million: seconds and memory of one sweep
+    python -m benchmarks.ratings    # 943 × 1682, 100,000 ratings: errors and coverage, a few seeds
 
 The ratings are simulated: stars from 1 to 5, people who rate high or low, things that are liked more or less, few
 things that most people rate, and eight tastes of moderate size. Peers that are not installed are left out.
@@ -11,10 +10,8 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import resource
 import time
 import warnings
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,10 +19,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from factorstream import BayesianFactorization, DictionaryFilter
-from factorstream.core.variational.fit import FitOptions, fit
-from factorstream.core.variational.packed import size
-from factorstream.core.variational.relevance import LearnedPrior
-from factorstream.estimators._observing import observe
 
 Array = NDArray[Any]
 
@@ -34,9 +27,6 @@ HIDDEN = 0.1
 
 FIRST_SEED = 100
 """Tables from here on are for reporting: none of them was looked at when settings were chosen."""
-
-LARGE = (162_000, 59_000, 25_000_000, 20)
-"""Rows, columns, entries and components of the large table: those of MovieLens-25M."""
 
 
 class Ratings(NamedTuple):
@@ -123,7 +113,7 @@ def accuracy(seed: int, rank: int, **sizes: int) -> dict[str, Result]:
     predict = biases(row[~hidden], column[~hidden], data.stars[~hidden], (data.n_people, data.n_things))
     found["biases alone"] = _error(predict(row[hidden], column[hidden]), data.stars[hidden])
     if importlib.util.find_spec("cmfrec"):
-        import cmfrec  # type: ignore[import-not-found]
+        import cmfrec
 
         table = sparse.coo_matrix(
             (data.stars[~hidden], (row[~hidden], column[~hidden])), (data.n_people, data.n_things)
@@ -141,80 +131,12 @@ def _error(answer: Array, truth: Array) -> Result:
     return Result(float(np.sqrt(np.mean((answer - truth) ** 2))), float("nan"), float("nan"))
 
 
-def large(shape: tuple[int, int, int, int] = LARGE, sweeps: int = 3) -> list[str]:
-    """Seconds of a sweep, and memory beside that of the statistics, of ours and of the peers that are installed."""
-    n, m, N, r = shape
-    data = simulate(0, n, m, N, tastes=4, steep=0.6)
-    X = sparse.csr_array((data.stars, (data.people, data.things)), shape=(n, m))
-    del data
-    q = r + 2
-    statistics = 8 * m * (size(q) + q + 2)
-    options = FitOptions(r=r, row_mean=True, prior=LearnedPrior(kappa=0.0), tol=0.0, max_passes=1, prune=False)
-    rows = observe(X)
-    lines = [f"{n} × {m}, {X.nnz} entries, r = {r}: statistics {statistics / 2**20:.0f} MiB"]
-    times, before = [], _peak()
-    fit(rows, options._replace(max_sweeps=sweeps), tell=lambda _: times.append(time.perf_counter()))
-    per_sweep = _seconds(np.median(np.diff(times)))
-    lines.append(f"factorstream: {per_sweep}, {(_peak() - before) / statistics:.1f} times the statistics at its peak")
-    del rows
-    lines += [line for peer in (_implicit, _cmfrec) if (line := peer(X, r, sweeps)) is not None]
-    return lines
-
-
-def _seconds(value: Any) -> str:
-    return f"{float(value):.1f} s per sweep"
-
-
-def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def _timed(name: str, run: Callable[[int], object], sweeps: int) -> str:
-    """Seconds of one more sweep: what a run of several takes more than a run of one."""
-    times = []
-    for k in (1, 1 + sweeps):
-        began = time.perf_counter()
-        run(k)
-        times.append(time.perf_counter() - began)
-    return f"{name}: {_seconds((times[1] - times[0]) / sweeps)}"
-
-
-def _implicit(X: Any, r: int, sweeps: int) -> str | None:
-    if not importlib.util.find_spec("implicit"):
-        return None
-    from implicit.cpu.als import AlternatingLeastSquares  # type: ignore[import-not-found]
-
-    table = sparse.csr_matrix(X).astype(np.float32)
-
-    def run(k: int) -> None:
-        AlternatingLeastSquares(factors=r, iterations=k, use_cg=False).fit(table, show_progress=False)
-
-    return _timed("implicit, Cholesky, implicit feedback", run, sweeps)
-
-
-def _cmfrec(X: Any, r: int, sweeps: int) -> str | None:
-    if not importlib.util.find_spec("cmfrec"):
-        return None
-    import cmfrec
-
-    table = sparse.coo_matrix(X)
-
-    def run(k: int) -> None:
-        cmfrec.CMF(k=r, niter=k, use_cg=False, verbose=False, precompute_for_predictions=False).fit(table)
-
-    return _timed("cmfrec, Cholesky, with biases", run, sweeps)
-
-
 def main() -> None:
     """Print what was measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--large", action="store_true", help="time and memory of a large table")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--rank", type=int, default=10)
     given = parser.parse_args()
-    if given.large:
-        print("\n".join(large()))
-        return
     runs = [accuracy(FIRST_SEED + k, given.rank) for k in range(given.seeds)]
     for method in runs[0]:
         error, held, seconds = np.mean([run[method] for run in runs], axis=0)

@@ -39,11 +39,34 @@ def from_file(path, n_rows, log=None, pause=0.0):
     return da.concatenate(parts)
 
 
-def read(path, start, stop, log, pause):
+def cut_from_file(path, n_rows, n_columns, log=None, pause=0.0):
+    """The same with the features in chunks as well."""
+    n, m = np.load(path, mmap_mode="r").shape
+    return da.concatenate(
+        [
+            da.concatenate(
+                [
+                    da.from_delayed(
+                        dask.delayed(read)(
+                            path, first, min(first + n_rows, n), log, pause, slice(column, column + n_columns)
+                        ),
+                        (min(n_rows, n - first), min(n_columns, m - column)),
+                        np.float64,
+                    )
+                    for column in range(0, m, n_columns)
+                ],
+                axis=1,
+            )
+            for first in range(0, n, n_rows)
+        ]
+    )
+
+
+def read(path, start, stop, log, pause, columns=slice(None)):
     if log is not None:
         (Path(log) / uuid4().hex).touch()
     time.sleep(pause)
-    rows = np.array(np.load(path, mmap_mode="r")[start:stop])
+    rows = np.array(np.load(path, mmap_mode="r")[start:stop, columns])
     rows.flags.writeable = False  # a task that changed what it is given would be wrong when it is run again
     return rows
 
@@ -56,3 +79,12 @@ def made(block_info, m, seed):
     noise = rng.random((stop - first, m))
     rows = rng.standard_normal((stop - first, 3)) @ C + (noise - 0.5)
     return np.where(noise < 0.05, np.nan, rows)
+
+
+def made_cut(block_info, m, seed):
+    """The same in chunks of features, without gaps."""
+    (first, stop), (column, end) = block_info[None]["array-location"]
+    C = np.random.default_rng([seed, column]).standard_normal((3, end - column))
+    x = np.random.default_rng([seed, 1, first]).standard_normal((stop - first, 3))
+    noise = np.random.default_rng([seed, 2, first, column]).random((stop - first, end - column))
+    return x @ C + (noise - 0.5)

@@ -25,7 +25,7 @@ class SplitPlace:
     """The first half of the features in one array, the rest in another. A single feature is not divided."""
 
     room = HERE.room
-    keeps_sparse, lag, works_ahead = True, 1, False
+    keeps_sparse, lag, works_ahead, far = True, 1, False, False
 
     def put(self, values, axis):
         if values is None or isinstance(values, Split):

@@ -1,6 +1,8 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -111,3 +113,34 @@ def test_a_missing_folder_is_named(tmp_path):
         FileNotFoundError, match=f"^There is no folder {tmp_path / 'no'} to write a to; make it first.$"
     ):
         write_atomic(tmp_path / "no" / "a", "x")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from factorstream.files import write_atomic
+
+def parts():
+    yield b"half"
+    os.kill(os.getpid(), signal.SIGKILL)
+
+write_atomic(Path(sys.argv[1]), parts())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are locked otherwise there")
+def test_what_a_killed_process_has_left_is_removed_by_the_next_one(tmp_path):
+    path = tmp_path / "[a] model"
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    other = tmp_path / ".other.0123abcd.new"
+    other.touch()
+
+    def parts():
+        yield b"first "
+        write_atomic(path, b"second")  # by somebody else, meanwhile: what is in use stays
+        yield b"whole"
+
+    write_atomic(path, parts())
+    assert path.read_bytes() == b"first whole"
+    assert sorted(tmp_path.iterdir()) == [other, path]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # what `_MODULES` and `_PARTS` say, for type checkers and edi
     from .baselines.sgd import SGDFactorization as SGDFactorization
     from .diagnostics import missingness as missingness
     from .estimators._checkpoint import Checkpoint as Checkpoint
+    from .estimators._in_shards import in_shards as in_shards
     from .estimators.bayesian_factorization import BayesianFactorization as BayesianFactorization
     from .estimators.dictionary_filter import DictionaryFilter as DictionaryFilter
     from .estimators.low_rank_imputer import LowRankImputer as LowRankImputer
@@ -40,6 +41,7 @@ _MODULES = {
     "SGDFactorization": "baselines.sgd",
     "SequenceFilter": "estimators.sequence",
     "fill": "jobs.large",
+    "in_shards": "estimators._in_shards",
     "load": "persist",
     "missingness": "diagnostics",
     "moved": "persist",

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .core.absurd_rows import absurd_entries
-from .core.fill_values import is_fill
 from .core.variational.conformal import CalibrationError
-from .jobs.filling import fill, fitted, interval, n_beyond, n_known
+from .jobs.columns_used import ColumnUse, columns_used
+from .jobs.filling import fill, fill_between, fitted, n_beyond, n_known
 from .jobs.places import Places, places_of
 from .jobs.reading import Given, Reading, named, read_given
 from .jobs.remarks import empty_columns
-from .sources.table import Array
+from .jobs.suspects import Suspect, suspects_in
+from .sources.table import Array, rounded
 from .sources.tables import Bounds, Table, TableError, encode
 from .sources.timeline import Timeline, refuse_newest_first
 
-__all__ = ["Absurd", "Completion", "Settings", "Suspect", "complete_file"]
-
-FAR = 3.0
-"""Ranges of a column's other values by which a fill value must lie outside them to be pointed out. Not tuned; it shapes
-a hint and no number: the -9999 of a thermometer is hundreds of ranges off, the 999 of an age of people nine."""
+__all__ = ["Absurd", "Completion", "Settings", "complete_file"]
 
 Progress = Callable[[str, float], None]
 """Called with the name of the present step and the share of the work that is done."""
@@ -44,15 +41,6 @@ class Settings(NamedTuple):
     """Whether the model will be used again: it is then fitted even where there is no gap, and calibrated."""
     verbose: int = 0
     """Whether a fit shows how far it is."""
-
-
-class Suspect(NamedTuple):
-    """A number that probably stands for a missing value."""
-
-    column: str
-    value: float
-    times: int
-    """How often the column has it."""
 
 
 class Absurd(NamedTuple):
@@ -113,7 +101,15 @@ class Completion(NamedTuple):
     others: Sequence[str] = ()
     """Columns that are not finite numbers; they are as they were."""
     places: Places | None = None
-    """Where the rows of X are in the file; None where ``when`` tells."""
+    """Where the rows of X are in the file; None where ``when`` tells, or nobody will ask."""
+    set_aside: Sequence[str] = ()
+    """Columns that were left out because the user has said so."""
+    whole: Sequence[str] = ()
+    """Columns of whole numbers whose fills were rounded."""
+    uses: Sequence[ColumnUse] = ()
+    """What became of every column of the file."""
+    labels: tuple[str, list[Any]] | None = None
+    """The name and the cells of the column that says which row is which, where the user has named one."""
 
 
 class _Filled(NamedTuple):
@@ -144,7 +140,7 @@ def complete_file(
     gaps = np.isnan(X)
     found = _facts(given, gaps, settings)
     if not found.n_gaps and not settings.keep_model:
-        return found
+        return found._replace(content=table.raw)
     if settings.level is not None:
         _check_names(table, gaps)
     found = _with_absurd(found, table)
@@ -160,19 +156,23 @@ def complete_file(
             one_value=[table.names[table.numeric[j]] for j in np.flatnonzero(unbounded & (known == 1))],
             few_equal_values=[table.names[table.numeric[j]] for j in np.flatnonzero(unbounded & (known > 1))],
         )
-        bounds = Bounds(*(np.where(np.isinf(bound), np.nan, bound) for bound in bounds))
-    below, above = (0, 0) if model is not None else _n_beyond(X, filled.values)
+        for bound in bounds:
+            bound[np.isinf(bound)] = np.nan
+    whole = [at for at, j in enumerate(table.numeric) if j in table.whole and gaps[:, at].any()]
+    values, bounds = rounded(filled.values, bounds, whole)
+    below, above = (0, 0) if model is not None else _n_beyond(X, values)
     return found._replace(
+        whole=[table.names[table.numeric[at]] for at in whole],
         n_below=below,
         n_above=above,
-        content=encode(table, filled.values, bounds) if found.n_gaps else table.raw,
+        content=encode(table, values, bounds) if found.n_gaps else table.raw,
         n_components=filled.model.n_components_,
         calibrated=filled.calibrated,
         model=filled.model,
         names=given.names,
         X=X if when is None else when.spread(X),
         when=when,
-        places=places_of(table) if when is None else None,
+        places=places_of(table) if when is None and settings.keep_model else None,
     )
 
 
@@ -180,11 +180,13 @@ def _facts(given: Given, gaps: Array, settings: Settings) -> Completion:
     """What can be said before anything is filled."""
     table = given.table
     others = sorted(set(range(len(table.names))) - set(table.numeric))
-    said = {*given.counting, *given.unknown, *empty_columns(table), *(one.column for one in table.unread)}
-    no_numbers = [j for j in others if table.names[j] not in (*given.counting, *given.unknown)]
+    named_rows = [] if given.call is None else [table.names[given.call]]
+    known = {*given.counting, *given.unknown, *given.set_aside, *named_rows}
+    said = {*known, *empty_columns(table), *(one.column for one in table.unread)}
+    no_numbers = [j for j in others if table.names[j] not in known]
     unknown = [name for name in given.unknown if table.gaps(table.names.index(name))]
     return Completion(
-        content=table.raw,
+        content=b"",
         n_gaps=int(gaps.sum()),
         n_columns=int(gaps.any(axis=0).sum()),
         n_components=0,
@@ -194,11 +196,14 @@ def _facts(given: Given, gaps: Array, settings: Settings) -> Completion:
         other_gaps=[table.names[j] for j in others if table.gaps(j) and table.names[j] not in said],
         one_value=[],
         few_equal_values=[],
-        suspects=list(_suspects(table)),
+        suspects=suspects_in(table.numbers, given.names),
         absurd=[],
         unknown=unknown,
         steps_left_out=given.when.n_left_out if settings.sequence and given.when is not None else 0,
         others=[table.names[j] for j in no_numbers],
+        set_aside=given.set_aside,
+        uses=columns_used(given),
+        labels=None if given.call is None else (table.names[given.call], table.cells(given.call)),
     )
 
 
@@ -219,18 +224,17 @@ def _complete(X: Array, settings: Settings, progress: Progress, model: Any, when
     if not given:
         progress("fitting", 0.1)
         model = _new(rows, settings, calibrate=calibrate)
-    bounds, calibrated = None, True
-    if settings.level is not None:
-        try:
-            bounds = interval(model, rows, settings.level, progress)
-            calibrated = bool(model.get_params(deep=False).get("calibrate", True))
-        except CalibrationError:
-            if given:
-                raise
-            model, calibrated = _new(rows, settings, calibrate=False), False
-            bounds = interval(model, rows, settings.level, progress)
-        bounds = Bounds(*(part[at] for part in bounds))
-    return _Filled(fill(model, rows, progress)[at], bounds, calibrated, model)
+    if settings.level is None:
+        return _Filled(fill(model, rows, progress)[at], None, True, model)
+    try:
+        values, bounds = fill_between(model, rows, settings.level, progress)
+        calibrated = bool(model.get_params(deep=False).get("calibrate", True))
+    except CalibrationError:
+        if given:
+            raise
+        model, calibrated = _new(rows, settings, calibrate=False), False
+        values, bounds = fill_between(model, rows, settings.level, progress)
+    return _Filled(values[at], Bounds(*(part[at] for part in bounds)), calibrated, model)
 
 
 def _new(X: Array, settings: Settings, *, calibrate: bool) -> Any:
@@ -257,21 +261,6 @@ def _with_absurd(found: Completion, table: Table) -> Completion:
         values |= {(name, float(value)) for value in entries.value[here]}
     suspects = [one for one in found.suspects if (one.column, one.value) not in values]
     return found._replace(absurd=absurd, suspects=suspects)
-
-
-def _suspects(table: Table) -> Iterator[Suspect]:
-    """Well-known fill values, by columns, that lie outside their column's other values by FAR of their range."""
-    for position, values in zip(table.numeric, table.numbers.T, strict=True):
-        known = values[~np.isnan(values)].astype(np.float64)
-        fill = is_fill(known)
-        rest = known[~fill]
-        if not fill.any() or len(rest) < 2:
-            continue
-        low, high = float(rest.min()), float(rest.max())
-        far = FAR * (high - low)
-        for value, count in zip(*np.unique(known[fill], return_counts=True), strict=True):
-            if value < low - far or value > high + far:
-                yield Suspect(table.names[position], float(value), int(count))
 
 
 def _check_names(table: Table, gaps: Array) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import secrets
 import shutil
@@ -11,6 +12,12 @@ import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = [
     "UnusableOutputError",
@@ -24,6 +31,10 @@ __all__ = [
 ]
 
 
+TEMPORARY = ".new"
+"""The ending of temporary files."""
+
+
 class UnusableOutputError(OSError):
     """Nothing can be written where it was asked for; the message says what to do."""
 
@@ -33,7 +44,8 @@ def write_atomic(path: Path, content: str | bytes | Iterable[bytes | memoryview]
 
     The content goes to a temporary file in the same folder, is synced to the disk and then renamed. A link is
     followed and stays a link; a file that is replaced keeps its permissions. Several parts of a content are written
-    one after another. Returns the path that was written.
+    one after another. What a process has left that was killed while it wrote the same file is removed. Returns the path
+    that was written.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -48,21 +60,48 @@ def write_atomic(path: Path, content: str | bytes | Iterable[bytes | memoryview]
             file.writelines(parts)
         return path
     check_folder(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    _remove_left(path)
+    new = _new_temporary(path)
+    temporary = Path(new.name)
     try:
-        with temporary.open("xb") as file:  # a new file: the system gives it the usual permissions
+        with new:
             if path.exists():  # before there is anything to read in it
                 temporary.chmod(stat.S_IMODE(path.stat().st_mode))
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+            new.writelines(parts)
+            new.flush()
+            os.fsync(new.fileno())
+            if fcntl is not None:
+                os.replace(temporary, path)
+        if fcntl is None:  # Windows renames no file that is open
+            os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
     _sync_folder(path.parent)
     return path
+
+
+def _new_temporary(path: Path) -> BinaryIO:
+    """A new file beside a path, locked for as long as it is open: nobody else removes it."""
+    while True:
+        file = path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY}").open("xb")  # the usual permissions
+        if fcntl is None:
+            return file
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if os.path.exists(file.name):  # else somebody took it for one that was left, before it was locked
+            return file
+        file.close()
+
+
+def _remove_left(path: Path) -> None:
+    """Remove temporary files of this path that processes left which were killed; those in use are locked."""
+    if fcntl is None:
+        return
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*{TEMPORARY}"):
+        with contextlib.suppress(OSError), left.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
 
 
 def put_in_place(draft: Path, path: Path) -> Path:

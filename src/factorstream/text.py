@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["capitalised", "clause", "column_names", "counted", "listed", "named_column", "without_components"]
+__all__ = [
+    "capitalised",
+    "clause",
+    "column_names",
+    "counted",
+    "left_out_as_asked",
+    "left_out_counting",
+    "listed",
+    "named_column",
+    "without_components",
+    "without_numbers",
+]
 
 
 def listed(items: Iterable[object], most: int = 5) -> str:
@@ -61,6 +72,21 @@ def counted(count: int, thing: str) -> str:
     ('1 gap', '0 gaps')
     """
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def left_out_counting(columns: Iterable[str]) -> str:
+    """What is said of columns that go up by equal steps: they measure nothing."""
+    return f"Columns that count rows or years were left out: {column_names(columns)}."
+
+
+def left_out_as_asked(columns: Iterable[str]) -> str:
+    """What is said of columns that the user does not want to be used."""
+    return f"Columns left as they are because they were not to be used: {column_names(columns)}."
+
+
+def without_numbers(columns: Iterable[str]) -> str:
+    """What is said of columns of texts, dates and the like."""
+    return f"Columns without numbers were left out: {column_names(columns)}."
 
 
 def without_components(kind: str, what: str = "gap", *, robust: bool = False) -> str:

@@ -24,10 +24,13 @@ from benchmarks import (
     large_fits,
     pictures,
     rare_columns,
+    scale,
     sequence_defaults,
     sequence_runs,
     strange_rows,
     sweeps,
+    table_sizes,
+    table_streams,
     variational_defaults,
 )
 from factorstream.core.dynamics import choose
@@ -282,6 +285,24 @@ def test_the_memory_for_a_large_file_is_measured(ending, tmp_path, monkeypatch):
     assert memory >= 0
 
 
+def test_the_costs_of_a_large_stream_are_reckoned():
+    found = scale.Constants(B=250, value=1e-8, row=1e-5, tasks=1e-3, byte=1e-9)
+    cost = scale.reckoned(found, 100)
+    assert cost.shards == pytest.approx(1e17 * 1e-8 / 1600 / 3600)
+    assert cost.recursion == pytest.approx(1e9 * 1e-5 / 3600)
+    assert cost.scheduler == pytest.approx(4e6 * 1600 * 1e-3 / 3600)
+    sums, moves = 8 * (250**2 + 41 * 250 + 41**2), 8 * (41**2 + 41 * 250)
+    assert cost.transfers == pytest.approx(4e6 * (6 * 3 * sums + 1600 * moves) * 1e-9 / 3600)
+    assert cost.total == pytest.approx(sum(cost))
+    assert any(line.startswith("| 100 | 250 |") for line in scale.table([found]))
+
+
+def test_the_constants_of_a_large_stream_are_measured(capsys, monkeypatch):
+    monkeypatch.setattr(cluster, "BLOCKS_OF", 2)
+    scale.main(["--quick"])
+    assert "ns of a core for a value" in capsys.readouterr().out
+
+
 def test_sweeps_on_a_cluster_are_timed(capsys, monkeypatch):
     monkeypatch.setattr(cluster, "SOME", 60)
     size = ["--rows", "200", "--columns", "12", "--components", "2", "--chunk", "50"]
@@ -290,7 +311,8 @@ def test_sweeps_on_a_cluster_are_timed(capsys, monkeypatch):
     assert lines[0] == "200 × 12, 2 components, chunks of 50 rows"
     assert re.fullmatch(r"1 workers: [\d.]+ s a sweep, efficiency 1.00; processors .*", lines[2])
     assert re.fullmatch(r"100 rows: .* for each of 2 chunks", lines[3])
-    assert re.fullmatch(r"50 features: \d+ ms for a block of 80 rows in 1 shards, \d+ ms in this process", lines[4])
+    assert re.fullmatch(r"(from 100 rows of a chunk on|for none of these chunks), the sweep itself .*", lines[4])
+    assert re.fullmatch(r"50 features: \d+ ms for a block of 80 rows in 1 shards, \d+ ms .* the scheduler", lines[5])
 
 
 def test_memory_of_large_fits(capsys, monkeypatch):
@@ -298,3 +320,43 @@ def test_memory_of_large_fits(capsys, monkeypatch):
     large_fits.main((1.0,))
     said = capsys.readouterr().out
     assert re.search(r"\| `BayesianFactorization\(3\)` \| \d+ MiB, \d+ s, \d+ s \|", said)
+
+
+def test_streams_of_tables_are_compared(rng, monkeypatch, capsys):
+    X = np.exp(rng.standard_normal((240, 2)) @ rng.standard_normal((2, 5)) + 0.1 * rng.standard_normal((240, 5)))
+    monkeypatch.setattr(table_streams, "tables", lambda half, most_rows: [("made up", X)])
+    monkeypatch.setattr(table_streams, "SPLITS", 5)
+    table_streams.main(["--tables", "1", "--columns", "3"])
+    told = capsys.readouterr().out
+    assert "on the way, 1 tables" in told
+    assert all(f"| {name} |" in told for name in (*table_streams.streams(), "fit"))
+    by_mean = [float(line.split("|")[2]) for line in told.splitlines() if line.startswith("| column mean |")]
+    assert max(by_mean[:2]) < 1.0
+    assert "nan" not in told
+
+
+def test_large_tables_are_filled_and_measured(monkeypatch, capsys):
+    small = {
+        name: kind._replace(n=min(kind.n, 150), m=min(kind.m, 12)) for name, kind in list(table_sizes.KINDS.items())[:2]
+    }
+    monkeypatch.setattr(table_sizes, "KINDS", small)
+    table_sizes.main(["--only", *small])
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert len(lines) == 4
+    for line in lines:
+        _, _, what, seconds, _, gigabytes, rmse, held, theirs, *_ = (cell.strip() for cell in line.split("|"))
+        assert float(seconds) >= 0
+        assert 0 < float(gigabytes) < 2
+        assert 0 < float(rmse) < 1.2
+        assert 0 < float(theirs) < 1.2
+        assert (what == "bounds") == bool(held)
+
+
+def test_seasons_are_measured(capsys):
+    from benchmarks import seasons
+
+    seasons.main(["--data", "made-up", "--origins", "1"])
+    out = capsys.readouterr().out
+    errors = {line[:28].strip(): float(line[28:].split()[0]) for line in out.splitlines() if line.startswith("gaps")}
+    assert errors["gaps, with seasons"] < 0.5 * errors["gaps, without seasons"]
+    assert "84 steps, with seasons held" in out

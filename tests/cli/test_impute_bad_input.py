@@ -23,9 +23,8 @@ from cli_problems import run, table, write
         ("a,b\nx,\n,\n", "no column of numbers"),
         ("a\n1\n2\noops\n4\n", "no column of numbers (line 4 of column a has 'oops')"),
         ("a,a_lower\n1,2\n,3\n4,4\n", "There is a column a_lower already"),
-        ("a;b\n1,5;2,25\n-3,0;\n", "column a has decimal commas (line 2 has '1,5'); write 1.5, with points"),
-        ("1,5;2,25\n-3,0;7,5\n1,0;2,0\n", "column 1 has decimal commas (line 1 has '1,5')"),
-        ("id;a;b\n1;1,5;\n;;2,25\n3;-3,0;1\n4;7,5;0,5\n", "column a has decimal commas (line 2 has '1,5')"),
+        ('a,b\n"1,5","2,25"\n"-3,0",\n', "column a has decimal commas (line 2 has '1,5'); pass --decimal comma"),
+        ("a;b\n1,5;1.200\n-3,0;\n", "column b may have points between thousands; pass --decimal comma --thousands"),
         ("a,b\n7%,x\n12%,y\n", "no column of numbers (line 2 of column a has '7%')"),
     ],
 )
@@ -91,8 +90,8 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(capsys, tmp
         (["--components", "0"], "'0' is neither auto nor a whole number"),
         (["--seed", "-1"], "--seed"),
         (["--delimiter", ",,"], "',,' is not one character"),
-        (["--missing="], "argument --missing: an empty cell is a gap anyway; name a number or a text"),
-        (["--missing", "  "], "argument --missing: an empty cell is a gap anyway"),
+        (["--na="], "argument --na: an empty cell is a gap anyway; name a number or a text"),
+        (["--na", "  "], "argument --na: an empty cell is a gap anyway"),
     ],
 )
 def test_bad_arguments(capsys, tmp_path, arguments, words):

@@ -23,7 +23,7 @@ def test_marks_are_filled_like_gaps(capsys, tmp_path, mark):
     header, rows, X, at = marked(mark)
     source = write(tmp_path / "in.csv", header, rows)
     given = mark.removesuffix(".0")  # numbers are compared as numbers
-    code, said = run(capsys, source, "-o", tmp_path / "out.csv", f"--missing={given}", "--missing", "other")
+    code, said = run(capsys, source, "-o", tmp_path / "out.csv", f"--na={given}", "--na", "other")
     assert code == 0
     assert said.count("\n") == 3  # what was filled, fills beyond what was seen, and gaps among the comments
     for k in at:
@@ -41,16 +41,16 @@ def test_a_fill_value_that_is_far_off_is_pointed_out(capsys, tmp_path):
     code, said = run(capsys, source, "-o", tmp_path / "out.csv")
     assert code == 0
     assert f"Column a has the value -9999 {len(at)} times, far from its other values" in said
-    assert "if it marks a gap, pass --missing=-9999." in said
+    assert "if it marks a gap, pass --na -9999." in said
     assert [row[2] for row in read(tmp_path / "out.csv")[1]].count("-9999") == len(at)  # nothing is decided for them
 
 
 @pytest.mark.parametrize("column", [3, 5])
 def test_numbers_that_look_like_fill_values_among_their_like_are_not(capsys, tmp_path, column):
-    """9999 where values are in thousands, and no fill value at all."""
-    header, rows, _, _ = marked("9999" if column == 3 else "77", column)
+    """9999 where values are in thousands, and an outlier that is there once."""
+    header, rows, _, _ = marked("9999" if column == 3 else "77", column, 13 if column == 3 else 1000)
     _, said = run(capsys, write(tmp_path / "in.csv", header, rows), "-o", tmp_path / "out.csv")
-    assert "--missing" not in said
+    assert "--na" not in said
 
 
 def test_the_one_text_in_a_column_of_numbers_is_named(capsys, tmp_path):
@@ -62,7 +62,7 @@ def test_the_one_text_in_a_column_of_numbers_is_named(capsys, tmp_path):
     line = (tmp_path / "in.csv").read_text().splitlines().index(",".join(rows[57])) + 1
     assert line == 60
     assert f"Column d was taken as text, because one text in it is no finite number: line {line} has '1.2.3'" in said
-    assert "pass --missing=1.2.3 if it marks a gap" in said
+    assert "pass --na 1.2.3 if it marks a gap" in said
     assert "Column comment" not in said
     assert "Column date" not in said
 
@@ -86,11 +86,11 @@ def test_an_absurd_value_is_named_in_one_line(capsys, tmp_path, value, known):
     shown = f"{float(value):.15g}"
     assert (
         f"factorstream: Column a has an absurd value, which had no part in filling the gaps: line {line} has "
-        f"{shown}{known}; correct it, or pass --missing={shown} if it marks a gap.\n"
+        f"{shown}{known}; correct it, or pass --na {shown} if it marks a gap.\n"
     ) in said
     assert said.count(shown) == 2  # it is not pointed out once more as a fill value
     assert [row[2] for row in read(tmp_path / "out.csv")[1]].count(value) == 1  # nothing is decided for them
-    code, said = run(capsys, source, "-o", tmp_path / "marked.csv", f"--missing={shown}")
+    code, said = run(capsys, source, "-o", tmp_path / "marked.csv", f"--na={shown}")
     assert code == 0
     assert "absurd value" not in said
 
@@ -100,7 +100,7 @@ def test_several_absurd_values_are_counted(capsys, tmp_path):
     _, said = run(capsys, write(tmp_path / "in.csv", header, rows), "-o", tmp_path / "out.csv")
     assert (
         "Column a has 3 absurd values, which had no part in filling the gaps: the first, in line "
-        f"{line}, is 123456789123; correct them, or pass --missing=VALUE for each that marks a gap.\n"
+        f"{line}, is 123456789123; correct them, or pass --na VALUE for each that marks a gap.\n"
     ) in said
     assert "warning" not in said.lower()
 
@@ -128,7 +128,7 @@ def test_infinity_can_mark_a_gap(capsys, tmp_path, kind):
         pq.write_table(pa.table(dict(zip("abc", given.T, strict=True))), source)
     else:
         write(source, list("abc"), [[f"{x:.7g}" for x in row] for row in given])
-    code, said = run(capsys, source, "-o", target, "--missing", "inf")
+    code, said = run(capsys, source, "-o", target, "--na", "inf")
     assert code == 0
     assert "Filled 2 gaps in 2 columns" in said  # column b has -inf, which is another number
     if kind == "npy":
@@ -145,7 +145,7 @@ def test_one_text_in_many_cells_is_named_once(capsys, tmp_path):
     header, rows, _, at = marked("not measured", 5)
     _, said = run(capsys, write(tmp_path / "in.csv", header, rows), "-o", tmp_path / "out.csv")
     assert f"{len(at)} cells, the first in line {at[0] + 2}, have 'not measured'" in said
-    assert "pass --missing='not measured' if it marks a gap" in said
+    assert "pass --na 'not measured' if it marks a gap" in said
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float32, np.float64])
@@ -155,7 +155,7 @@ def test_marks_in_arrays(capsys, tmp_path, kind):
     given = X.copy()
     given[::9, 1] = -9999
     np.save(tmp_path / "in.npy", given)
-    code, said = run(capsys, tmp_path / "in.npy", "-o", tmp_path / "out.npy", "--missing=-9999")
+    code, said = run(capsys, tmp_path / "in.npy", "-o", tmp_path / "out.npy", "--na=-9999")
     assert code == 0
     assert "Filled 9 gaps in 1 column" in said
     out = np.load(tmp_path / "out.npy")
@@ -170,7 +170,7 @@ def test_marks_in_parquet(capsys, tmp_path):
     x = rng.integers(0, 100, 60)
     columns = {"a": np.where(x % 7 == 0, -9999, 3 * x), "b": x, "name": x + 2**60}
     pq.write_table(pa.table(columns), tmp_path / "in.parquet")
-    code, said = run(capsys, tmp_path / "in.parquet", "-o", tmp_path / "out.parquet", "--missing=-9999")
+    code, said = run(capsys, tmp_path / "in.parquet", "-o", tmp_path / "out.parquet", "--na=-9999")
     assert code == 0
     assert "in 1 column" in said
     out = pq.read_table(tmp_path / "out.parquet")
@@ -182,6 +182,28 @@ def test_a_column_of_marks_only_holds_no_numbers(capsys, tmp_path):
     header, rows, _, _ = table()
     for row in rows:
         row[5] = "-9999"
-    code, _ = run(capsys, write(tmp_path / "in.csv", header, rows), "-o", tmp_path / "out.csv", "--missing=-9999")
+    code, _ = run(capsys, write(tmp_path / "in.csv", header, rows), "-o", tmp_path / "out.csv", "--na=-9999")
     assert code == 0
     assert {row[5] for row in read(tmp_path / "out.csv")[1]} == {"-9999"}
+
+
+@pytest.mark.parametrize("gap", ["", "NA"])
+def test_neither_a_mark_nor_a_gap_makes_data_of_a_column_that_counts(capsys, tmp_path, gap):
+    header, rows, _, _ = table()
+    header, rows = ["year", *header], [[str(60 + k) if k != 7 else gap, *row] for k, row in enumerate(rows)]
+    source = write(tmp_path / "in.csv", header, rows)
+    for n, options in enumerate([(), ("--checkpoint", tmp_path / "draft"), ("--online",)]):
+        out = tmp_path / f"{n}.csv"
+        code, said = run(capsys, source, "-o", out, "--na", "99", *options)
+        assert code == 0
+        assert "year" in said
+        assert [row[0] for row in read(out)[1]] == [row[0] for row in rows]
+
+
+def test_marks_that_say_below_a_limit_are_said_to_do_so(capsys, tmp_path):
+    header, rows, _, _ = marked("<0.5")
+    source = write(tmp_path / "in.csv", header, rows)
+    for n, options in enumerate([(), ("--checkpoint", tmp_path / "draft"), ("--online",)]):
+        _, said = run(capsys, source, "-o", tmp_path / f"{n}.csv", "--na", "<0.5", "--na", "-9999", *options)
+        assert said.count("Values marked <0.5 are known to lie below or above a limit") == 1
+    assert "a limit, which" not in run(capsys, source, "-o", tmp_path / "out.csv", "--na", "-9999")[1]

@@ -29,6 +29,18 @@ def test_a_saved_model_fills_new_rows_as_the_old_ones(capsys, tmp_path):
             assert new[names.index(name)] == old[full_names.index(name)]
 
 
+def test_a_model_of_columns_of_other_kinds_is_for_python(capsys, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    x = np.random.default_rng(0).standard_normal(60)
+    X = pandas.DataFrame({"a": x, "b": 2 * x, "size": np.where(x > 0, "large", "small")})
+    LowRankImputer(random_state=0).fit(X).save(tmp_path / "m")
+    X.to_csv(tmp_path / "in.csv", index=False)
+    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--model", tmp_path / "m")
+    assert code == 2
+    assert "m holds a model that was fitted to columns of other kinds than numbers ('size') and is for Python" in said
+    assert not (tmp_path / "out.csv").exists()
+
+
 def test_one_row_and_a_column_that_is_all_gaps(capsys, tmp_path):
     header, rows, X, _ = table()
     source, model = write(tmp_path / "in.csv", header, rows), tmp_path / "m"

@@ -85,7 +85,7 @@ def test_what_cannot_be_used_is_said_in_one_sentence(capsys, small_is_large, tmp
     code, said = run(capsys, path, "-o", tmp_path / "out.csv")
     assert code == 2
     assert said.count("\n") == 1
-    assert "in.csv cannot be used: it has no column of numbers but those that count its rows." in said
+    assert "in.csv cannot be used: it has no columns of numbers but those that count its rows." in said
     assert not (tmp_path / "out.csv").exists()
     path = write(tmp_path / "in.csv", ["a", "a_lower"], [[k % 3, k % 5 or ""] for k in range(100)])
     path.write_text(path.read_text() + ",1\n")
@@ -113,3 +113,28 @@ def test_factors_of_a_large_file(capsys, monkeypatch, path, tmp_path):
     assert_allclose(parts["blocks"], parts["once"], rtol=1e-5, atol=1e-8)  # what the model says of every entry
     angles = parts["blocks", "components"] * parts["once", "components"]
     assert (angles.sum(axis=1) > 0).all()
+
+
+def test_columns_that_are_not_filled_are_named(capsys, small_is_large, tmp_path):
+    """In the same words, and with the same result, as of a file that is read at once."""
+    rng = np.random.default_rng(0)
+    rows = [[k, *(rng.normal(size=2).round(3)), "oops" if k == 7 else 2.5 * k % 7, ""] for k in range(100)]
+    for k in (3, 30, 60):
+        rows[k][1] = ""
+    path = write(tmp_path / "in.csv", ["n", "a", "b", "c", "empty"], rows)
+    code, by_blocks = run(capsys, path, "-o", tmp_path / "blocks.csv", "--level", "0.9")
+    assert code == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large_files, "LARGE", 2**30)
+        code, at_once = run(capsys, path, "-o", tmp_path / "once.csv", "--level", "0.9")
+    assert code == 0
+    for sentence in (
+        "Column c was taken as text, because one text in it is no finite number: line 9 has 'oops'",
+        "--na oops",
+        "Columns without any value are not filled: empty.",
+        "Columns that count rows or years were left out: n.",
+    ):
+        assert sentence in by_blocks
+        assert sentence in at_once
+    assert "Warning" not in by_blocks
+    assert (tmp_path / "blocks.csv").read_text() == (tmp_path / "once.csv").read_text()

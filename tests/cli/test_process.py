@@ -41,7 +41,7 @@ def test_a_row_comes_out_as_soon_as_it_has_gone_in():
         running.stdin.write(b"id,a,b\nx,1,2\n")
         running.stdin.flush()
         assert [running.stdout.readline() for _ in range(2)] == [b"id,a,b\n", b"x,1,2\n"]
-        for line in (b"y,2,4\n", b'"z",3,\n', b"w,,7\n"):
+        for line in (b"y,2.5,4\n", b'"z",3,\n', b"w,,7\n"):
             running.stdin.write(line)
             running.stdin.flush()
             cells = running.stdout.readline().strip().split(b",")  # would wait for ever

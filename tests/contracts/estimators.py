@@ -53,6 +53,7 @@ CASES = [
     Case(SGDFactorization(3, random_state=0), exact=False),
     Case(MaskedNMF(3, max_iter=20, random_state=0)),
     Case(SequenceFilter(2, max_iter=3), ordered=True),
+    Case(SequenceFilter(2, period=4, lag=1, calibrate=False, max_iter=3), ordered=True),
     Case(SequenceFilter(2, drift=1e-3, robust=True, lag=2, calibrate=False, max_iter=3), ordered=True),
 ]
 

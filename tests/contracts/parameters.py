@@ -36,6 +36,8 @@ class Other(NamedTuple):
     """The method that it has something to do in."""
     costs_only: bool = False
     """It changes how much work is done, and no number."""
+    here: bool = False
+    """It acts only where the features are kept in one array of this process."""
 
 
 OTHERS = {
@@ -56,6 +58,10 @@ OTHERS = {
     "decay": Other(1.0),
     "max_iter": Other(1),
     "tol": Other(0.5, {"max_iter": 200}),
+    "marginals": Other("linear", here=True),
+    "residual": Other(None, here=True),
+    "min_value": Other(1e3),
+    "max_value": Other(-1e3),
     "robust": Other(True),
     "calibrate": Other(True),
     "random_state": Other(1),
@@ -67,6 +73,7 @@ OTHERS = {
     "process_noise": Other(0.3),
     "smooth": Other(False),
     "lag": Other(3, how="partial_fit"),
+    "period": Other(4),
     "alarm_rate": Other(0.2),
 }
 """What holds for every estimator with a parameter of this name, unless the next table says otherwise."""

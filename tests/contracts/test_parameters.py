@@ -37,6 +37,7 @@ PARAMETERS = [
     *((name, each, other(one, each)) for name, one in FIRST.items() for each in one.get_params(deep=False)),
     *AGAIN,
 ]
+HERE = pytest.mark.here(reason="of tables whose features are kept in one array")
 
 
 def test_every_public_class_is_in_the_list():
@@ -59,7 +60,9 @@ def outcome(model, how, X, capsys):
 OUTCOMES = {}
 
 
-@pytest.mark.parametrize(("name", "parameter", "changed"), PARAMETERS)
+@pytest.mark.parametrize(
+    ("name", "parameter", "changed"), [pytest.param(*each, marks=HERE if each[2].here else ()) for each in PARAMETERS]
+)
 def test_every_parameter_acts(name, parameter, changed, capsys, monkeypatch):
     """Another value of it changes what is learned, answered or printed, or else the work that is done."""
     monkeypatch.setattr(progress, "DELAY", 0.0)

@@ -93,6 +93,15 @@ def test_a_failure_is_raised_and_the_threads_go_on():
     assert run(str, 4, 4) == ["0", "1", "2", "3"]
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C raises KeyboardInterrupt, also where the tests run in the background of a shell, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_after_an_interrupt_no_task_begins():
     """Ctrl-C reaches the thread that asked, wherever it is."""
     begun = []

@@ -105,7 +105,9 @@ def test_the_numbers_are_right():
     assert 1 <= own < 8
     assert model._facts()["units"].startswith(f"{own} feature{'s' if own > 1 else ''} rescaled inside")
     assert DictionaryFilter(2, scale=False).fit(X)._facts()["units"] == "those of the data"
-    assert LowRankImputer(2).fit(X)._facts()["intervals"] == "calibrated on hidden entries"
+    assert LowRankImputer(2, random_state=0).fit(X)._facts()["intervals"] == "calibrated on entries left out"
+    alone = LowRankImputer(2, marginals="linear", residual=None)
+    assert alone.fit(X)._facts()["intervals"] == "calibrated on hidden entries"
     nmf = MaskedNMF(2, max_iter=30).fit(X)
     assert nmf._facts()["root of the squared errors"] == f"{nmf.reconstruction_err_:.4g}"
 

@@ -54,11 +54,53 @@ def test_entries_are_those_of_impute(model):
         assert_allclose(model.predict_entries(given, rows, columns), values, rtol=1e-12)
 
 
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.filterwarnings("ignore:The dictionary and mean")
+def test_bounds_are_those_of_predict_interval(model):
+    X = ratings()
+    X[:, 7] = np.nan  # of a column that nobody has rated there are bounds too, though perhaps infinite ones
+    with pytest.warns(UserWarning, match="without any observed value"):
+        model.fit(X)
+    rng = np.random.default_rng(1)
+    rows, columns = rng.integers(len(X), size=500), rng.integers(X.shape[1], size=500)
+    lower, upper = model.predict_interval(X, level=0.8)
+    for given in (X, as_sparse(X)):
+        values, low, high = model.predict_entries(given, rows, columns, level=0.8)
+        assert_allclose(values, model.predict_entries(given, rows, columns), rtol=1e-12)
+        assert_allclose(low, lower[rows, columns], rtol=1e-7, atol=1e-9)
+        assert_allclose(high, upper[rows, columns], rtol=1e-7, atol=1e-9)
+        four = model.predict_entries(given, rows, columns, return_std=True, level=0.8)
+        assert len(four) == 4
+        assert_allclose(four[1], model.predict_entries(given, rows, columns, return_std=True)[1], rtol=1e-12)
+    with pytest.raises(ValueError, match="level"):
+        model.predict_entries(X, rows, columns, level=1.5)
+
+
+@pytest.mark.parametrize("row_mean", [False, True])
+@pytest.mark.parametrize("kind", [BayesianFactorization, DictionaryFilter])
+def test_a_sparse_column_without_any_value_does_not_stop_a_fit(kind, row_mean):
+    X = ratings()
+    X[:, [0, 11]] = np.nan
+    with pytest.warns(UserWarning, match="without any observed value"):
+        model = kind(2, fit_row_mean=row_mean).fit(as_sparse(X))
+    rows = np.arange(len(X))
+    for column in (0, 11):
+        values, std = model.predict_entries(as_sparse(X), rows, np.full(len(X), column), return_std=True)
+        assert np.isfinite(values).all()
+        assert (std > 0.5).all()
+        if row_mean:  # which says where the values of a row are, whatever the column
+            assert np.isfinite(std).all()
+            assert np.corrcoef(values, np.nanmean(X, axis=1))[0, 1] > 0.8
+        else:
+            assert_allclose(values, np.nanmean(X), atol=0.7)
+
+
 def test_types_and_no_entries_at_all():
     X = ratings().astype(np.float32)
     model = BayesianFactorization(2).fit(X)
     values, std = model.predict_entries(X, [0, 1], [1, 2], return_std=True)
     assert values.dtype == std.dtype == np.float32
+    assert {bound.dtype for bound in model.predict_entries(X, [0], [1], level=0.9)} == {np.dtype(np.float32)}
     assert model.predict_entries(X, [], []).shape == (0,)
 
 

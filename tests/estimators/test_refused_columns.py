@@ -28,6 +28,8 @@ MODELS = [
     SequenceFilter(2, calibrate=False, drift="none", max_iter=3),
 ]
 OF_ROWS = MODELS[:-1]
+OF_NUMBERS = [model for model in MODELS if not isinstance(model, LowRankImputer)]  # which takes all kinds of columns
+ROWS_OF_NUMBERS = OF_NUMBERS[:-1]
 
 
 def name(model):
@@ -58,7 +60,7 @@ DATES = {
 }
 
 
-@pytest.mark.parametrize("model", OF_ROWS, ids=name)
+@pytest.mark.parametrize("model", ROWS_OF_NUMBERS, ids=name)
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 @pytest.mark.parametrize("kind", DATES)
 def test_dates_are_no_numbers(model, library, kind):
@@ -68,7 +70,7 @@ def test_dates_are_no_numbers(model, library, kind):
     assert vars(model) == before
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name)
+@pytest.mark.parametrize("model", OF_NUMBERS, ids=name)
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_durations_have_no_unit(model, library):
     lasted = [moment - MOMENTS[0] for moment in MOMENTS]
@@ -79,7 +81,7 @@ def test_durations_have_no_unit(model, library):
     assert np.asarray(converted, dtype=float)[1] == 3600.0
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name)
+@pytest.mark.parametrize("model", OF_NUMBERS, ids=name)
 def test_periods_and_times_of_day(model):
     pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("polars")
     if model in OF_ROWS:
@@ -89,7 +91,7 @@ def test_periods_and_times_of_day(model):
         model.fit(table("polars", [moment.time() for moment in MOMENTS]))
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name)
+@pytest.mark.parametrize("model", OF_NUMBERS, ids=name)
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_text_is_no_number(model, library):
     sentence = "Column 'more' of X holds values that are no numbers; drop it, or turn it into numbers"
@@ -111,7 +113,7 @@ def test_a_lazy_table_is_learned_from_in_blocks_or_has_no_values_yet(model):
 @pytest.mark.parametrize("model", OF_ROWS, ids=name)
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_questions_too(model, library):
-    fitted = type(model)(**model.get_params()).fit(table(library, list(range(12))))
+    fitted = type(model)(**model.get_params()).fit(table(library, [float(k) for k in range(12)]))
     with pytest.raises(ValueError, match="Column 'more' of X holds dates"):
         question(fitted)(table(library, MOMENTS))
 

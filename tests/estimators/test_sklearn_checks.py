@@ -1,4 +1,4 @@
-"""Scikit-learn's own checks, none skipped but for array libraries that are not installed, and of every class but one
+"""Scikit-learn's own checks, none skipped but for array libraries that are not installed, and of every class but two
 none expected to fail. With them are those of the array API, by arrays of array-api-strict."""
 
 from __future__ import annotations
@@ -51,7 +51,19 @@ ORDER = {
 """Two of the checks ask that the order of the rows mean nothing; in a sequence it is the point."""
 
 
-@parametrize_with_checks(ESTIMATORS)
+HIDDEN = {
+    "check_sample_weight_equivalence_on_dense_data": "which entries are hidden is drawn at random, of the rows as given"
+}
+"""One asks that a row of weight two be the same as the row twice, to the last digits: so it is where nothing is drawn
+at random."""
+
+
+def expected_to_fail(estimator):
+    hides = isinstance(estimator, BayesianFactorization) and estimator.n_components == "auto"
+    return HIDDEN if hides else {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_to_fail)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,10 @@ def test_what_need_not_be_in_memory_is_a_source(table, tmp_path, monkeypatch):
         assert_array_equal(np.concatenate([block.values for block in source.blocks()]), X)
 
 
+ARRAYS = (".npy", ".npy.gz", ".npz", ".h5", ".zarr")
+"""Endings of files that have no texts."""
+
+
 @pytest.mark.parametrize("ending", WRITERS)
 def test_every_format_is_fitted(ending, tmp_path):
     X = numbers(np.random.default_rng(0), n=200)
@@ -91,7 +96,8 @@ def test_every_format_is_fitted(ending, tmp_path):
     WRITERS[ending](path, X)
     for model in (LowRankImputer(1, random_state=0), BayesianFactorization(1), DictionaryFilter(1, random_state=0)):
         want = clone(model).partial_fit(X) if isinstance(model, DictionaryFilter) else clone(model).fit(X)
-        found = model.fit(path)
+        with nullcontext() if ending in ARRAYS else pytest.warns(UserWarning, match="left out: town. They are carried"):
+            found = model.fit(path)
         take_names(found)
         assert_allclose(found.impute(X), want.impute(X), rtol=0, atol=1e-12)
 

@@ -62,14 +62,14 @@ SEQUENCES = [(12, {}), (60, {}), (60, {"drift": "none"}), (150, {}), (150, {"dri
 
 @pytest.mark.parametrize(("n", "how"), SEQUENCES)
 def test_the_plan_of_a_sequence_is_what_it_does(n, how, monkeypatch):
-    from factorstream.estimators import sequence
+    from factorstream.estimators import _sequence_fit
     from factorstream.estimators._sequence import options, plain_parameters, planned_sweeps
 
     X = rows(n, 3) + np.random.default_rng(1).standard_normal((n, 3))  # no random walks, which make no sweeps
     model = SequenceFilter(2, **how)
     given = plain_parameters(model)
     plan = planned_sweeps(n, options(given, 3), given)
-    modules = [sequence_fit, choose, few, sequence]
+    modules = [sequence_fit, choose, few, _sequence_fit]
     made = fits_made(monkeypatch, modules, lambda: model.fit(X))
     assert made == plan
 
@@ -84,7 +84,8 @@ def test_the_plan_of_a_factorisation_is_what_it_does(Estimator, how, monkeypatch
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 9)) + rng.standard_normal((80, 9))
-    model = Estimator(**how, random_state=0)
+    alone = {"marginals": "linear", "residual": None} if Estimator is LowRankImputer else {}
+    model = Estimator(**how, **alone, random_state=0)
     plan = planned_sweeps(80, fit_options(model.n_components, max_iter=model.max_iter), model.calibrate)
     made = fits_made(monkeypatch, [variational_fit, auto, _variational_fits], lambda: model.fit(X))
     assert made[-1] == plan[-1]

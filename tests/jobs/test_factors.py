@@ -20,7 +20,7 @@ def path(tmp_path):
 
 def test_the_parts_make_up_what_the_model_says(path):
     found = factorize_file(path, FactorSettings())
-    model = LowRankImputer(calibrate=False, random_state=0).fit(found.given.X)
+    model = LowRankImputer(marginals="linear", residual=None, calibrate=False, random_state=0).fit(found.given.X)
     gaps = np.isnan(found.given.X)
     together = found.coefficients @ found.components + found.mean
     np.testing.assert_allclose(together[gaps], model.transform(found.given.X)[gaps], rtol=1e-6)

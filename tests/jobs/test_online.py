@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 
 from factorstream import DictionaryFilter
+from factorstream.jobs.choice import Choice
 from factorstream.jobs.filling import n_beyond
-from factorstream.jobs.online import OnlineFilling
+from factorstream.jobs.online import OnlineFilling, settle_form
+from factorstream.jobs.suspects import Suspect
 from factorstream.sources.delimited import parse_delimited
+from factorstream.sources.number_form import Asked
 from factorstream.sources.stream import TextStream
 from factorstream.sources.table import TableError
 
@@ -58,6 +61,9 @@ def test_why_there_are_no_columns_is_said():
         OnlineFilling(TextStream([b"7%,8%\n", b"9%,8%\n"]), level=None, components=1, seed=0)
 
 
+WHOLE = (np.rint, np.floor, np.ceil)
+
+
 def test_every_row_is_filled_by_what_the_rows_so_far_say():
     X = rows_of()
     filling, (header, *rows) = filled(X, level=0.9)
@@ -75,9 +81,13 @@ def test_every_row_is_filled_by_what_the_rows_so_far_say():
                 assert cells == ["", "", ""]
             else:
                 n_filled += 1
-                np.testing.assert_allclose(float(cells[0]), values[j], rtol=1e-9)
-                for cell, bound in ((cells[1], lower[0, j]), (cells[2], upper[0, j])):
-                    assert cell == "" if np.isinf(bound) else float(cell) == pytest.approx(bound, rel=1e-9)
+                known = X[: k + 1, j][~np.isnan(X[: k + 1, j])]
+                whole = len(known) >= 3 and not np.any(known % 1.0)  # so far
+                expected = [values[j], lower[0, j], upper[0, j]]
+                if whole:
+                    expected = [to_whole(one) for to_whole, one in zip(WHOLE, expected, strict=True)]
+                for cell, value in zip(cells, expected, strict=True):
+                    assert cell == "" if np.isinf(value) else float(cell) == pytest.approx(value, rel=1e-9)
     assert (filling.counts.rows, filling.counts.filled) == (60, n_filled)
     assert filling.counts.left == np.isnan(X).sum() - n_filled > 0
 
@@ -125,9 +135,40 @@ def test_other_columns_are_refused():
         filled(rows_of(), DictionaryFilter(1).partial_fit([[1.0, 2.0]]))
 
 
-def test_decimal_commas_are_refused():
-    with pytest.raises(TableError, match=r"first row has a decimal comma \(3,14\); write 3\.14"):
-        OnlineFilling(TextStream([b"a;b\n", b"1;3,14\n"]), level=None, components=None, seed=0)
+def test_suspected_marks_are_known_in_the_end():
+    lines = [b"a,b\n", *(f"{'-999' if k % 9 == 0 else k % 7},{k * 3 % 5}.5\n".encode() for k in range(60))]
+    filling = OnlineFilling(TextStream(lines), level=None, components=1, seed=0)
+    list(filling.lines())
+    assert filling.suspects == [Suspect("a", -999.0, 7)]
+
+
+def test_columns_that_are_chosen():
+    lines = [b"n,a,b,c\n", *(f"{k},{k % 5}.5,{'' if k % 4 == 3 else k * 7 % 11},x\n".encode() for k in range(20))]
+    for choice in (Choice(("a", "3")), Choice((), ("c",), "n")):
+        filling = OnlineFilling(TextStream(lines), level=None, components=1, seed=0, choice=choice)
+        rows = [line.decode().strip().split(",") for line in filling.lines()]
+        assert filling.names == ["a", "b"]
+        assert filling.set_aside == (["n", "c"] if choice.columns else ["c"])
+        assert filling.counting == []
+        assert [row[0] for row in rows[1:]] == [str(k) for k in range(20)]
+        assert all(row[2].lstrip("-").isdecimal() for row in rows[1:])
+    with pytest.raises(TableError, match=r"column c holds no numbers \(line 2 has 'x'\)"):
+        OnlineFilling(TextStream(lines), level=None, components=1, seed=0, choice=Choice(("c",)))
+
+
+def test_decimal_commas_of_the_first_row_are_read_unless_points_leave_a_doubt():
+    stream = TextStream([b"a;b\n", b"1;3,14\n", b"3;2,5\n", b"4;\n", b";1.200\n"])
+    assert settle_form(stream, Asked()).startswith("Commas were taken as decimal commas: line 2 of column b has '3,14'")
+    filling = OnlineFilling(stream, level=None, components=1, seed=0)
+    rows = [line.decode().strip().split(";") for line in filling.lines()]
+    assert (rows[1], rows[4][1]) == (["1", "3,14"], "1.200")  # a text: never read as 1.2, nor as 1200
+    assert rows[4][0].isdecimal()  # whole, as three numbers of its column were
+    assert float(rows[3][1].replace(",", ".")) == pytest.approx(2.8, abs=0.5)
+    assert filling.counts.texts == 1
+    for first in (b"1.200;3,14\n", b"1.5;3,14\n"):
+        with pytest.raises(TableError, match=r"first row has a decimal comma \(3,14\).* pass --decimal comma or"):
+            settle_form(TextStream([b"a;b\n", first]), Asked())
+    assert settle_form(TextStream([b"a;b\n", b"1.5;3,14\n"]), Asked(".")) == ""
 
 
 def test_columns_that_count_and_fills_beyond_the_rows_so_far_are_known_in_the_end():
@@ -156,7 +197,7 @@ def test_nothing_is_kept_of_the_rows():
     """The model itself keeps records of its last 1000 calls, and is measured by its own tests."""
     X = rows_of(n=400)
     lines = OnlineFilling(TextStream(lines_of(X)), level=0.9, components=3, seed=0).lines()
-    ours = [tracemalloc.Filter(True, f"*/{part}/*.py") for part in ("jobs", "sources")]
+    ours = [tracemalloc.Filter(True, f"*/factorstream/{part}/*.py") for part in ("jobs", "sources")]
 
     def kept(n):
         for _ in range(n):
@@ -169,3 +210,30 @@ def test_nothing_is_kept_of_the_rows():
     tracemalloc.stop()
     assert before > 0
     assert after < before + 2000  # a row is 500 bytes
+
+
+def counted_text(cells):
+    X = rows_of(n=len(cells))
+    numbers = (",".join("" if np.isnan(value) else f"{value:.3f}" for value in row) for row in X)
+    return "id,a,b,c,d,e\n" + "".join(f"{cell},{rest}\n" for cell, rest in zip(cells, numbers, strict=True))
+
+
+@pytest.mark.parametrize(("first", "step"), [(70, 1), (130, -1)])
+def test_a_mark_of_gaps_that_is_the_number_of_a_row_stays(first, step):
+    cells = [str(first + step * k) for k in range(60)]
+    stream = TextStream(io.BytesIO(counted_text(cells).encode()), missing=["99"])
+    filling = OnlineFilling(stream, level=None, components=2, seed=0)
+    out = [row[0] for row in csv.reader(io.StringIO(b"".join(filling.lines()).decode()))]
+    assert out == ["id", *cells]
+    assert filling.counting == ["id"]
+    assert filling.counts.counting == 0
+
+
+def test_a_gap_in_a_column_that_counts_stays_unless_the_column_was_asked_for():
+    cells = ["" if k == 30 else str(k) for k in range(60)]
+    for choice, stays in ((Choice(), True), (Choice(columns=("id", "a")), False)):
+        stream = TextStream(io.BytesIO(counted_text(cells).encode()))
+        filling = OnlineFilling(stream, level=None, components=2, seed=0, choice=choice)
+        out = [row[0] for row in csv.reader(io.StringIO(b"".join(filling.lines()).decode()))]
+        assert (out == ["id", *cells]) == stays
+        assert filling.counts.counting == stays

@@ -22,13 +22,29 @@ def said(text):
     [
         ("5,2\n3,\n", "The first line was taken as data"),
         (
-            "a;b\n1,200.50;1\n7;2\n",
-            "Column a was taken as text, because its numbers are written with commas or signs: ",
+            "a;b\n1;$5\n7;$7\n",
+            "Column b was taken as text, because its numbers are written with commas or signs: ",
         ),
-        ("a;b\n1,200.50;1\n7;2\n", "line 2 has '1,200.50'; write 1200.50."),
+        (
+            "a;b\n1,200.50;1\n7;2\n",
+            "Commas were taken as marks between thousands: line 2 of column a has '1,200.50'; pass --decimal comma if",
+        ),
+        (
+            'a,b\n1,"3,14"\n7,"2,5"\n4.5,"7"\n',
+            "line 2 has '3,14'; write 3.14, or pass --decimal comma.",
+        ),
+        (
+            "a;b\n1.200,5;7\n7;2,25\n",
+            "Commas were taken as decimal commas, and points as marks between thousands: line 2 of column a has",
+        ),
+        (
+            "a\n1\n2\n3\n<0.5\n5\n<0.5\n8\nn.d.\n",
+            "because 2 texts in it are no finite numbers: '<0.5' (2 cells, the first in line 5), 'n.d.' (1 cell); "
+            "correct them, or pass --na '<0.5' --na n.d. if they mark gaps.",
+        ),
         ("a;b\n1;5%\n7;12%\n", "line 2 has '5%'; write 5."),
         ("a,b\n1,\n2,NA\n", "Columns without any value are not filled: b."),
-        ("a\n1\n2\n3\nx y\n", "line 5 has 'x y'; correct it, or pass --missing='x y' if it marks a gap."),
+        ("a\n1\n2\n3\nx y\n", "line 5 has 'x y'; correct it, or pass --na 'x y' if it marks a gap."),
     ],
 )
 def test_sentences(text, words):
@@ -62,7 +78,9 @@ def test_every_command_refuses_decimal_commas(capsys, tmp_path, monkeypatch, com
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "decimal comma" in err
     assert "--online" in options or "column d may have points between thousands" in err
-    assert "write 3.14" in err
+    assert "pass --decimal comma" in err
+    code, _, err = say(capsys, name, tmp_path / "in.csv", *options, "--quiet", "--decimal", "point")
+    assert (code, err) == (0, "")
 
 
 @pytest.mark.parametrize("command", [*COMMANDS[:1], *COMMANDS[2:], ["info"]])
@@ -77,12 +95,10 @@ def test_every_command_says_what_it_took_as_text(capsys, tmp_path, monkeypatch, 
     ("cells", "other", "refused"),
     [
         (["1", "1,2", "3,14"], "0.5", False),  # lists
-        (["1", "1,2", "3,14"], "1200", False),
         (["1", "1,2", "3,14"], "1.200", True),
         (["1,234", "2,345", "7,001"], "1.200", True),
         (["1,234", "2,345", "7,001"], "0.200", False),
         (["$5", "$7", "$9"], "1.200", False),
-        (["1,234", "2,345,000", "7,001"], "1.200", False),
     ],
 )
 def test_commas_are_refused_where_points_may_be_misread(tmp_path, cells, other, refused):
@@ -129,3 +145,13 @@ def test_dates_that_say_nothing_are_named(tmp_path):
     given = read_given(tmp_path / "x.csv", Reading())
     assert given.when is None
     assert "has 2024-01-01 again in line 3, so rows were taken as equally spaced." in given.date_remarks[0]
+
+
+@pytest.mark.parametrize(("rows", "hint"), [("1.5 2\n3 NA\n4 5\n", True), ("x 2\n3 4\n", False), ("ab\ncd\n", False)])
+def test_spaces_between_numbers_are_hinted_at(tmp_path, rows, hint):
+    (tmp_path / "x.txt").write_text(f"a b\n{rows}")
+    with pytest.raises(TableError, match="it has no column of numbers") as problem:
+        read_given(tmp_path / "x.txt", Reading())
+    assert ("pass --delimiter ' '" in str(problem.value)) == hint
+    if hint:
+        assert read_given(tmp_path / "x.txt", Reading(delimiter=" ")).names == ["a", "b"]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from factorstream.sources.cells import GAPS, Cells, cell_text
 from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.lines import split_lines
+from factorstream.sources.number_form import Asked
 from factorstream.sources.table import NewColumn
 from factorstream.sources.tables import Bounds, TableError, encode, read_table
 
@@ -79,7 +80,7 @@ def test_columns_that_are_not_numbers(cells):
     assert table.gaps(0) >= 1
 
 
-@pytest.mark.parametrize("cell", ["1", "-1.5", "+2", "1e-3", ".5", "0", "0.5", "-0", " 7 ", '"8"', "5."])
+@pytest.mark.parametrize("cell", ["1", "-1.5", "+2", "1e-3", ".5", "0", "0.5", "-0", " 7 ", '"8"', "5.", "\u22121.5"])
 def test_cells_that_are_numbers(cell):
     assert parse_delimited(f"a,b\n{cell},x\n".encode()).numeric == [0]
 
@@ -123,9 +124,10 @@ def test_without_a_header():
     ],
 )
 def test_numbers_that_are_written_in_other_ways(cells, unread):
-    table = parse_delimited("\n".join(["a;b", *(f"{cell};1" for cell in cells.split(";"))]).encode())
-    assert table.numeric == [1]
-    assert [tuple(one)[1:] for one in table.unread] == [unread]
+    text = "\n".join(["a;b;c", *(f"{cell};1;0.5" for cell in cells.split(";"))])
+    table = parse_delimited(text.encode(), asked=Asked(None, "'"))  # nothing is guessed
+    assert table.numeric == [1, 2]
+    assert [tuple(one)[1:5] for one in table.unread] == [unread]
     assert table.strays == []
 
 
@@ -137,7 +139,7 @@ def test_texts_are_no_such_numbers(cells):
 
 def test_the_documentation_has_all_words_for_gaps():
     page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
-    (part,) = re.findall(r"\* \*\*Gaps\*\* are(.*?)`--missing", page, flags=re.DOTALL)
+    (part,) = re.findall(r"\* \*\*Gaps\*\* are(.*?)`--na", page, flags=re.DOTALL)
     assert {""} | {word.lower() for word in re.findall("`(.*?)`", part)} == GAPS
 
 
@@ -160,9 +162,12 @@ def test_utf_16_comes_back_as_utf_16(encoding):
         (b'a,b\n"1\n",2\n1\n', "line 4 has 1 cell where the first has 2"),
         (b"a,b\n1,2,3\n", "line 2 has 3 cells where the first has 2"),
         (b'a,b\n1,"x\n2,y\n', "line 2 has a quote that is not closed"),
-        (b"a,b\n1,\xff\n", "UTF-8"),
-        (b"a\x00b", "not a text file"),
-        (b"\xff\xfea", "not UTF-8 text"),
+        (b"a,b\n1,\x81\n", "neither UTF-8 nor Windows-1252 text; pass --encoding NAME"),
+        (b"a,b\n1,\xc3\xa4\n2,\xe4\n", "some of it is UTF-8 text and some is not; pass --encoding NAME"),
+        (b"a,b\n1,\xe4\x05\n", "not a text file"),
+        (b"abcdefgh\x00b", "not a text file"),
+        (b"a\x00,\x00b\x00\n\x00", "UTF-16 without a byte-order mark; pass --encoding utf-16-le"),
+        (b"\xff\xfea", "not utf-16-le text; pass another --encoding"),
     ],
 )
 def test_text_that_is_no_table(raw, words, tmp_path):
@@ -180,9 +185,39 @@ def test_large_and_small_numbers_keep_their_digits():
 
 def test_many_cells_are_read_as_single_ones():
     cells = ["", " ", "1", "01", "0.5", "-0.5", "-01", "+3", " 4", "1e999", "nan", "NA", "x", "1_0", '"7"', "-9", "9.0"]
-    cells += ["0", "-0", "1e3", "0x1", "-", "--", "inf", "-inf", "1.", ".5", "-.5", "1 ", "00", "0.", "-0.", "\u0663"]
+    cells += [
+        "0",
+        "-0",
+        "1e3",
+        "0x1",
+        "-",
+        "--",
+        "inf",
+        "-inf",
+        "1.",
+        ".5",
+        "-.5",
+        "1 ",
+        "00",
+        "0.",
+        "-0.",
+        "\u0663",
+        "\u22124",
+    ]
     for missing in ((), ("-9", "0.5", "x")):
         reading = Cells(missing)
         np.testing.assert_equal(reading.values(cells), [reading.value(cell) for cell in cells])
         numbers = [reading.number(cell) for cell in cells]
         np.testing.assert_equal([None if value != value else value for value in reading.values(cells)], numbers)
+
+
+def test_the_minus_of_typesetters_goes_with_every_way_of_writing_numbers():
+    for text, expected in (
+        ("a;b\n\u22121,5;3\n2,5;4\n\u22123,5;9\n", [-1.5, 2.5, -3.5]),
+        ("a;b\n\u22121.200,5;3\n2,5;4\n", [-1200.5, 2.5]),
+        ('a,b\n"\u22121,200",3\n"1,200,300",4\n', [-1200.0, 1200300.0]),
+        ("a,b\n\u22121'200,3\n1'200,4\n", [-1200.0, 1200.0]),
+    ):
+        table = parse_delimited(text.encode())
+        assert table.numbers[:, 0].tolist() == expected
+        assert len(table.assumed) == 1  # that marks were found

@@ -9,6 +9,7 @@ import pytest
 
 from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.stream import TextStream
+from factorstream.sources.table import TableError
 
 
 @pytest.mark.parametrize(
@@ -85,3 +86,10 @@ def test_who_has_been_told_assumes_nothing(header):
         table, stream = parse_delimited(text, header=header), TextStream(io.BytesIO(text), header=header)
         assert len(table.numbers) == 2 - header
         assert (table.first_line, stream.first_line, stream.header is not None) == ("", "", header)
+
+
+@pytest.mark.parametrize("text", ["sep=;\na;b\n1;2\n", "SEP=,\na,b\n1,2\n", "sep=|\na|b\n1|2\n"])
+def test_a_line_for_spreadsheets_is_refused(text):
+    for read in (parse_delimited, lambda raw: TextStream(io.BytesIO(raw))):
+        with pytest.raises(TableError, match="it begins with a line sep=, which is for spreadsheets alone; remove"):
+            read(text.encode())

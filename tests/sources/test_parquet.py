@@ -6,6 +6,7 @@ import io
 import math
 import sys
 from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -32,13 +33,15 @@ def test_parquet(tmp_path):
     table = read_table(tmp_path / "x.parquet")
     assert [table.names[j] for j in table.numeric] == ["id", "whole", "half"]
     assert [table.gaps(j) for j in (1, 4, 5)] == [1, 1, 1]
-    filled = np.array([[1.0, 1.0, 1.5], [2.0, 2.5, 0.5], [3.0, 3.0, 0.25]])
+    filled = np.array([[1.0, 1.0, 1.5], [2.0, 2.0, 0.5], [3.0, 3.0, 0.25]])
     (tmp_path / "y.parquet").write_bytes(encode(table, filled, Bounds(filled - 1, filled + 1)))
     out = pq.read_table(tmp_path / "y.parquet")
     new = ["whole_lower", "whole_upper"], ["half_lower", "half_upper"]
     assert out.column_names == ["id", "key", "whole", *new[0], "half", *new[1], "name", "yes", "empty", "endless"]
-    assert out["whole"].to_pylist() == [1.0, 2.5, 3.0]
-    assert out["whole_lower"].to_pylist() == [1.0, 1.5, 3.0]
+    assert out["whole"].to_pylist() == [1, 2, 3]
+    assert out["whole_lower"].to_pylist() == [1, 1, 3]
+    assert {out.schema.field(name).type for name in ("whole", "whole_lower", "whole_upper")} == {pa.int32()}
+    assert (table.whole, table.strays) == ({0, 2}, [])
     assert out["half"].to_pylist() == [1.5, 0.5, 0.25]
     assert out.schema.field("half").type == pa.float32()
     for name in ("id", "key", "name", "yes", "empty", "endless"):
@@ -62,11 +65,13 @@ def test_parquet_that_is_none(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("notes", [b"{", b"[1]", b'{"columns": 3}', b'{"columns": [3]}', b"\xff"])
 def test_notes_of_pandas_that_are_none(notes, tmp_path):
-    """They are read where gaps are to be filled: before anything is computed."""
+    """They are read where a type will change, as of decimals with gaps: before anything is computed."""
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
     for values in ([1, 2, 3], [1, None, 3]):
-        source = pa.table({"a": values}).replace_schema_metadata({b"pandas": notes})
+        source = pa.table(
+            {"a": [None if value is None else Decimal(value) for value in values]}
+        ).replace_schema_metadata({b"pandas": notes})
         pq.write_table(source, tmp_path / "a.parquet")
         if None in values:
             with pytest.raises(TableError, match="pandas noted in its metadata cannot be read; write the file again"):

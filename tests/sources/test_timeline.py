@@ -9,7 +9,14 @@ import pytest
 
 from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.table import TableError
-from factorstream.sources.timeline import counting_columns, followed, refuse_newest_first, regular_dates, timeline
+from factorstream.sources.timeline import (
+    counted_on,
+    counting_columns,
+    followed,
+    refuse_newest_first,
+    regular_dates,
+    timeline,
+)
 
 
 def of(cells):
@@ -81,9 +88,9 @@ def test_rows_are_spread_over_their_steps():
 
 def test_columns_that_count_are_found_and_those_that_measure_are_not():
     table = parse_delimited(
-        b"id,year,x,gappy\n10,1949,1,1\n20,1949.0833333333,5,\n30,1949.1666666667,9,3\n40,1949.25,2,4\n"
+        b"id,year,x,gappy,odd\n10,1949,1,1,1\n20,1949.0833333333,5,,\n30,1949.1666666667,9,3,3\n40,1949.25,2,4,9\n"
     )
-    assert [table.names[j] for j in counting_columns(table)] == ["id", "year"]
+    assert [table.names[j] for j in counting_columns(table)] == ["id", "year", "gappy"]
 
 
 def test_dates_as_parquet_has_them(tmp_path):
@@ -166,3 +173,9 @@ def test_rows_on_months_and_working_days():
     working = regular_dates([datetime(2024, 1, day) for day in (4, 5, 8, 9, 10, 11, 12)])
     assert after(working, "2024-01-15", "2024-01-17", "2024-01-22")[2] == [1, 3, 6]
     assert after(working, "2024-01-13") is None  # a Saturday
+
+
+def test_columns_that_count_go_on_after_gaps():
+    assert counted_on(["1950", None, "1952", "1953", None], 2) == [1955.0, 1956.0]
+    assert counted_on([None, "9", "7", "5"], 2) == [3.0, 1.0]
+    assert counted_on(["1", None, None, None, "5"], 2) == []

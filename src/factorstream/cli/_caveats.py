@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..text import column_names
+from ..text import (
+    capitalised,
+    column_names,
+    counted,
+    left_out_as_asked,
+    left_out_counting,
+    named_column,
+    without_numbers,
+)
 from ._command import Words
 
 if TYPE_CHECKING:
     from ..jobs.reading import Given
+    from ..jobs.suspects import Suspect
 
-__all__ = ["left_out_counting", "outside", "say_caveats", "say_without_numbers"]
+__all__ = ["outside", "say_caveats", "say_without_numbers", "suspicious"]
 
 
 def say_caveats(words: Words, given: Given, *, counting: bool = True, in_time: bool = False) -> None:
@@ -24,13 +33,20 @@ def say_caveats(words: Words, given: Given, *, counting: bool = True, in_time: b
         words.caveat(remark)
     if counting and given.counting:
         words.caveat(left_out_counting(given.counting))
+    if given.set_aside:
+        words.caveat(left_out_as_asked(given.set_aside))
     if given.unknown:
         words.caveat(f"Columns that the model does not know were left out: {column_names(given.unknown)}.")
     if given.absurd:
         words.caveat(
             f"Absurd values, out of all proportion to the others, had no part in the fit: "
-            f"{column_names(given.absurd)}; correct them, or pass --missing=VALUE if they mark gaps."
+            f"{column_names(given.absurd)}; correct them, or pass --na VALUE if they mark gaps."
         )
+
+    from ..jobs.suspects import suspects_in
+
+    for caveat in suspicious([one for one in suspects_in(given.X, given.names) if one.column not in given.absurd]):
+        words.caveat(caveat)
 
 
 def say_without_numbers(words: Words, given: Given) -> None:
@@ -38,15 +54,26 @@ def say_without_numbers(words: Words, given: Given) -> None:
     from ..jobs.remarks import empty_columns
 
     table, when = given.table, None if given.when is None else given.when.column
-    known = {*given.counting, *given.unknown, *empty_columns(given.table)}  # said elsewhere
+    called = [] if given.call is None else [table.names[given.call]]
+    known = {*given.counting, *given.unknown, *given.set_aside, *called, *empty_columns(table)}  # said elsewhere
     names = [name for j, name in enumerate(table.names) if j not in (*table.numeric, when) and name not in known]
     if names:
-        words.caveat(f"Columns without numbers were left out: {column_names(names)}.")
+        words.caveat(without_numbers(names))
 
 
-def left_out_counting(columns: Sequence[str]) -> str:
-    """What is said of columns that go up by equal steps: they measure nothing."""
-    return f"Columns that count rows or years were left out: {column_names(columns)}."
+def suspicious(suspects: Sequence[Suspect]) -> Iterator[str]:
+    """What is said of numbers that probably mark gaps, one sentence for each number."""
+    for value in dict.fromkeys(one.value for one in suspects):
+        found = [one for one in suspects if one.value == value]
+        times = sum(one.times for one in found)
+        if len(found) == 1:
+            have = f"{capitalised(named_column(found[0].column))} has the value {value:.15g} {counted(times, 'time')}"
+            where = "far from its other values"
+        else:
+            names = column_names(one.column for one in found)
+            have = f"{len(found)} columns have the value {value:.15g}, {counted(times, 'time')} together"
+            where = f"far from their other values ({names})"
+        yield f"{have}, {where}; it was taken as a number, and if it marks a gap, pass --na {value:.15g}."
 
 
 def outside(n_below: int, n_above: int, so_far: str = "") -> str:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..extras import require
 from ..files import check_writable, write_atomic
+from ..text import listed
 from ._command import STANDARD, BadInputError
 
 if TYPE_CHECKING:
     from ..sources.timeline import Timeline
 
 __all__ = [
+    "check_dataset",
     "check_output",
     "check_picture",
     "check_table",
@@ -38,23 +40,43 @@ def written_to(path: Path) -> str:
 
 def check_table(target: Path, source: Path | None = None) -> None:
     """Refuse a table that could not be written, before the work; with a source it must be of the same kind."""
-    from ..sources.tables import OTHER_KINDS, ending_of, format_of
+    from ..sources.endings import BLOCKWISE, ending_of
+    from ..sources.tables import OTHER_KINDS
 
     if target == STANDARD:
         return
-    if (ending := ending_of(target)) in OTHER_KINDS:
+    if (ending := ending_of(target)) in (OTHER_KINDS if source is None else OTHER_KINDS - BLOCKWISE):
         raise BadInputError(
             f"{target} has the ending {ending}, which is not written; name a .csv, .tsv, .parquet or .npy file."
         )
     check_output(target)
-    if source is not None and format_of(source) != format_of(target):
+    if source is not None and _kind(source) != _kind(target):
         raise BadInputError(f"{target} is not of the same kind as {source}; give it the same ending.")
+
+
+def _kind(path: Path) -> str | None:
+    """The format that a file's name promises."""
+    from ..sources.endings import BLOCKWISE, ending_of
+    from ..sources.rows.opening import format_of as format_of_blocks
+    from ..sources.tables import format_of
+
+    return format_of_blocks(path) if ending_of(path) in BLOCKWISE else format_of(path).name
+
+
+def check_dataset(source: Path, dataset: str | None) -> None:
+    """Refuse the name of an array where a file has one table."""
+    from ..sources.rows.opening import WITH_SEVERAL, format_of
+
+    if dataset is not None and format_of(source) not in WITH_SEVERAL:
+        raise BadInputError(
+            f"--dataset names an array of a .npz, .h5 or .zarr file, and {source} is none; leave it out."
+        )
 
 
 def check_output(target: Path, option: str = "--output") -> None:
     """Refuse an output that could not be written, before the work; messages name the option."""
     try:
-        if target.is_dir():
+        if target.is_dir() and not _is_store(target):
             raise BadInputError(f"{target} is a folder; {option} needs a file.")
         if not target.parent.is_dir():
             raise BadInputError(f"The folder {target.parent} does not exist; make it first.")
@@ -62,6 +84,13 @@ def check_output(target: Path, option: str = "--output") -> None:
     except OSError as problem:
         why = problem.strerror or problem
         raise BadInputError(f"{target} cannot be written ({why}); choose another {option}.") from None
+
+
+def _is_store(folder: Path) -> bool:
+    """Whether a folder is a Zarr store by name and content, which may be written again."""
+    from ..sources.rows.folders import is_zarr
+
+    return folder.suffix.lower() == ".zarr" and is_zarr(folder)
 
 
 def write(path: Path, content: bytes | Iterable[bytes]) -> None:
@@ -89,6 +118,7 @@ def _packed(content: bytes | Iterable[bytes]) -> Iterator[bytes]:
 
 def read_model(path: Path, *kinds: str) -> Any:
     """The model in a file, which must be of one of these classes, if any are named."""
+    from ..estimators._mixed.encoding import other_columns
     from ..persist import load
 
     try:
@@ -99,6 +129,12 @@ def read_model(path: Path, *kinds: str) -> Any:
         raise BadInputError(f"{path} cannot be read: {problem.strerror or problem}.") from None
     if kinds and type(model).__name__ not in kinds:
         raise BadInputError(f"{path} holds a {type(model).__name__}, and this needs a {' or a '.join(kinds)}.")
+    others = other_columns(model)
+    if others:
+        raise BadInputError(
+            f"{path} holds a model that was fitted to columns of other kinds than numbers "
+            f"({listed(map(repr, others))}) and is for Python; fit one to the columns of numbers, or load it there."
+        )
     return model
 
 

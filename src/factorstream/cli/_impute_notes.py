@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..text import capitalised, column_names, counted, named_column, without_components
-from ._caveats import left_out_counting, outside
+from ..text import (
+    capitalised,
+    column_names,
+    counted,
+    left_out_as_asked,
+    left_out_counting,
+    named_column,
+    without_components,
+)
+from ._caveats import outside, suspicious
 from ._command import STANDARD
 from ._files import written_to
 
 if TYPE_CHECKING:
     from ..completion import Completion
+    from ..jobs.online import OnlineFilling
 
-__all__ = ["impute_caveats", "impute_summary"]
+__all__ = ["impute_caveats", "impute_summary", "marks_of_limits", "online_caveats", "rounded_fills"]
 
 
 def impute_summary(completion: Completion, source: Path, target: Path) -> str:
@@ -33,6 +42,10 @@ def impute_caveats(completion: Completion) -> Iterator[str]:
     yield from completion.remarks
     if completion.counting:
         yield left_out_counting(completion.counting)
+    if completion.set_aside:
+        yield left_out_as_asked(completion.set_aside)
+    if completion.whole:
+        yield rounded_fills(completion.whole)
     if below := outside(completion.n_below, completion.n_above):
         yield below
     if completion.n_gaps and not completion.n_components:
@@ -57,20 +70,56 @@ def impute_caveats(completion: Completion) -> Iterator[str]:
     for column, value, times, place in completion.absurd:
         if times == 1:
             what, where = "an absurd value", f"{place} has {value:.15g}{_known(value)}"
-            remedy = f"it, or pass --missing={value:.15g} if it marks a gap"
+            remedy = f"it, or pass --na {value:.15g} if it marks a gap"
         else:
             what, where = f"{times} absurd values", f"the first, in {place}, is {value:.15g}{_known(value)}"
-            remedy = "them, or pass --missing=VALUE for each that marks a gap"
+            remedy = "them, or pass --na VALUE for each that marks a gap"
         name = capitalised(named_column(column))
         yield f"{name} has {what}, which had no part in filling the gaps: {where}; correct {remedy}."
-    for column, value, times in completion.suspects:
-        name = capitalised(named_column(column))
-        yield (
-            f"{name} has the value {value:.15g} {counted(times, 'time')}, far from its other values; "
-            f"it stays in the file, and if it marks a gap, pass --missing={value:.15g}."
-        )
+    yield from suspicious(completion.suspects)
     if completion.other_gaps:
         yield f"Gaps left as they are in columns that are not finite numbers: {column_names(completion.other_gaps)}."
+
+
+def online_caveats(filling: OnlineFilling, encoding: str) -> Iterator[str]:
+    """What is said of rows that were filled one by one; ``encoding`` is what there is to say of the text's."""
+    from ..jobs.remarks import as_options
+
+    counts = filling.counts
+    if filling.counting:
+        yield (
+            f"Columns that count rows were learned from too, which shows only when all rows have come; leave them out "
+            f"by --exclude: {column_names(filling.counting)}."
+        )
+    if beyond := outside(counts.below, counts.above, " before"):
+        yield beyond
+    if counts.left:
+        yield f"{counted(counts.left, 'gap')} came before the first value of a column, and stayed."
+    if counts.counting:
+        yield f"{counted(counts.counting, 'gap')} in columns that had counted rows until then stayed."
+    if counts.texts:
+        yield (
+            f"{counted(counts.texts, 'cell')} of columns of numbers had a text, and stayed; the first is "
+            f"{filling.first_text}; pass {as_options([filling.first_mark])} if it marks a gap."
+        )
+    if encoding:
+        yield encoding
+    if filling.set_aside:
+        yield left_out_as_asked(filling.set_aside)
+    if filling.rounded:
+        yield rounded_fills(sorted(filling.rounded))
+    yield from suspicious(filling.suspects)
+    if counts.absurd:
+        yield f"{counted(counts.absurd, 'row')} had absurd values, which had no part in filling the gaps."
+
+
+def rounded_fills(columns: Sequence[str]) -> str:
+    """What is said of columns of whole numbers.
+
+    >>> rounded_fills(["age"])
+    'Fills are rounded, and bounds outwards, in columns that hold whole numbers only: age.'
+    """
+    return f"Fills are rounded, and bounds outwards, in columns that hold whole numbers only: {column_names(columns)}."
 
 
 def _known(value: float) -> str:
@@ -79,3 +128,13 @@ def _known(value: float) -> str:
 
     known = meaning(value)
     return f" ({known})" if known else ""
+
+
+def marks_of_limits(marks: Sequence[str]) -> Iterator[str]:
+    """What is said once of marks of gaps such as <0.5, which say more than that a value is missing."""
+    limits = [mark for mark in marks if mark.strip().startswith(("<", ">"))]
+    if limits:
+        yield (
+            f"Values marked {', '.join(limits)} are known to lie below or above a limit, which fills and bounds do not "
+            "know."
+        )

@@ -22,19 +22,11 @@ class JobOptions(NamedTuple):
     """What was asked for besides what is a command's own."""
 
     picture: Path | None
-    delimiter: str | None
-    missing: tuple[str, ...]
-    header: bool | None
+    reading: Reading
+    """How to read the file."""
     model_path: Path | None
     save_path: Path | None
     report_path: Path | None
-
-    @property
-    def reading(self) -> Reading:
-        """How to read the file."""
-        from ..jobs.reading import Reading
-
-        return Reading(self.delimiter, self.header, self.missing)
 
     def check(self) -> None:
         """Refuse files that could not be written, before the work."""
@@ -58,7 +50,7 @@ def job_options(function: Callable[..., None]) -> Callable[..., None]:
         ours = {name: arguments.pop(name) for name in JobOptions._fields}
         function(words, options=JobOptions(**ours), **arguments)
 
-    decorated: Callable[..., None] = run
-    for option in (report_option, save_option, model_option, reading_options, plot_option):
+    decorated: Callable[..., None] = reading_options(run)
+    for option in (report_option, save_option, model_option, plot_option):
         decorated = option(decorated)
     return decorated

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from ..jobs.reading import Reading
 
 __all__ = [
     "COMPONENTS",
     "FILE",
     "Parsed",
     "checkpoint_option",
+    "dataset_option",
     "fraction",
     "model_option",
     "most_components_option",
@@ -22,6 +27,7 @@ __all__ = [
     "robust_option",
     "save_option",
     "seed_option",
+    "text_options",
     "whole_number",
 ]
 
@@ -105,30 +111,132 @@ def _delimiter(text: str) -> str:
     return value
 
 
+def _mark_of_numbers(text: str, known: str, what: str) -> str:
+    value = {"comma": ",", "point": ".", "space": " ", "\u00a0": " ", "\u202f": " "}.get(text, text)
+    if value not in known or len(value) != 1:
+        raise ValueError(f"{text!r} is not {what}")
+    return value
+
+
+def _decimal(text: str) -> str:
+    return _mark_of_numbers(text, ".,", "a decimal mark; give . or ,")
+
+
+def _thousands(text: str) -> str:
+    return _mark_of_numbers(text, ".,' ", "a mark between thousands; give one of . , ' or space")
+
+
+def _encoding(text: str) -> str:
+    from ..sources.encodings import known_encoding
+
+    return known_encoding(text)
+
+
+_READING = (
+    click.option(
+        "--na",
+        "missing",
+        multiple=True,
+        type=Parsed("text", _mark),
+        metavar="TOKEN",
+        help="a number or text that marks a gap as well, such as -999 or '<0.5'; may be given more than once",
+    ),
+    click.option(
+        "--delimiter",
+        type=Parsed("character", _delimiter),
+        metavar="D",
+        help="between cells of text: one character, or tab (default: found)",
+    ),
+    click.option(
+        "--decimal",
+        type=Parsed("mark", _decimal),
+        metavar="D",
+        help="decimal mark in text, . or , (default: . or, where they can be nothing else, decimal commas)",
+    ),
+    click.option(
+        "--thousands",
+        type=Parsed("mark", _thousands),
+        metavar="T",
+        help="mark between thousands in text: . , ' or space (default: none, or what can be nothing else)",
+    ),
+    click.option(
+        "--encoding",
+        type=Parsed("encoding", _encoding),
+        metavar="NAME",
+        help="of text, such as cp1252 (default: UTF-8, UTF-16 with a byte-order mark, or else cp1252)",
+    ),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="the first line of a text is names, or data (default: data if it is numbers, dates and gaps like the "
+        "rows below it)",
+    ),
+)
+
+
+_CHOOSING = (
+    click.option(
+        "--columns",
+        multiple=True,
+        metavar="A,B",
+        help="use these columns alone, by names or positions from 1 on; the others stay as they are",
+    ),
+    click.option(
+        "--exclude", multiple=True, metavar="C", help="leave these columns as they are, by names or positions from 1 on"
+    ),
+    click.option(
+        "--id",
+        "id_column",
+        metavar="NAME",
+        help="this column says which row is which: it is never used, and labels rows in reports",
+    ),
+)
+
+
+def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """How to read a table; the function gets one argument ``reading`` for all these options."""
+
+    @functools.wraps(function)
+    def run(*positional: Any, **arguments: Any) -> Any:
+        from ..jobs.reading import Reading
+
+        names = ("delimiter", "header", "missing", "decimal", "thousands", "encoding")
+        how = {name: arguments.pop(name) for name in names}
+        if how["decimal"] is not None and how["decimal"] == how["thousands"]:
+            raise click.UsageError("--decimal and --thousands are the same mark; give another one, or leave one out")
+        return function(*positional, reading=Reading(**how), **arguments)
+
+    return _with_options(run, _READING)
+
+
 def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """How to read a table: ``delimiter``, ``missing`` and ``header``."""
-    for option in (
-        click.option(
-            "--header/--no-header",
-            default=None,
-            help="the first line of a text is names, or data (default: data if it is numbers, dates and gaps like the "
-            "rows below it)",
-        ),
-        click.option(
-            "--missing",
-            multiple=True,
-            type=Parsed("text", _mark),
-            metavar="VALUE",
-            help="a number or text that marks a gap as well, such as -9999; may be given more than once",
-        ),
-        click.option(
-            "--delimiter",
-            type=Parsed("character", _delimiter),
-            metavar="D",
-            help="between cells of text: one character, or tab (default: found)",
-        ),
-    ):
-        option(function)
+    """How to read a table, and which of its columns to use; all is in the argument ``reading``."""
+
+    @functools.wraps(function)
+    def run(
+        *positional: Any,
+        reading: Reading,
+        columns: tuple[str, ...],
+        exclude: tuple[str, ...],
+        id_column: str | None,
+        **arguments: Any,
+    ) -> Any:
+        from ..jobs.choice import Choice
+
+        if arguments.get("model_path") is not None and (columns or exclude):
+            option = "--columns" if columns else "--exclude"
+            raise click.UsageError(
+                f"{option} is a setting of the fit, and --model was fitted before; leave out one of them"
+            )
+        chosen = reading._replace(choice=Choice(columns, exclude, id_column))
+        return function(*positional, reading=chosen, **arguments)
+
+    return _with_options(text_options(run), _CHOOSING)
+
+
+def _with_options(function: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    for option in reversed(options):
+        function = option(function)
     return function
 
 
@@ -154,6 +262,9 @@ save_option = click.option(
 )
 
 
+dataset_option = click.option(
+    "--dataset", metavar="NAME", help="which array of a .npz, .h5 or .zarr file that has several"
+)
 checkpoint_option = click.option(
     "--checkpoint",
     type=FILE,

@@ -16,6 +16,7 @@ from ._files import check_output
 from ._options import FILE
 
 if TYPE_CHECKING:
+    from ..jobs.columns_used import ColumnUse
     from ..jobs.places import Places
     from ..jobs.reading import Given, Reading
     from ..report.model_report import Job
@@ -26,6 +27,7 @@ __all__ = ["Subject", "check_report", "command_line", "report_option", "write_re
 
 IMPORTS = {
     "np.": "import numpy as np",
+    "Choice(": "from factorstream.jobs.choice import Choice",
     "principal_axes(": "from factorstream import principal_axes",
     "row_scores(": "from factorstream.jobs.strangeness import row_scores",
     "take_times(": "from factorstream.jobs.clock import take_times",
@@ -57,6 +59,10 @@ class Subject(NamedTuple):
     """Columns of the file that are not finite numbers."""
     places: Places | None = None
     """Where its rows are in the file, if no time steps are left out; None: nobody knows."""
+    uses: Sequence[ColumnUse] = ()
+    """What became of every column of the file."""
+    labels: tuple[str, list[Any]] | None = None
+    """The name and the cells of the column that says which row is which, where the user has named one."""
 
     @classmethod
     def of(
@@ -70,10 +76,14 @@ class Subject(NamedTuple):
         model_path: Path | None,
     ) -> Subject:
         """What a job was about that has read a file."""
+        from ..jobs.columns_used import columns_used
         from ..jobs.places import places_of
 
+        table, call = given.table, given.call
+        labels = None if call is None else (table.names[call], table.cells(call))
         places = places_of(given.table) if when is None else None
-        return cls(source, reading, model, X, given.names, when, model_path, places=places)
+        uses = columns_used(given)
+        return cls(source, reading, model, X, given.names, when, model_path, places=places, uses=uses, labels=labels)
 
 
 def check_report(path: Path | None) -> None:
@@ -89,6 +99,7 @@ def write_report_page(
     words: Words, path: Path, subject: Subject, *, level: float | None = None, job: Job | None = None
 ) -> None:
     """Write the page; what was said so far is in it. Without a job, gaps were filled."""
+    from ..jobs.columns_used import table_of_uses
     from ..report.model_report import Told, write_report
     from ..report.page import plain
     from ..sources.columns import take_names, use_names
@@ -104,6 +115,7 @@ def write_report_page(
         settings={"command": command_line()},
         code=_code(subject, level or 0.95, job),
         job=job,
+        columns_used=table_of_uses(list(subject.uses)) if subject.uses else None,
     )
     with words.phases() as begin:
         begin("measuring for the report")
@@ -135,7 +147,10 @@ def _table(subject: Subject) -> Any:
     except ImportError:
         return subject.X
     index = None
-    if subject.places is not None:
+    if subject.labels is not None and len(subject.labels[1]) == len(subject.X):
+        name, cells = subject.labels
+        index = pandas.Index(["" if cell is None else cell for cell in cells], name=name)
+    elif subject.places is not None:
         index = pandas.Index(subject.places.numbers, name=subject.places.word)
     if subject.when is not None and subject.when.is_dated:
         index = pandas.DatetimeIndex(subject.when.all_steps(len(subject.X)))
@@ -182,6 +197,5 @@ def _code(subject: Subject, level: float, job: Job | None) -> str:
 
 def _options(reading: Reading) -> list[str]:
     """How the file was read, where that is not how files are read anyway."""
-    given = {"delimiter": reading.delimiter, "header": reading.header, "missing": reading.missing}
-    usual = {"delimiter": None, "header": None, "missing": ()}
-    return [f"{name}={value!r}" for name, value in given.items() if value != usual[name]]
+    usual = type(reading)()._asdict()
+    return [f"{name}={value!r}" for name, value in reading._asdict().items() if value != usual[name]]

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..files import check_new_folder, make_folder
-from ..text import counted, listed, without_components
-from ._caveats import left_out_counting, say_caveats
+from ..text import counted, left_out_counting, listed, without_components
+from ._caveats import say_caveats
 from ._command import STANDARD, Words, command
-from ._files import read_model, save_model, write
+from ._files import check_dataset, read_model, save_model, write
 from ._job import JobOptions, job_options
-from ._options import FILE, checkpoint_option, most_components_option, refuse_settings, robust_option, seed_option
+from ._options import (
+    FILE,
+    checkpoint_option,
+    dataset_option,
+    most_components_option,
+    refuse_settings,
+    robust_option,
+    seed_option,
+)
 from ._report import Subject, write_report_page
 
 if TYPE_CHECKING:
@@ -33,6 +41,7 @@ __all__ = ["COMMAND"]
 @robust_option
 @seed_option
 @checkpoint_option
+@dataset_option
 @job_options
 def COMMAND(
     words: Words,
@@ -42,6 +51,7 @@ def COMMAND(
     robust: bool,
     seed: int,
     checkpoint: Path | None,
+    dataset: str | None,
     options: JobOptions,
 ) -> None:
     """Write DIR/components, DIR/coefficients and DIR/mean, in the format of IN.
@@ -49,25 +59,28 @@ def COMMAND(
     coefficients @ components + mean is what the model says of every entry, known or not. Components are along their
     principal axes, the one that explains most first, and the largest loading of each is positive, so that two runs can
     be compared. Columns of text are copied beside the coefficients; NPY files have the numbers alone. Files above
-    128 MiB are read several times, block by block, and need not fit into memory; their columns of text are not copied.
+    128 MiB, and all NPZ, Arrow, Feather, HDF5 and Zarr files, are read several times, block by block, and need not fit
+    into memory; their columns of text are not copied.
     """
     from ..jobs.factors import FactorSettings, factorize_file
-    from ..jobs.large_files import LargeSettings, is_large
+    from ..jobs.large_files import LargeSettings, goes_by_blocks
 
     model_path, save_path = options.model_path, options.save_path
     refuse_settings(model_path, components=components != "auto", robust=robust)
+    check_dataset(source, dataset)
     check_new_folder(output)
     options.check()
+    reading = options.reading._replace(dataset=dataset)
     shown = options.report_path is not None or options.picture is not None
     if checkpoint is not None and (shown or source == STANDARD):
         raise click.UsageError("--checkpoint is for files, without --report and pictures; leave it out")
     model = None if model_path is None else read_model(model_path)
-    if not shown and (checkpoint is not None or is_large(source)):
+    if not shown and (checkpoint is not None or goes_by_blocks(source)):
         _factorize_large(
             words,
             source,
             output,
-            LargeSettings(components, robust, seed, save_path is not None, options.reading, words.verbose, checkpoint),
+            LargeSettings(components, robust, seed, save_path is not None, reading, words.verbose, checkpoint),
             model,
             save_path,
         )
@@ -96,13 +109,14 @@ def _factorize_large(
 ) -> None:
     from ..jobs.large_factors import factorize_large_file
 
-    make_folder(output)
     with words.phases() as begin:
         found = factorize_large_file(source, output, settings, begin, model)
         save_model(save_path, found.model, found.names)
     if settings.checkpoint is not None:
         settings.checkpoint.unlink(missing_ok=True)
     _tell_components(words, found, found.files)
+    for remark in found.remarks:
+        words.caveat(remark)
     if found.counting:
         words.caveat(left_out_counting(found.counting))
 

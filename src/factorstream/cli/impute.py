@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..text import column_names, counted
-from ._caveats import left_out_counting, outside
+from ..text import counted, left_out_counting
+from ._caveats import suspicious
 from ._command import STANDARD, BadInputError, Words, command
-from ._files import check_output, check_table, read_model, save_model, write, written_to
-from ._impute_notes import impute_caveats, impute_summary
+from ._files import check_dataset, check_output, check_table, read_model, save_model, write, written_to
+from ._impute_notes import impute_caveats, impute_summary, marks_of_limits, online_caveats, rounded_fills
 from ._options import (
     FILE,
     checkpoint_option,
+    dataset_option,
     fraction,
     model_option,
     most_components_option,
@@ -30,6 +31,7 @@ from ._report import Subject, check_report, report_option, write_report_page
 if TYPE_CHECKING:
     from ..completion import Settings
     from ..jobs.online import OnlineFilling
+    from ..jobs.reading import Reading
     from ..progress import Step
 
 __all__ = ["COMMAND"]
@@ -60,6 +62,7 @@ __all__ = ["COMMAND"]
 @most_components_option
 @robust_option
 @reading_options
+@dataset_option
 @seed_option
 @model_option
 @save_option
@@ -74,24 +77,23 @@ def COMMAND(
     sequence: bool,
     components: int | str,
     robust: bool,
-    delimiter: str | None,
-    missing: tuple[str, ...],
-    header: bool | None,
+    reading: Reading,
+    dataset: str | None,
     seed: int,
     model_path: Path | None,
     save_path: Path | None,
     report_path: Path | None,
     checkpoint: Path | None,
 ) -> None:
-    """Fill the gaps in the columns of numbers of IN, a CSV, TSV, Parquet or NPY file; - is standard input.
+    """Fill the gaps in the columns of numbers of IN, a CSV, TSV, Parquet, NPY, NPZ, Arrow, Feather, HDF5 or Zarr file;
+    - is standard input.
 
     A column holds numbers if all its cells are finite numbers or gaps (empty, NA, NaN, null, none, ?, ...). Columns of
     numbers without gaps help to fill the others, except those that count rows or years by equal steps. Everything that
-    is not a gap in a column of numbers is written as it was read, in the same order. Files above 128 MiB are read
-    several times, block by block, and need not fit into memory.
+    is not a gap in a column of numbers is written as it was read, in the same order. Files above 128 MiB, and all NPZ,
+    Arrow, Feather, HDF5 and Zarr files, are read several times, block by block, and need not fit into memory.
     """
     from ..completion import Settings, complete_file
-    from ..jobs.reading import Reading
 
     if online and report_path is not None:
         raise click.UsageError("--online keeps no rows to report on; leave out --report or --online")
@@ -100,6 +102,7 @@ def COMMAND(
     if online and (sequence or robust):
         raise click.UsageError(f"--online has no {'--sequence' if sequence else '--robust'}; leave out one of them")
     refuse_settings(model_path, components=components != "auto", robust=robust, sequence=sequence)
+    check_dataset(source, dataset)
     check_table(output, source)
     if save_path is not None:
         check_output(save_path, option="--save")
@@ -111,7 +114,7 @@ def COMMAND(
         components,
         robust,
         seed,
-        Reading(delimiter, header, missing),
+        reading._replace(dataset=dataset),
         sequence,
         keep_model=save_path is not None or report_path is not None,
         verbose=words.verbose,
@@ -141,10 +144,12 @@ def COMMAND(
         components=completion.n_components,
         fills_below_all_seen=completion.n_below,
         fills_above_all_seen=completion.n_above,
+        left_out={one.column: one.why for one in completion.uses if not one.used},
+        suspected_marks=[one._asdict() for one in completion.suspects],
         model=None if completion.model is None else type(completion.model).__name__,
     )
     words.note(impute_summary(completion, source, output))
-    for caveat in impute_caveats(completion):
+    for caveat in (*impute_caveats(completion), *marks_of_limits(reading.missing)):
         words.caveat(caveat)
     if report_path is not None:
         if completion.model is None or completion.X is None:
@@ -159,6 +164,8 @@ def COMMAND(
             model_path,
             others=completion.others,
             places=completion.places,
+            uses=completion.uses,
+            labels=completion.labels,
         )
         write_report_page(words, report_path, subject, level=level)
 
@@ -168,10 +175,10 @@ FILLING = ("LowRankImputer", "DictionaryFilter", "BayesianFactorization", "Seque
 
 
 def _by_blocks(source: Path, model: Any) -> bool:
-    """Whether a file is too large to be read at once; sequences are, whatever their length."""
-    from ..jobs.large_files import is_large
+    """Whether a file is not read at once; sequences are, whatever their length."""
+    from ..jobs.large_files import goes_by_blocks
 
-    return type(model).__name__ != "SequenceFilter" and is_large(source)
+    return type(model).__name__ != "SequenceFilter" and goes_by_blocks(source)
 
 
 def _fill_large(
@@ -213,17 +220,24 @@ def _fill_large(
         f"{counted(written.n_rows, 'row')} ({counted(n_components, 'component')}), which were read block by block; "
         f"wrote {written_to(output)}."
     )
+    for remark in found.remarks:
+        words.caveat(remark)
     if found.counting:
         words.caveat(left_out_counting(found.counting))
-    if written.n_left:
+    if found.whole:
+        words.caveat(rounded_fills(found.whole))
+    for caveat in (*suspicious(found.suspects), *marks_of_limits(settings.reading.missing)):
+        words.caveat(caveat)
+    if written.n_left and model is not None:
         words.caveat(f"{counted(written.n_left, 'gap')} in columns without any value stayed.")
 
 
 def _go_online(
     words: Words, source: Path, output: Path, settings: Settings, model_path: Path | None, save_path: Path | None
 ) -> None:
-    from ..jobs.online import OnlineFilling
+    from ..jobs.online import OnlineFilling, settle_form
     from ..jobs.reading import named
+    from ..sources.number_form import Asked
     from ..sources.stream import TextStream
     from ..sources.table import TableError
     from ..sources.tables import delimiter_of, open_lines
@@ -233,36 +247,40 @@ def _go_online(
     with open_lines(source) as lines, words.progress("filling rows") as step:
         try:
             reading = settings.reading
-            stream = TextStream(lines, delimiter_of(source, reading.delimiter), reading.header, reading.missing)
-            filling = OnlineFilling(stream, level=settings.level, components=number, seed=settings.seed, model=model)
-            if stream.first_line:
-                words.caveat(stream.first_line)
+            asked = Asked(reading.decimal, reading.thousands)
+            stream = TextStream(
+                lines,
+                delimiter_of(source, reading.delimiter),
+                reading.header,
+                reading.missing,
+                form=asked.form,
+                encoding=reading.encoding,
+            )
+            about_form = settle_form(stream, asked)
+            filling = OnlineFilling(
+                stream,
+                level=settings.level,
+                components=number,
+                seed=settings.seed,
+                model=model,
+                choice=reading.choice,
+            )
+            for remark in filter(None, (stream.first_line, about_form)):
+                words.caveat(remark)
             write(output, _counted(filling, step))
         except TableError as problem:
             raise TableError(f"{named(source)} cannot be used: {problem}.") from None
     save_model(save_path, filling.model, filling.names)
     counts = filling.counts
-    words.fact(rows=counts.rows, gaps_filled=counts.filled, gaps_left=counts.left, model="DictionaryFilter")
+    words.fact(
+        rows=counts.rows, gaps_filled=counts.filled, gaps_left=counts.left + counts.counting, model="DictionaryFilter"
+    )
     words.note(
         f"Filled {counted(counts.filled, 'gap')} in {counted(counts.rows, 'row')}, one by one; "
         f"wrote {written_to(output)}."
     )
-    if filling.counting:
-        words.caveat(
-            f"Columns that count rows were learned from too, which shows only when all rows have come; leave them out "
-            f"of the file: {column_names(filling.counting)}."
-        )
-    if beyond := outside(counts.below, counts.above, " before"):
-        words.caveat(beyond)
-    if counts.left:
-        words.caveat(f"{counted(counts.left, 'gap')} came before the first value of a column, and stayed.")
-    if counts.texts:
-        words.caveat(
-            f"{counted(counts.texts, 'cell')} of columns of numbers had a text, and stayed; the first is "
-            f"{filling.first_text}."
-        )
-    if counts.absurd:
-        words.caveat(f"{counted(counts.absurd, 'row')} had absurd values, which had no part in filling the gaps.")
+    for caveat in (*online_caveats(filling, stream.encoding_remark), *marks_of_limits(settings.reading.missing)):
+        words.caveat(caveat)
 
 
 def _counted(filling: OnlineFilling, step: Step) -> Iterator[bytes]:

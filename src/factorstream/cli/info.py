@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..text import column_names, counted, without_components
 from ._command import STANDARD, BadInputError, Words, command
-from ._options import FILE, reading_options
+from ._options import FILE, text_options
+
+if TYPE_CHECKING:
+    from ..jobs.reading import Reading
 
 __all__ = ["COMMAND"]
 
@@ -19,11 +22,10 @@ COLUMNS_SHOWN = 50
 
 @command("info", "say what a saved model or a table holds")
 @click.argument("path", type=FILE, metavar="FILE")
-@reading_options
-def COMMAND(words: Words, path: Path, delimiter: str | None, missing: tuple[str, ...], header: bool | None) -> None:
+@text_options
+def COMMAND(words: Words, path: Path, reading: Reading) -> None:
     """Say what FILE holds: the class, settings and features of a saved model, or the columns and gaps of a table."""
     from ..jobs.inspection import inspect_model, inspect_table, is_model
-    from ..jobs.reading import Reading
 
     if path != STANDARD and not path.exists():
         raise BadInputError(f"{path} does not exist.")
@@ -32,7 +34,7 @@ def COMMAND(words: Words, path: Path, delimiter: str | None, missing: tuple[str,
         words.fact(file=str(path), kind="model", **facts)
         words.show(_model_text(path, facts))
     else:
-        facts = inspect_table(path, Reading(delimiter, header, missing))
+        facts = inspect_table(path, reading)
         words.fact(file=str(path), kind="table", **facts)
         words.show(_table_text(path, facts))
         for remark in facts["remarks"]:

@@ -11,11 +11,11 @@ import numpy as np
 from .chunks import alone, checked, held, whole_rows
 
 
-def answer(ask: Callable[[Any, Any], Any], model: Any, X: Any, probe: float) -> Any:
+def answer(ask: Callable[[Any, Any], Any], model: Any, X: Any, probe: float, there: Any = None) -> Any:
     """What ``ask(model, X)`` says of every chunk of rows: an array of Dask, or a tuple of them where it returns one.
 
     ``model`` is not changed from now on. It is asked about one row full of ``probe``, so that a question that cannot be
-    answered is refused at once, and the shape of the answers is known.
+    answered is refused at once, and the shape of the answers is known. ``there`` is a task for it, if there is one.
     """
     X = whole_rows(checked(X, type(model).__name__))
     like = ask(model, np.full((1, X.shape[1]), probe, X.dtype))
@@ -28,7 +28,9 @@ def answer(ask: Callable[[Any, Any], Any], model: Any, X: Any, probe: float) -> 
         kinds |= {"drop_axis": 1, "chunks": shape}
     else:
         kinds |= {"chunks": shape}
-    found = da.map_blocks(_asked, X, name=None, token="answer", ask=ask, model=held(model), **kinds)
+    found = da.map_blocks(
+        _asked, X, name=None, token="answer", ask=ask, model=held(model) if there is None else there, **kinds
+    )
     return tuple(found[i] for i in range(len(like))) if several else found
 
 

@@ -92,7 +92,7 @@ def _concluded(given: _Given, course: Course, sums: RowSums) -> Course:
 
 def _facts(course: Course, sums: RowSums) -> tuple[Course, int]:
     """How far the sweeps have come, without what is large, and the number of rows."""
-    return course._replace(factors=None, moment=None), sums.n  # type: ignore[arg-type]
+    return course._replace(factors=None, moment=None), int(sums.n)  # type: ignore[arg-type]
 
 
 def _spent(values: Any, first: int, given: _Given, course: Course) -> SpentSums:

@@ -29,6 +29,8 @@ def absurd_entries(X: Rows) -> Entries:
         return NO_ENTRIES
     found: list[Entries] = []
     doubtful = positions(_doubtful(X))
+    if not len(doubtful):
+        return NO_ENTRIES
     by_column = Columns(X, doubtful)
     for j in doubtful.tolist():
         rows, values = by_column(j)

@@ -42,6 +42,30 @@ def is_sparse(X: Any) -> bool:
     return type(X) is not np.ndarray and bool(issparse(X))  # the first is quicker, and almost always enough
 
 
+def with_values(F: SparseRows, values: Array) -> SparseRows:
+    """Sparse rows with the same stored entries, whose numbers they share, and other values."""
+    return _assembled(F, values, F.indices, F.indptr)
+
+
+def _assembled(F: SparseRows, values: Array, indices: Array, indptr: Array) -> SparseRows:
+    """Rows with the columns of F that are made of these arrays themselves; SciPy would copy parts of larger ones."""
+    out = type(F)((len(indptr) - 1, F.shape[1]), dtype=values.dtype)
+    out.data, out.indices, out.indptr = values, indices, indptr
+    out.has_sorted_indices = F.has_sorted_indices  # which would be found out anew
+    return out
+
+
+def rows_at(F: Any, rows: slice) -> Any:
+    """Some of the rows, next to each other, dense or sparse, without a copy."""
+    if not is_sparse(F):
+        return F[rows, :]
+    low, high, _ = rows.indices(F.shape[0])
+    if high - low == F.shape[0]:
+        return F
+    first, last = (int(end) for end in F.indptr[[low, max(low, high)]])
+    return _assembled(F, F.data[first:last], F.indices[first:last], F.indptr[low : max(low, high) + 1] - first)
+
+
 def piece(length: int, work: int) -> int:
     """How much of a dimension of some length, at ``work`` multiplications per step, a product takes at once."""
     steps = SMALL // max(work, 1)

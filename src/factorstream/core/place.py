@@ -48,6 +48,9 @@ class Place(Protocol):
     """Whether it works while this process does; rows of the next block then do not share memory with those of this
     one."""
 
+    far: bool
+    """Whether every sum takes a while, however small it is: what may be needed together is then asked for at once."""
+
     def put(self, values: Any, axis: int) -> Tall:
         """Bring an array, or sparse rows, of this process to the place; ``axis`` is the one of the features.
 
@@ -90,7 +93,7 @@ class Here:
     room = 2**22
     """32 MiB."""
 
-    keeps_sparse, lag, works_ahead = True, 1, False
+    keeps_sparse, lag, works_ahead, far = True, 1, False, False
 
     def put(self, values: Any, axis: int) -> Tall:
         """The array itself."""
@@ -123,3 +126,9 @@ class Here:
 
 
 HERE = Here()
+
+
+class Placed:
+    """A base of arrays that say themselves at which place they are: there may be several places of one kind."""
+
+    place: Place

@@ -6,6 +6,7 @@ these threads; ``pieces`` divides work into pieces for them. Whoever works on ma
 
 from .limit import limited, n_threads
 from .pieces import (
+    MOST,
     MULTIPLICATION,
     PASS,
     TINY,
@@ -23,6 +24,6 @@ from .pieces import (
 )
 
 __all__ = [
-    "MULTIPLICATION", "PASS", "TINY", "Tile", "accumulate", "each_of", "each_piece", "each_tile", "limited",
+    "MOST", "MULTIPLICATION", "PASS", "TINY", "Tile", "accumulate", "each_of", "each_piece", "each_tile", "limited",
     "n_threads", "pieces", "product", "sum_of", "sum_of_pieces", "tiles", "undivided",
 ]  # fmt: skip

@@ -13,9 +13,11 @@ from ..core.absurd_rows import absurd_beside, absurd_entries
 from ..core.entries import Entries, without
 from ..core.fill_values import is_huge_fill, meaning
 from ..core.linalg import Array, Rows, is_sparse
+from ..tall.placed_rows import PlacedRows
 from ..tall.rows import stack
 from ..tall.starting import check_range
 from ._infinity import refuse_infinite_extremes
+from ._placed_absurd import next_rows_there, seen_here
 from ._validation import check_size_of, warn_caller
 
 
@@ -46,8 +48,8 @@ def known_to(state: Any) -> Seen | None:
     if seen is None:  # a stream that is starting keeps its rows, absurd values included
         rows = getattr(state, "pending", None)
         rows = getattr(state, "warm_rows", None) if rows is None else rows
-        seen = None if rows is None else seen_in(without(rows, absurd_entries(rows)))
-    return seen
+        return None if rows is None else seen_in(without(rows, absurd_entries(rows)))
+    return seen_here(seen)
 
 
 def check_answers_fit(state: Any, dtype: np.dtype[Any]) -> None:
@@ -69,7 +71,12 @@ def next_rows(seen: Seen, X: Rows, dtype: np.dtype[Any], first: int = 0, tell: b
     Values that are not absurd, but cannot be squared in the stream's ``dtype``, are refused. ``first`` is the number
     of the first of these rows in what the caller was given; without ``tell`` the warning was given already.
     """
-    after, entries = judged(seen, X, dtype)
+    if isinstance(X, PlacedRows):
+        after, entries, clean = next_rows_there(seen, X, dtype, first)
+        if tell:
+            warn_of(entries, first + X.shape[0])
+        return after, clean
+    after, entries = judged(seen_here(seen), X, dtype)
     if not len(entries.row):
         return after, X
     if tell:

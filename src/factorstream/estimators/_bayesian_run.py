@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,24 +14,30 @@ from ..core.entries import without
 from ..core.memory import FORGETFUL, Memory
 from ..core.place import Place
 from ..core.variational.fit import FitOptions, SweepInfo
+from ..core.variational.observed import Known
 from ..core.variational.posterior import STREAM_ARRAYS
 from ..core.variational.relevance import n_learned
 from ..progress import Step, say_nothing
 from ..tall.places import place_of
-from ..tall.rows import Rows, observed_by_feature, stack
+from ..tall.rows import Rows, few_rows, observed_by_feature, stack
 from ..tall.starting import warm_up
 from ._absurd import first_rows, next_rows
 from ._html import STREAMED, Facts, noise_words, observed_words
+from ._known_errors import n_counted
 from ._observing import check_values
 from ._records import HISTORY, Record, Tell
 from ._source_rows import LOOK_TYPES, Look
 from ._telling import SweepProgress
 from ._variational import SWEEP_TYPES, VariationalState, absorb_rows, check_rows
 from ._variational_answers import VariationalDictionary
-from ._variational_fits import Sweeps, fit_all_blocks, fit_rows, planned_sweeps, planned_sweeps_over_blocks
+
+if TYPE_CHECKING:
+    from ._variational_fits import Sweeps
 
 ON_THE_WAY: tuple[type, ...] = (*LOOK_TYPES, *SWEEP_TYPES)
 """Every NamedTuple that a fit to a source finds before its state. Derived."""
+
+NO_ROWS = np.empty(0, dtype=np.intp)
 
 AUTO_COMPONENTS = 50
 """Components that a stream with ``n_components="auto"`` is given room for. Not tuned: a round number."""
@@ -70,8 +76,8 @@ class BayesianRun(NamedTuple):
 
     @property
     def home(self) -> Place:
-        """Where rows are brought to: the device of the model's rows, or here."""
-        return place_of(self.pending)
+        """Where rows are brought to: the device of the model's rows, the shards of its features, or here."""
+        return place_of(self.pending if self.current is None else self.current.origin)
 
     @property
     def dictionary(self) -> VariationalDictionary:
@@ -109,12 +115,19 @@ def fit(
     tell: Tell,
     step: Step,
     name: str,
+    seen: Seen | None = None,
+    known: Known | None = None,
 ) -> BayesianRun:
-    """Sweep over all rows of X, each of which has data; ``step`` is told how far the estimator of this name is."""
+    """Sweep over all rows of X, each of which has data; ``step`` is told how far the estimator of this name is.
+
+    What tells absurd values may have been ``seen`` already, and more may be ``known`` of the rows.
+    """
+    from ._variational_fits import fit_rows, planned_sweeps  # only fits need it
+
     shown = SweepProgress(name, step, planned_sweeps(X.shape[0], options, calibrate))
-    state, sweeps = fit_rows(X, options, calibrate, np.random.default_rng(seed), shown)
+    state, sweeps = fit_rows(X, options, calibrate, np.random.default_rng(seed), shown, known)
     records = _records(sweeps, tell)
-    rest, seen, n = copied(X[:0, :]), seen_in(X), X.shape[0]
+    rest, seen, n = few_rows(X, NO_ROWS), seen_in(X) if seen is None else seen, n_counted(X, known)
     return BayesianRun(parameters, options, seed, state, state, rest, seen, n, len(sweeps), records)
 
 
@@ -133,11 +146,13 @@ def fit_all(
 ) -> BayesianRun:
     """Sweep over all rows, given what a first look has ``found``."""
     some = found.some
+    from ._variational_fits import fit_all_blocks, planned_sweeps_over_blocks  # only fits need it
+
     shown = SweepProgress(name, step, planned_sweeps_over_blocks(some.shape[0], found.n_rows, options, calibrate))
     begun_with = memory.once("seed", lambda: seed)
     rng = np.random.default_rng(begun_with)
     state, sweeps, n = fit_all_blocks(over_all, some, found.moments, options, calibrate, rng, shown, memory)
-    rest = copied(some[:0, :])
+    rest = few_rows(some, NO_ROWS)
     return BayesianRun(
         parameters, options, begun_with, state, state, rest, found.seen, n, len(sweeps), _records(sweeps, tell)
     )
@@ -231,5 +246,7 @@ def _fit_first(run: BayesianRun, rows: Rows) -> VariationalState:
     options, calibrate = run.options, bool(run.parameters.get("calibrate"))
     if rows.shape[0] == 0:
         rows = beside(np.zeros((1, rows.shape[1]), dtype_of(rows)), rows)
+    from ._variational_fits import fit_rows  # only fits need it
+
     state, _ = fit_rows(rows, options._replace(prune=options.r is None), calibrate, np.random.default_rng(run.seed))
     return state._replace(options=options)

@@ -29,6 +29,7 @@ __all__ = [
     "Resumable",
     "described",
     "digest",
+    "refuse_checkpoint",
     "remembering",
 ]
 
@@ -126,6 +127,12 @@ def remembering(
         )
     where = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
     return _Kept(where, estimator, source, types)
+
+
+def refuse_checkpoint(checkpoint: CheckpointLike) -> None:
+    """Refuse a checkpoint of chunks of Dask: work on them does not come one block after another to this process."""
+    if checkpoint is not None:
+        raise TypeError("checkpoint is for rows that are read block by block, not for Dask arrays; leave it out.")
 
 
 class _Kept:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
-from ..arrays import beside, dtype_of, taken, to_host
+from ..arrays import beside, dtype_of, to_host
 from ..core.filter.model import FilterModel
 from ..core.filter.state import EQUAL_SHARE, FilterState
 from ..core.filter.units import units
 from ..core.linalg import Array, is_sparse
 from ..tall.columns import rescaled, residual_sums
 from ..tall.places import place_of
-from ..tall.rows import Rows
+from ..tall.rows import Rows, few_columns
 from ._filter_columns import FIRST, Columns, with_noise
 from ._kept_rows import FIRST_LOOK
 
@@ -92,7 +92,7 @@ def with_few_values(columns: Columns, rows: Rows, counts: Array) -> Columns:
     if columns.recent is None or columns.unit is None or is_sparse(rows) or rows.shape[0] < FIRST_LOOK or len(few) == 0:
         return columns
     first = np.full((FIRST, rows.shape[1]), np.nan, dtype_of(columns.recent))
-    for j, values in zip(few, to_host(taken(rows, few, axis=1)).T, strict=True):
+    for j, values in zip(few, few_columns(rows, few).T, strict=True):
         first[: int(counts[j]), j] = values[~np.isnan(values)]
     return columns._replace(first=first)
 
@@ -113,7 +113,7 @@ def first_values(columns: Columns, state: FilterState, X: Rows) -> tuple[Columns
     if state.unseen is not None:
         begun |= place_of(state.C).get(state.unseen, 0)
     late = np.flatnonzero(begun)
-    values = to_host(taken(X, late, axis=1))
+    values = few_columns(X, late)
     observed = ~np.isnan(values)
     if not observed.any():
         return columns, X

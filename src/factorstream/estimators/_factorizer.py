@@ -182,20 +182,32 @@ class PosteriorFactorizer(Factorizer):
         return like_table(filled, X), like_table(_reach(variance, 1.0, dtype_of(rows)), X)
 
     @question
-    def predict_entries(self, X: MatrixLike, rows: Any, columns: Any, return_std: bool = False) -> Any:
+    def predict_entries(
+        self, X: MatrixLike, rows: Any, columns: Any, return_std: bool = False, level: float | None = None
+    ) -> Any:
         """What ``impute`` would have at the entries (rows[j], columns[j]) of X: one number for each.
 
         X are rows as in ``impute``, best sparse ones; ``rows`` and ``columns`` number rows and columns of it. An entry
         that is observed comes back as it is. With ``return_std`` also the standard deviation of each, zero where it was
-        observed. :class:`BayesianFactorization` makes nothing dense for it; :class:`DictionaryFilter` takes as long as
+        observed; with a ``level`` also the lower and upper bounds that ``predict_interval`` would have there.
+        :class:`BayesianFactorization` makes nothing dense for it; :class:`DictionaryFilter` takes as long as
         ``impute`` of the rows that are asked for, but only a few of them at a time.
         """
         given = self._rows_to_fill(X)
         row, column = check_pairs(rows, columns, given.shape)
-        values, variance = self._dictionary().entries(given, row, column)
-        if not return_std:
-            return like(as_type(values, dtype_of(given)), X)
-        return like(as_type(values, dtype_of(given)), X), like(_reach(variance[None], 1.0, dtype_of(given))[0], X)
+        if level is not None:
+            check_level(level)
+        dictionary = self._dictionary()
+        values, variance = dictionary.entries(given, row, column)
+        answers, std = [values], np.sqrt(variance)
+        if return_std:
+            answers.append(std)
+        if level is not None:
+            width = dictionary.half_width(level)
+            reach = std * (width[column] if isinstance(width, np.ndarray) and width.ndim else width)
+            answers += [values - reach, values + reach]
+        found = tuple(like(as_type(some, dtype_of(given)), X) for some in answers)
+        return found if len(found) > 1 else found[0]
 
     @question
     @by_chunk()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import as_type, dtype_of, namespace, taken
+from ..arrays import as_type, dtype_of, namespace
 from ..core.filter.model import FilterModel
 from ..core.linalg import Array
-from ..tall.rows import Rows, dense
+from ..tall.rows import Rows, dense, few_rows
 from ._filter_columns import Columns
 
 MOST, LEAST, WORK = 128, 4, 5e6
@@ -45,7 +45,7 @@ def kept(columns: Columns, rows: Rows, first: int, model: FilterModel, with_data
         chosen = np.flatnonzero(_are_chosen(np.arange(first, first + n, dtype=np.uint64), room))[-room:]
     if len(chosen) == 0:
         return columns
-    new = as_type(dense(taken(rows, chosen if with_data is None else with_data[chosen])), dtype_of(recent))
+    new = as_type(dense(few_rows(rows, chosen if with_data is None else with_data[chosen])), dtype_of(recent))
     first = max(int(recent.shape[0]) + len(chosen) - room, 0)
     return columns._replace(recent=namespace(recent).concat([recent[first:, :], new]))
 
@@ -53,10 +53,10 @@ def kept(columns: Columns, rows: Rows, first: int, model: FilterModel, with_data
 def _are_chosen(k: Array, room: int) -> Array:
     """Whether the rows with these numbers are to be kept: one in p of them, the largest power of two in k/room."""
     power = np.floor(np.log2(np.maximum(k // np.uint64(room), np.uint64(1)))).astype(np.uint64)
-    return np.asarray((_scrambled(k) >> (np.uint64(64) - power) == 0) | (power == 0))
+    return np.asarray((scrambled(k) >> (np.uint64(64) - power) == 0) | (power == 0))
 
 
-def _scrambled(k: Array) -> Array:
+def scrambled(k: Array) -> Array:
     """Numbers below 2⁶⁴ that follow from k as if by chance (SplitMix64, doi:10.1145/2660193.2660195)."""
     k = (k + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     k = (k ^ (k >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array, at_least, dtype_of, is_here, least_and_greatest, namespace, to_host
-from ..core.linalg import is_sparse, over_rows
+from ..core.linalg import is_sparse, over_rows, with_values
 from ..core.place import HERE, Place, Tall
 from ..core.variational.observed import Observations, stays_sparse
+from ..core.variational.sparse_products import less_means
 from ..cores import PASS, TINY, Tile, each_tile
 from ..tall.rows import Rows
 from ..tall.starting import check_range
@@ -17,7 +18,7 @@ def observe(X: Rows, place: Place = HERE, origin: Tall | None = None) -> Observa
     """Rows with gaps, or sparse rows, as values and weights at the place; values less the origin, if it is given."""
     n, m = X.shape
     X_there = place.put(X, 1)
-    largest = place.get(place.each(_largest, X_there), 0)  # a maximum over features is no sum: it is taken here
+    largest = place.get(place.each(_largest_of_all, X_there), 0)  # of each piece, since a maximum is no sum
     check_range(float(largest.max(initial=0.0)), dtype_of(X))
     Y, W = place.each(_values_and_weights, X_there)
     if origin is not None:
@@ -28,6 +29,12 @@ def observe(X: Rows, place: Place = HERE, origin: Tall | None = None) -> Observa
 def check_values(X: Rows) -> None:
     """Refuse values that cannot be squared."""
     check_range(float(to_host(_largest(X)).max(initial=0.0)), dtype_of(X))
+
+
+def _largest_of_all(X: Rows) -> Array:
+    """The largest size of an observed value, as an array of one."""
+    sizes = _largest(X)
+    return namespace(sizes).max(sizes)[None] if sizes.shape[0] else sizes
 
 
 def _largest(X: Rows) -> Array:
@@ -47,9 +54,8 @@ def _largest(X: Rows) -> Array:
 def _values_and_weights(X: Rows) -> tuple[Rows, Rows]:
     """Values, zero where missing, and weights, 1 where observed."""
     if is_sparse(X):
-        W = X.astype(np.float64)
-        W.data = np.ones_like(W.data)
-        return X.astype(np.float64), W
+        values = X.data.astype(np.float64, copy=False)
+        return with_values(X, values), with_values(X, np.broadcast_to(1.0, values.shape))  # which takes no memory
     if not is_here(X):
         xp = namespace(X)
         seen = ~xp.isnan(X)
@@ -70,9 +76,7 @@ def _values_and_weights(X: Rows) -> tuple[Rows, Rows]:
 def less_origin(Y: Rows, W: Rows, origin: Array) -> Rows:
     """Values less the origin (m), zero where missing."""
     if is_sparse(Y):
-        Y = Y.copy()
-        Y.data = Y.data - origin[Y.indices]
-        return Y
+        return less_means(Y, origin)
     if not is_here(Y) or Y.size < TINY:
         return W * (Y - origin)
     out = np.empty_like(Y)

@@ -8,11 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..core.dynamics.choose import COMPARED_ROWS, PARTS, TRIAL_SWEEPS, Choice, choose, forecast_stretch
 from ..core.dynamics.em import DynamicsSpec
-from ..core.dynamics.few import FEW_ROWS, FEWEST_ROWS, FOLDS, choose_few, stretches
 from ..core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, WALKS, Kind, filtered, smoothed
-from ..core.dynamics.learning import MIN_ROWS_TO_CHOOSE
 from ..core.dynamics.noise import GaussianSpec, GivenStudentSpec, LearnedStudentSpec, NoiseSpec
 from ..core.dynamics.stream import StreamOptions
 from ..core.linalg import Array
@@ -129,6 +126,10 @@ def _process_noise(value: Parameter, r: int) -> Array | float:
 
 def planned_sweeps(T: int, opt: StreamOptions, given: dict[str, Parameter]) -> list[tuple[int, int]]:
     """The sweeps that each fit of `choose_kind` on T rows, and then the last one, may make, and their rows."""
+    from ..core.dynamics.choose import COMPARED_ROWS, PARTS, TRIAL_SWEEPS  # only fits need these
+    from ..core.dynamics.few import FEW_ROWS, FEWEST_ROWS, FOLDS
+    from ..core.dynamics.learning import MIN_ROWS_TO_CHOOSE
+
     n_candidates, last = len(opt.candidates), given["max_iter"]
     assert isinstance(last, int)  # for the type checker: scikit-learn has checked it
     trials = 0
@@ -146,6 +147,10 @@ def choose_kind(
     Z: Array, opt: StreamOptions, given: dict[str, Parameter], tell: Tell = silent
 ) -> tuple[Kind, float, float]:
     """The kind of model, and the factors on intervals and forecasts, on hidden runs of standardised rows."""
+    from ..core.dynamics.choose import COMPARED_ROWS, Choice, choose, forecast_stretch  # only fits need these
+    from ..core.dynamics.few import FEW_ROWS, choose_few, stretches
+    from ..core.dynamics.learning import MIN_ROWS_TO_CHOOSE
+
     best, candidates, hidden = Choice(opt.candidates[0]), opt.candidates, None
     how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift, "tell": tell}
     answers = smoothed if given["smooth"] else filtered

@@ -13,6 +13,8 @@ from ..core.absurd_rows import absurd_beside
 from ..core.dynamics.alarm import Alarm, watch
 from ..core.dynamics.filter import entry
 from ..core.dynamics.levels import smooth_recent
+from ..core.dynamics.model import Answer
+from ..core.dynamics.seasons.season import Season
 from ..core.entries import without
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
@@ -141,6 +143,9 @@ class SequenceAnswers(SequenceReading):
         rows = state.rows[-len(beliefs) :]
         missing = np.isnan(rows)
         table = last_rows(restore_table(state.table), len(rows))
+        if state.seasons is not None:
+            season = Season(*(state.seasons[-len(beliefs) :, part] for part in (0, 1)))
+            _, signal, var = self._with_season(Answer(signal[:, :0], signal, var), season)
         filled = rebuild_table(np.where(missing, shift + scale * signal, rows), table)
         if not return_std:
             return filled
@@ -177,7 +182,7 @@ class SequenceAnswers(SequenceReading):
 
     def score_samples(self, X: TableLike) -> Array:
         """Log-density (see the class's notes) of every row's observed entries given the rows before; 0 without data."""
-        return np.array([one.logp for one in self._innovations(self._given(X)[0])])
+        return np.array([one.logp for one in self._innovations(*self._given(X))])
 
     def score(self, X: TableLike, y: object = None) -> float:
         """Mean of :meth:`score_samples`; higher is better."""
@@ -204,7 +209,7 @@ class SequenceAnswers(SequenceReading):
         """
         values, table = self._given(X)
         absurd = absurd_beside(self.state_.seen, values)
-        innovations = self._innovations(without(values, absurd))
+        innovations = self._innovations(without(values, absurd), table)
         h = self.state_.threshold
         alarm = Alarm()
         rows = []
@@ -224,7 +229,7 @@ class SequenceAnswers(SequenceReading):
         values, table = self._given(X)
         absurd = absurd_beside(self.state_.seen, values)
         plain = without(values, absurd)
-        innovations = self._innovations(plain)
+        innovations = self._innovations(plain, table)
         mean, var = (np.array([getattr(one, part) for one in innovations]) for part in ("mean", "var"))
         away = np.where(np.isnan(plain), 0.0, (plain - mean) / np.sqrt(var))
         above = absurd.value - mean[absurd.row, absurd.column]

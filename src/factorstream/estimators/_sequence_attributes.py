@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..core.dynamics.model import mean_state_covariance
+from ..core.dynamics.seasons.phases import PhaseLayer
 from ..core.linalg import Array
 from ._html import STANDARDISED, STREAMED, Facts, noise_words, observed_words
 from ._sequence_state import STATE_TYPES, SequenceState
@@ -47,8 +48,15 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
 
     @property
     def forecast_scale_(self) -> float:
-        """Factor on the predictive standard deviations of forecasts."""
-        return self._fitted().forecast_scale
+        """Factor on the predictive standard deviations of forecasts; with seasons the mean over features and steps."""
+        state = self._fitted()
+        return state.forecast_scale if state.ahead_scale is None else float(state.ahead_scale.mean())
+
+    @property
+    def seasons_(self) -> dict[int, Array]:
+        """For each period in use, longest first, the slow season (period, n_features) as it is after the last row."""
+        phases = [layer for layer in self._fitted().layers if isinstance(layer, PhaseLayer)]
+        return {layer.period: layer.mean + layer.level for layer in phases}
 
     @property
     def n_components_(self) -> int:
@@ -113,13 +121,14 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
             "features": f"{self.n_features_in_:,}",
             "components": f"{self.n_components_}",
             "levels": "none" if state.model.levels is None else "one for each feature",
+            **({"periods": ", ".join(map(str, self.seasons_))} if state.layers else {}),
             "sweeps": f"{state.n_iter}" if fitted else STREAMED,
             "noise": noise_words(self.noise_variance_),
         }
         if fitted and np.isfinite(state.counts).all():  # a stream does not count its values for ever
             facts["observed"] = observed_words(state.counts / max(state.n_rows, 1))
         facts["intervals"] = "as the model says, not calibrated"
-        if (scales := (state.interval_scale, state.forecast_scale)) != (1.0, 1.0):
+        if (scales := (self.interval_scale_, self.forecast_scale_)) != (1.0, 1.0):
             words = "calibrated: {:.3g} times as wide as the model says in gaps, {:.3g} times in forecasts"
             facts["intervals"] = words.format(*scales)
         facts["units"] = STANDARDISED

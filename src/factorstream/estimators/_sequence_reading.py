@@ -9,12 +9,17 @@ from ..core.dynamics.filter import forecast
 from ..core.dynamics.fit import filtered, smoothed, steps
 from ..core.dynamics.model import Answer, Innovation
 from ..core.dynamics.scale import student_factor
+from ..core.dynamics.seasons.ahead import width_at
+from ..core.dynamics.seasons.layers import season_before, season_of
+from ..core.dynamics.seasons.season import Season
 from ..core.dynamics.stream import in_units
 from ..core.linalg import Array
 from ..cores import limited
 from ._absurd import asked
 from ._gaps import warn_of_gaps
 from ._sequence_attributes import SequenceAttributes
+from ._sequence_places import rows_after
+from ._sequence_state import coming
 from ._stored_times import restore_table
 from ._times import Table, TableLike, append_times, future_times, split_table
 from ._validation import check_count, check_data, check_size_of, refuse_no_table, unchanged_on_error
@@ -49,16 +54,45 @@ class SequenceReading(SequenceAttributes):
         values, table = self._given(X)
         state = self.state_
         values = asked(state, values)
-        Z = self._standardised(values)
         with unchanged_on_error(self), limited():
-            return values, table, (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
+            season = self._season(values, table)
+            Z = self._standardised(values if season is None else values - season.signal)
+            answer = (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
+            return values, table, self._with_season(answer, season)
 
-    def _innovations(self, values: Array) -> list[Innovation]:
+    def _season(self, values: Array, table: Table, *, smooth: bool | None = None) -> Season | None:
+        """What is known of the season of values, by all of them or by the rows before; None where there is none.
+
+        Time stamps say where the first row stands in the periods; without them it stands where the first row of the
+        fit did.
+        """
+        state = self.state_
+        if not state.layers:
+            return None
+        smooth = bool(state.parameters["smooth"]) if smooth is None else smooth
+        after = rows_after(restore_table(state.table), table)
+        place = 0 if after is None else state.n_rows - 1 + after
+        return (season_of if smooth else season_before)(state.layers, values.astype(np.float64), place)
+
+    def _with_season(self, answer: Answer, season: Season | None) -> Answer:
+        """The answer about what the season leaves, in standardised units, as one about the rows themselves."""
+        if season is None:
+            return answer
+        scale = self.state_.stream.scale
+        return answer._replace(signal=answer.signal + season.signal / scale, var=answer.var + season.var / scale**2)
+
+    def _innovations(self, values: Array, table: Table) -> list[Innovation]:
         """The facts about every row of values as the filter takes it, in the data's units."""
-        Z = self._standardised(values)
         with unchanged_on_error(self), limited():
-            passed = steps(self.state_.model, Z)
-            return [in_units(innovation, self.state_.stream) for _, _, innovation in passed]
+            season = self._season(values, table, smooth=False)
+            Z = self._standardised(values if season is None else values - season.signal)
+            passed = [in_units(innovation, self.state_.stream) for _, _, innovation in steps(self.state_.model, Z)]
+            if season is None:
+                return passed
+            return [
+                one._replace(mean=one.mean + signal, var=one.var + var)
+                for one, signal, var in zip(passed, *season, strict=True)
+            ]
 
     def _in_units(self, answer: Answer, *, noise: bool = True, held: float = 0.95) -> tuple[Array, Array]:
         """Predictive mean and standard deviation of every entry, or of its noise-free part; `held`: see `_width`."""
@@ -85,6 +119,9 @@ class SequenceReading(SequenceAttributes):
         check_count("steps", steps)
         state = self.state_
         table = future_times(restore_table(state.table), int(steps))
+        if state.ahead_scale is not None:  # there are seasons
+            mean, std = coming(state, int(steps))
+            return mean, width_at(state.ahead_scale, int(steps)) * student_factor(state.counts, held) * std, table
         shift, scale = state.stream.shift, state.stream.scale
         mean, var = forecast(state.fitted.now, state.fitted.belief, int(steps))
         std = state.forecast_scale * student_factor(state.counts, held) * scale * np.sqrt(var)

@@ -10,14 +10,17 @@ from ..core.absurd import Seen, seen_in
 from ..core.absurd_rows import absurd_entries
 from ..core.dynamics.alarm import Alarm, watch
 from ..core.dynamics.em import DynamicsSpec, LoadingPrior
-from ..core.dynamics.filter import filter_rows
-from ..core.dynamics.learning import advance
+from ..core.dynamics.filter import filter_rows, forecast
 from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Levels, SequenceModel
 from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
 from ..core.dynamics.scale import LEAST_KNOWN
+from ..core.dynamics.seasons.layers import SeasonLayer, ahead, take
+from ..core.dynamics.seasons.phases import PhaseLayer, Variances
+from ..core.dynamics.seasons.shapes import ShapeLayer
+from ..core.dynamics.seasons.tracking import EVERY, Forecast, compared
 from ..core.dynamics.stream import Event, Fitted, Learning, Refresh, Restart, Stream, StreamOptions
-from ..core.entries import Entries, together, without
+from ..core.entries import NO_ENTRIES, Entries, together, without
 from ..core.linalg import Array
 from ..progress import Step
 from ._absurd import judged, warn_of
@@ -54,6 +57,11 @@ class SequenceState(NamedTuple):
     forecast_scale: float = 1.0
     history: tuple[float, ...] = ()  # bound at every sweep of ``fit``
     n_iter: int = 1
+    layers: tuple[SeasonLayer, ...] = ()  # of seasons; the stream is that of what they leave
+    ahead_scale: Array | None = None  # (b, m) what stands for `forecast_scale` where there are seasons: see `width_at`
+    forecasts: tuple[Forecast, ...] = ()  # of a stream with seasons, by which `ahead_scale` is adjusted
+    before: Array | None = None  # rows of a stream whose seasons are still to be learned from them; None: no more
+    seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows; None: there is none
 
     @property
     def fitted(self) -> Fitted:
@@ -77,21 +85,27 @@ STATE_TYPES: tuple[type, ...] = (
     SequenceState, StreamOptions, Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
     GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
+    PhaseLayer, Variances, ShapeLayer, Forecast,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
 
 
-def take_rows(state: SequenceState, Y: Array, step: Step) -> SequenceState:
-    """Pass the rows Y through the stream; alarms are watched for once the warm-up is over."""
+def take_rows(state: SequenceState, Y: Array, step: Step, done: int = 0) -> SequenceState:
+    """Pass the rows Y through the stream, after `done` of this call; alarms are watched for after the warm-up."""
+    from ..core.dynamics.learning import advance  # only streams need it
+
     keep = state.lag + 1
     absurd: list[Entries] = []
     for k, y in enumerate(Y):
-        step(k)
+        step(done + k)
         seen, entries = judged(state.seen, y[None], FLOAT)
         row = without(y[None], entries)
-        stream, event = advance(state.stream, row[0], state.options, calibrate=bool(state.parameters["calibrate"]))
+        state, rest = _less_season(state, row[0])
+        calibrate = bool(state.parameters["calibrate"]) and not state.layers  # those of seasons are kept
+        stream, event = advance(state.stream, rest, state.options, calibrate=calibrate)
         absurd += [entries._replace(row=entries.row + k)] if len(entries.row) else []
-        if isinstance(event, Restart) and len((late := absurd_entries(event.rows)).row):  # judged together
+        late = absurd_entries(event.rows) if isinstance(event, Restart) and not state.layers else NO_ENTRIES
+        if isinstance(event, Restart) and len(late.row):  # judged together
             absurd.append(late._replace(row=late.row + k + 1 - len(event.rows)))
             event = event._replace(rows=without(event.rows, late))
             seen = seen_in(event.rows)
@@ -101,11 +115,13 @@ def take_rows(state: SequenceState, Y: Array, step: Step) -> SequenceState:
         state = state._replace(beliefs=_beliefs_after(state, event)[-keep:])
         if isinstance(event, Restart):  # widths that were found for the model before
             counts = np.isfinite(event.rows).sum(0, dtype=np.float64)
-            gaps, forecasts = event.widths
-            state = state._replace(interval_scale=gaps, forecast_scale=forecasts, counts=counts)
+            if not state.layers:
+                state = state._replace(interval_scale=event.widths[0], forecast_scale=event.widths[1])
+            state = state._replace(counts=counts)
         if isinstance(event, Refresh):
             counts = state.counts + np.isfinite(since).sum(0)
             state = state._replace(counts=np.where(counts < LEAST_KNOWN, counts, np.inf))  # `widened`
+        state = _with_widths(state, row[0])
         if event.innovation is not None and stream.rows > state.options.warmup:
             alarm, now = watch(state.alarm, event.innovation, state.threshold)
             state = state._replace(alarm=alarm)
@@ -113,6 +129,34 @@ def take_rows(state: SequenceState, Y: Array, step: Step) -> SequenceState:
                 state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
     _warn_once(together(absurd), len(Y))
     return state
+
+
+def _less_season(state: SequenceState, y: Array) -> tuple[SequenceState, Array]:
+    """The state whose seasons have taken in the row y (m,), and what they, before they saw it, leave of it."""
+    if not state.layers or state.seasons is None:
+        return state, y
+    layers, signal, var = take(state.layers, y.astype(np.float64))
+    seasons = np.concatenate([state.seasons, [[signal, var]]])[-(state.lag + 1) :]
+    return state._replace(layers=layers, seasons=seasons), y - signal
+
+
+def coming(state: SequenceState, steps: int) -> tuple[Array, Array]:
+    """Means and standard deviations (steps, m) of the rows to come, with seasons, as the model says."""
+    shift, scale = state.stream.shift, state.stream.scale
+    mean, var = forecast(state.fitted.now, state.fitted.belief, steps)
+    season = ahead(state.layers, len(scale), steps)
+    return season.signal + shift + scale * mean, np.sqrt(season.var + scale**2 * var)
+
+
+def _with_widths(state: SequenceState, y: Array) -> SequenceState:
+    """The state whose widths of forecasts have learned from the row y (m,); it forecasts anew when it is time."""
+    if state.ahead_scale is None or not state.parameters["calibrate"]:
+        return state
+    widths, forecasts = compared(state.ahead_scale, state.forecasts, y)
+    steps = state.layers[0].period
+    if state.n_rows % max(steps // EVERY, 1) == 0:
+        forecasts = (*forecasts, Forecast(*coming(state, steps)))
+    return state._replace(ahead_scale=widths, forecasts=forecasts)
 
 
 def _warn_once(entries: Entries, n_rows: int) -> None:

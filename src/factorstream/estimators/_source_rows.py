@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -12,19 +11,22 @@ from scipy import sparse
 from ..core.absurd import Seen, seen_in
 from ..core.absurd_rows import absurd_beside, absurd_entries
 from ..core.entries import Entries, together, without
-from ..core.linalg import is_sparse
+from ..core.linalg import Array, is_sparse
 from ..core.memory import FORGETFUL, Memory
 from ..core.variational.blockwise import add_moments, no_moments
 from ..core.variational.noise.law import ColumnMoments
 from ..sources.columns import use_names
-from ..sources.rows.opening import open_rows
-from ..sources.rows.source import Block, Source
-from ..tall.rows import Rows, with_data
+from ..sources.rows.opening import is_path, is_several, open_rows
+from ..sources.rows.source import Block, Source, others_of
+from ..tall.places import place_of
+from ..tall.rows import Rows, ever_observed, with_data
+from ..text import left_out_counting, without_numbers
 from ._absurd import check_size, judged, warn_of
 from ._checkpoint import NOTHING, FitMemory
 from ._chosen_rows import Chosen, chosen_rows, with_more
 from ._infinity import refuse_infinity
 from ._observing import observe
+from ._validation import warn_caller
 
 SOME_VALUES = 2**21
 """Values of the rows that a fit to a source begins with: 16 MiB, of which a fit holds about ten arrays. Rows of no more
@@ -39,22 +41,23 @@ MAPPED = 2**27
 """Bytes up to which a memory map is taken as the array that it stands for: 128 MiB. Not tuned: memory has room for the
 ten arrays of that size that a fit makes."""
 
-BY_SLICES = ("dask", "h5py", "zarr", "pyarrow")
+BY_SLICES = ("dask", "dask_expr", "h5py", "zarr", "pyarrow")
 """Libraries whose arrays and tables are read by slices, because they may lie in a file. Derived: those that
 ``open_rows`` knows beside NumPy's memory maps."""
 
 
 def source_of(X: Any) -> Source | None:
-    """X as a source where it is one by its kind: a path, a source, a large memory map, rows that some code makes.
+    """X as a source where it is one by its kind: a path, a source, a large memory map, rows that some code makes, or a
+    list of paths or blocks.
 
-    None for arrays, tables and lists, which are in memory already.
+    None for arrays, tables and lists of rows, which are in memory already.
     """
     if isinstance(X, np.memmap) and X.nbytes <= MAPPED:
         return None
     kind = type(X)
     made = hasattr(X, "__next__") or (callable(X) and not hasattr(X, "shape"))
     by_slices = kind.__module__.partition(".")[0] in BY_SLICES or kind.__name__ == "LazyFrame"
-    if made or by_slices or isinstance(X, str | os.PathLike | Source | np.memmap):
+    if made or by_slices or isinstance(X, Source | np.memmap) or is_path(X) or is_several(X):
         return open_rows(X)
     return None
 
@@ -65,6 +68,36 @@ def take_columns_of(estimator: Any, source: Source) -> None:
     vars(estimator).pop("feature_names_in_", None)
     if source.names is not None:
         use_names(estimator, source.names)
+
+
+def warn_of_others(source: Source) -> None:
+    """Say which columns of a table have no part in a fit, and why; nothing where its columns were chosen."""
+    from ..sources.text_remarks import not_written_plainly, one_stray  # when it is needed: it takes time
+
+    others = others_of(source)
+    for sentence in getattr(source, "assumed", ()):
+        warn_caller(sentence)
+    for stray in others.strays:
+        warn_caller(one_stray(stray, lambda texts: f"missing={list(texts)!r} to open_rows"))
+    for one in others.unread:
+        warn_caller(not_written_plainly(one))
+    if others.counting:
+        warn_caller(f"{left_out_counting(others.counting)} {TO_TAKE_THEM}")
+    if others.texts:
+        warn_caller(f"{without_numbers(others.texts)} They are carried along when the rows are filled.")
+
+
+TO_TAKE_THEM = "Name all columns in open_rows(..., columns=...) to take them in."
+"""What to do where columns of numbers were left out."""
+
+
+def without_values(state: Any) -> Array:
+    """Which features a model has seen no value of (boolean), by its ``state_``."""
+    if state.seen is not None:
+        low, high = (np.asarray(place_of(part).get(part, 0)) for part in (state.seen.low, state.seen.high))
+        return np.asarray(low > high)
+    rows = state.warm_rows if hasattr(state, "warm_rows") else state.pending  # all rows: a stream is starting
+    return np.asarray(~ever_observed(rows))
 
 
 def refuse_single_pass(source: Source, needs: str) -> None:
@@ -123,6 +156,11 @@ class Look(NamedTuple):
     """What tells absurd values."""
     n_rows: int
     """How many there are."""
+
+
+def observed_counts(found: Look) -> Array:
+    """How many values each feature has, in this process."""
+    return place_of(found.moments.count).get(found.moments.count, 0)
 
 
 class Looked(NamedTuple):

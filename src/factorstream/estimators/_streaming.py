@@ -32,13 +32,22 @@ from ..tall.rows import ever_observed, with_data
 from ..text import counted
 from . import _filter_run
 from ._absurd import without_absurd
-from ._checkpoint import CheckpointLike, FitMemory, Resumable, remembering
+from ._checkpoint import CheckpointLike, FitMemory, Resumable, refuse_checkpoint, remembering
 from ._factorizer import Factorizer
 from ._filter_answers import FilterDictionary
 from ._filter_columns import Columns
 from ._filter_run import FilterRun, FilterSettings
 from ._html import STREAMED, Facts, noise_words, observed_words
-from ._source_rows import Numbered, reading, refuse_single_pass, source_of, take_columns_of
+from ._in_shards import InShards, shards_for, take_columns
+from ._source_rows import (
+    Numbered,
+    reading,
+    refuse_single_pass,
+    source_of,
+    take_columns_of,
+    warn_of_others,
+    without_values,
+)
 from ._types import MatrixLike, Seed, SourceLike
 from ._validation import (
     check_data,
@@ -109,11 +118,17 @@ class RecursiveFactorizer(Resumable, Factorizer):
         on from there after it was stopped or killed, and learns the same, bit for bit.
         """
         with unchanged_on_error(self), limited(), np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(X, InShards):
+                refuse_checkpoint(checkpoint)
+                self.state_ = self._stream_shards(X)
+                return self
             source = source_of(X)
             memory = remembering(checkpoint, self, source)
             if source is not None:
                 take_columns_of(self, source)
+                warn_of_others(source)
                 self.state_ = memory.finished(lambda: self._stream(source, memory))
+                check_something_observed(self, ~without_values(self.state_))
                 return self
             rows = without_absurd(check_data(self, X, reset=True, accept_sparse=True))
             check_something_observed(self, ever_observed(rows))
@@ -135,9 +150,9 @@ class RecursiveFactorizer(Resumable, Factorizer):
             _check_finite(self.state_)
         return self
 
-    def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
+    def partial_fit(self, X: MatrixLike | InShards, y: object = None) -> Self:
         """Take in one row or many, NaN = missing, and go on from where the last call ended."""
-        if is_dask(X):
+        if isinstance(X, InShards) or is_dask(X):
             return self._go_on_by_chunk(X)
         run: FilterRun | None = vars(self).get("state_")
         limit = limited(X.size) if isinstance(X, np.ndarray) else limited()  # set once, not by every step on its own
@@ -163,9 +178,48 @@ class RecursiveFactorizer(Resumable, Factorizer):
     def _go_on_by_chunk(self, X: Any) -> Self:
         """Take in the chunks of a Dask array, one after another: all of them or, where one is refused, none."""
         with unchanged_on_error(self):
-            for block in open_rows(X).blocks():
-                self.partial_fit(block.values)
+            run: FilterRun | None = vars(self).get("state_")
+            if (shards := shards_for(self, X)) is None:
+                for block in open_rows(X).blocks():
+                    self.partial_fit(block.values)
+                return self
+            if run is None:
+                self._validate_params()
+            else:
+                check_same_parameters(self, run.parameters)
+            with limited(), np.errstate(over="ignore", invalid="ignore"):
+                self.state_ = self._stream_shards(shards, run)
         return self
+
+    def _stream_shards(self, X: InShards, run: FilterRun | None = None) -> FilterRun:
+        """Pass over rows whose features are in shards: in a stream once, in a fit ``n_passes`` times."""
+        take_columns(self, X.array, reset=run is None)
+        n_passes = 1 if run is not None else int(self.n_passes)
+        settings = (
+            self._begin(X.shape[1], X.dtype, check_random_state(self.random_state)) if run is None else run.settings
+        )
+        with self._progress(n_passes * X.shape[0]) as step:
+            done = 0
+
+            def told(run: FilterRun, rows: Any) -> FilterRun:
+                nonlocal done
+                _check_finite(run)
+                done += int(rows.shape[0])
+                step(done)
+                return run
+
+            def begin(rows: Any) -> FilterRun:
+                return told(_filter_run.begin(current_parameters(self), settings, rows, self._tell, say_nothing), rows)
+
+            def go_on(run: FilterRun, rows: Any) -> FilterRun:
+                return told(_filter_run.go_on(run, rows, self._tell, say_nothing), rows)
+
+            for _ in range(n_passes):
+                from ._filter_shards import stream  # few need it
+
+                run = stream(run, settings, X, begin, go_on)
+        assert run is not None  # for the type checker: there is a pass at least
+        return run
 
     def _stream(self, source: Source, memory: FitMemory) -> FilterRun:
         """Pass over the blocks of a source ``n_passes`` times."""

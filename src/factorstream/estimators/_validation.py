@@ -21,10 +21,12 @@ from sklearn.utils.validation import validate_data
 from ..arrays import as_type, dtype_of, is_here, namespace, stays, to_host
 from ..core.linalg import Array, is_sparse
 from ..cores import TINY, limited
+from ..sources.rows.opening import is_path, is_several
 from ..tall.rows import Rows, ever_observed
 from ..tall.starting import check_range
 from ..text import listed
 from ._elsewhere import brought, memory_in_words, on_host, rows_elsewhere
+from ._in_shards import InShards
 from ._infinity import refuse_infinity
 from ._refused_columns import refuse_no_numbers
 from ._sizes import bound_of, largest_of
@@ -41,7 +43,7 @@ TOO_FAR_APART = (
 NOTHING_OBSERVED = "X has no observed entry: every value is NaN; pass data with some numbers in it."
 """Why there is nothing to fit."""
 
-MEAN_OF_OTHERS = "the mean of the others, with infinite bounds"
+MEAN_OF_OTHERS = "the mean of the others, with infinite bounds, and left empty by fill"
 """What a feature without any value is filled with, where features may have any units."""
 
 WITH_ROW_MEANS = "the mean of the others and that of the row, with bounds as wide as the others vary"
@@ -97,12 +99,31 @@ def warn_caller(message: str, kind: type[UserWarning] = UserWarning) -> None:
     warnings.warn(message, kind, stacklevel=level)
 
 
-def refuse_no_table(X: Any) -> None:
-    """Refuse the name of a file, a table with two columns of one name, and what has lost its second dimension."""
-    if isinstance(X, str | os.PathLike):
+FILL_A_FILE = "fill a file by factorstream.fill(model, path, out), or "
+"""What else can be done with the name of a file than to read it."""
+
+
+def refuse_no_table(X: Any, instead: str = "") -> None:
+    """Refuse what is no table, or none yet: the name of a file, several tables, or one with two columns of one name.
+
+    ``instead`` is what else can be done with a file, as the beginning of the advice.
+    """
+    first = X[0] if is_several(X) else X
+    if is_path(first):
         raise TypeError(
-            f"X is text, {os.fspath(X)!r:.100}, and no table; read a file first, as pandas.read_csv does, and pass "
-            "what it holds."
+            f"X is text, {os.fspath(first)!r:.100}, and no table; {instead}read it first, as pandas.read_csv does, "
+            "and pass what it holds."
+        )
+    if first is not X:
+        raise ValueError("X is a list of tables; join them first, as numpy.vstack does, or ask about each on its own.")
+    if hasattr(X, "to_dask_array"):
+        raise TypeError(
+            "X is a table of Dask, which has no values yet; pass X.compute(), or X.to_dask_array(lengths=True)."
+        )
+    if isinstance(X, InShards):
+        raise TypeError(
+            "in_shards is for fit and partial_fit of DictionaryFilter and for fit of BayesianFactorization; pass the "
+            "Dask array itself here."
         )
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.DataFrame) and not X.columns.is_unique:
@@ -139,7 +160,7 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
             refuse_infinity(X)
             return X
     if reset or not _as_expected(estimator, X):
-        refuse_no_table(X)
+        refuse_no_table(X, FILL_A_FILE)
         refuse_no_numbers(X)
         if isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
@@ -148,11 +169,16 @@ def check_data(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
             estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False, accept_sparse=kind
         )
     if is_sparse(X):
-        entries = X.tocoo()
-        refuse_infinity(entries.data, lambda at: (entries.row[at[0]], entries.col[at[0]]))
-        keep = ~np.isnan(entries.data)  # a stored NaN is missing like an entry that is not stored
-        places = (entries.row[keep], entries.col[keep])
-        return brought(estimator, sparse.csr_array((entries.data[keep], places), shape=X.shape), reset=reset)
+        rows = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape, copy=False)
+        refuse_infinity(
+            rows.data, lambda at: (int(np.searchsorted(rows.indptr, at[0], "right")) - 1, rows.indices[at[0]])
+        )
+        missing = np.isnan(rows.data)  # a stored NaN is missing like an entry that is not stored
+        if missing.any() or not rows.has_canonical_format:
+            entries = rows.tocoo()
+            places = (entries.row[~missing], entries.col[~missing])
+            rows = sparse.csr_array((entries.data[~missing], places), shape=X.shape)
+        return brought(estimator, rows, reset=reset)
     refuse_infinity(X, lambda at: (at[0], repr(given.columns[at[1]]) if hasattr(given, "columns") else at[1]))
     return brought(estimator, X, reset=reset)
 

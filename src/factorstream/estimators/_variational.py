@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays import Array, at_least, is_here, namespace, total
 from ..core.linalg import is_sparse
-from ..core.place import Place, Tall
+from ..core.place import Place, Placed, Tall
 from ..core.variational.conformal import Scores
 from ..core.variational.factors import Factors, check_definite, new_weights
 from ..core.variational.fit import Course, FitOptions, SweepInfo
@@ -140,7 +140,7 @@ def check_rows(X: Rows, options: FitOptions, calibrate: bool = False, arrays: in
     """Refuse, in one sentence, what cannot be fitted together or has no room in memory."""
     if is_sparse(X) and (options.r is None or calibrate or not options.noise.takes_sparse):
         raise ValueError("Sparse rows need a number of components, robust=False and calibrate=False.")
-    if is_here(X):  # a device has memory of its own, and says itself when it has too little
+    if is_here(X) and not isinstance(X, Placed):  # devices and workers say themselves when they have too little memory
         check_memory(X.shape[1], options.r or 1, arrays)
 
 

@@ -10,9 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array, beside, copied, empty_beside, is_here, namespace, to_host, total, zeros_beside
+from ..core.linalg import is_sparse, with_values
 from ..core.place import Place, Tall
 from ..core.variational.conformal import half_width, model_half_width, tempered
 from ..core.variational.factors import new_weights, normal_variance
+from ..core.variational.observed import known_weights
 from ..core.variational.packed import size, unpack
 from ..core.variational.posterior import BUDGET, CoefficientPosterior, Posterior, second_moment
 from ..core.variational.predictive import draw_entries, log_density, predict, predict_entries, predict_variance
@@ -27,14 +29,16 @@ from ._validation import warn_caller
 from ._variational import VariationalState
 
 CHUNK, ARRAYS = 256, 6
-"""Rows predicted together at least, where there are so many, and how many arrays of their size there are at once on a
-device. Memory and speed only."""
+"""Rows predicted together at least, where there are so many, and how many arrays of their size there are at once.
+Memory and speed only."""
 
 
 class VariationalDictionary(NamedTuple):
     """What a variational state says about rows of data."""
 
     state: VariationalState
+    v: Array | None = None
+    """Variances of the known errors of the rows that are asked about (n × m); None: without known errors."""
 
     @property
     def place(self) -> Place:
@@ -84,7 +88,7 @@ class VariationalDictionary(NamedTuple):
     def _chunks(self, X: Rows) -> Iterator[slice]:
         """Cut the rows into chunks that are predicted one after another, as large as memory allows."""
         n, m = X.shape
-        step = max(CHUNK, BUDGET // max(m, size(self.state.factors.r + 1)))
+        step = max(CHUNK, BUDGET // (ARRAYS * max(m, size(self.state.factors.r + 1))))
         if not is_here(self.state.origin):
             step = max(CHUNK, self.place.room // (ARRAYS * m))
         return (slice(first, min(first + step, n)) for first in range(0, n, step))
@@ -93,10 +97,16 @@ class VariationalDictionary(NamedTuple):
         """What the coefficients of all rows need of the dictionary."""
         return self.place.each(second_moment, self.state.factors.post, self.state.factors.s2)
 
-    def _coefficients(self, X: Rows, M: Tall | None = None) -> CoefficientPosterior:
+    def coefficient_posterior(self, X: Rows, M: Tall | None = None, rows: slice = slice(None)) -> CoefficientPosterior:
+        """Means and covariances of the coefficients of rows; M is ``_moments()``, if the caller has it.
+
+        X are those ``rows`` of all that are asked about.
+        """
         state, place = self.state, self.place
         data = observe(X, place, state.origin)
         W = new_weights(state.factors, data, place)
+        if self.v is not None:
+            W = known_weights(W, self.v[rows], state.factors.s2)
         least = state.factors.r + 1
         known = place.total(_count_known, state.n_observed, least)
         if (
@@ -111,7 +121,7 @@ class VariationalDictionary(NamedTuple):
         with self._limited(X):
             M, by = self._moments(), beside(self._loadings, X)
             for rows in self._chunks(X):
-                found = self._coefficients(X[rows, :], M).X[:, :-1]
+                found = self.coefficient_posterior(X[rows, :], M, rows).X[:, :-1]
                 out[rows, :] = by * (to_host(found) if is_here(X) else found)
         return out
 
@@ -130,7 +140,7 @@ class VariationalDictionary(NamedTuple):
             variance = zeros_beside(X, *X.shape) if want_variance else mean
             s2 = self._noise_of_answers()
             for rows in self._chunks(X):
-                coef = self._coefficients(X[rows, :], M)
+                coef = self.coefficient_posterior(X[rows, :], M, rows)
                 found = place.each(_predicted, coef, post, self.state.origin)
                 _set_gaps(mean[rows, :], X[rows, :], place.get(found, 1) if here else found)
                 if want_variance:
@@ -146,7 +156,7 @@ class VariationalDictionary(NamedTuple):
         M = self._moments()
 
         def ask(some: Rows, at: Array, column: Array) -> tuple[Array, Array]:
-            coef = CoefficientPosterior(*(to_host(part) for part in self._coefficients(some, M)))
+            coef = CoefficientPosterior(*(to_host(part) for part in self.coefficient_posterior(some, M)))
             mean, variance = predict_entries(coef, here, at, column, state.factors.r)
             seen, value = observed_at(some, at, column)
             return np.where(seen, value, mean + origin[column]), np.where(seen, 0.0, variance + s2[column])
@@ -189,7 +199,7 @@ class VariationalDictionary(NamedTuple):
         with self._limited(X):
             factors = self.state.factors
             s2 = normal_variance(factors, self.place)
-            coef = self._coefficients(X)
+            coef = self.coefficient_posterior(X)
             drawn = draw_entries(
                 rows, columns, coef, factors.post, s2, n_draws, rng, self.place, factors.prior.row_mean
             )
@@ -215,7 +225,8 @@ def _count_known(n_observed: Array, least: int) -> float:
 
 def _only_known(W: Rows, n_observed: Array, least: int) -> Rows:
     xp = namespace(n_observed)
-    return W * xp.astype(n_observed > least, xp.float64)
+    known = xp.astype(n_observed > least, xp.float64)
+    return with_values(W, W.data * known[W.indices]) if is_sparse(W) else W * known
 
 
 def _unless_unknown(s2: Array, n_observed: Array, least: int) -> Array:

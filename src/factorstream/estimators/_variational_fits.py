@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array, dtype_of, namespace, total
 from ..core.memory import FORGETFUL, Memory
-from ..core.place import Place, Tall
+from ..core.place import HERE, Place, Tall
 from ..core.telling import Tell, silent
 from ..core.variational.auto import REFIT_SWEEPS, fit_auto
 from ..core.variational.blockwise import BlockFit, fit_blocks
@@ -16,7 +16,7 @@ from ..core.variational.conformal import Scores
 from ..core.variational.factors import Factors, rescale
 from ..core.variational.fit import FitOptions, SweepInfo, VariationalFit, fit
 from ..core.variational.noise.law import ColumnMoments
-from ..core.variational.observed import Observations, column_count
+from ..core.variational.observed import Known, Observations, entry_counts
 from ..core.variational.posterior import STREAM_ARRAYS
 from ..cores import limited
 from ..tall.places import place_to_start
@@ -26,15 +26,23 @@ from ._variational import VariationalState, check_rows
 
 
 def fit_rows(
-    X: Rows, options: FitOptions, calibrate: bool, rng: np.random.Generator, tell: Tell = silent
+    X: Rows,
+    options: FitOptions,
+    calibrate: bool,
+    rng: np.random.Generator,
+    tell: Tell = silent,
+    known: Known | None = None,
 ) -> tuple[VariationalState, tuple[SweepInfo, ...]]:
-    """Fit all rows; with ``calibrate``, or components to be chosen, on the evidence of hidden entries."""
+    """Fit all rows; with ``calibrate``, or components to be chosen, on the evidence of hidden entries.
+
+    ``known``, of dense rows of this process, says more about them.
+    """
     check_rows(X, options, calibrate)
-    place = place_to_start(X)
+    place = place_to_start(X) if known is None else HERE
     with limited(X.shape[0] * X.shape[1] * (options.r or 1)):
-        data = observe(X, place)
+        data = observe(X, place)._replace(known=known)
         fitted, temper, scores, _ = _fitted(data, options, calibrate, rng, place, tell)
-        count = place.each(column_count, data.W)
+        count = entry_counts(data, place)
         factors, origin = _with_origin(fitted.factors, count, options, place)
     state = VariationalState(factors, origin, count, fitted.spent, None, temper, scores, options, dtype_of(X))
     return state, fitted.history

@@ -6,37 +6,39 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, MissingValues, StrOptions
 
-from ..arrays import counted, namespace, positions
-from ..core.absurd import Seen, seen_in
-from ..core.place import Tall
+from ..arrays import counted, to_host
 from ..cores import limited
-from ..sources.rows.source import Source
-from ..tall.rows import dense, with_data
-from . import _bayesian_run
-from ._absurd import without_absurd
 from ._bayesian_run import ON_THE_WAY
-from ._checkpoint import CheckpointLike, FitMemory, Resumable, remembering
-from ._columns import marked, means_nan, moments, robust_moments
-from ._imputer_answers import ImputerAnswers, with_gaps
-from ._imputer_source import moments_in, standardised_look
+from ._checkpoint import CheckpointLike, Resumable, remembering
+from ._columns import marked, means_nan
+from ._imputer_fits import ImputerFits
 from ._imputer_state import ImputerState
+from ._mixed.encoding import encoding_of
 from ._reported import Reported
-from ._source_rows import clean_rows, look, reading, refuse_single_pass, source_of, take_columns_of
+from ._source_rows import source_of, take_columns_of, warn_of_others
 from ._types import MatrixLike, Seed, SourceLike
-from ._validation import current_parameters, unchanged_on_error, warn_caller
-from ._variational_fits import over_blocks
-from .bayesian_factorization import BayesianFactorization
+from ._validation import unchanged_on_error, warn_caller
 
 
-class LowRankImputer(Resumable, Reported, ImputerAnswers):
+class LowRankImputer(Resumable, Reported, ImputerFits):
     """Fill missing values with a factorisation, with intervals and draws for every filled entry.
 
     Every feature is standardised by the mean and deviation of its observed values, and a
     :class:`BayesianFactorization` with one noise variance per feature is fitted to the result: the units of the
-    columns do not matter. Observed values are returned exactly as they came.
+    columns do not matter. Tables of up to 100 columns are also factorised by the normal scores of their values, and
+    what both leave is corrected by nonlinear functions of the other columns, as far as that helps with entries left
+    out. Observed values are returned exactly as they came. Of many rows in memory only some are learned from, drawn at
+    random: so many that every column has 500 values for each column of the table, and at least 10,000, or all that it
+    has.
+
+    Tables of pandas and polars and Arrow tables may have columns of every kind: categories, text, booleans, integers,
+    dates, times and durations go in as they are and come out with their types. Labels are filled by the most probable
+    one. Identifiers, free text and columns with one label only are carried through, and a warning names them. Where all
+    columns are floats, ``transform`` returns an array, as for arrays.
 
     Parameters
     ----------
@@ -45,12 +47,25 @@ class LowRankImputer(Resumable, Reported, ImputerAnswers):
     missing_values : number, np.nan or pandas.NA, default=np.nan
         What marks a missing value. NaN and pandas.NA mean the same. With a number NaN is refused, as scikit-learn's
         imputers do; where both stand for gaps, put NaN in place of the number and leave this out.
+    marginals : {"auto", "linear", "normal"}, default="auto"
+        What is factorised: the values as they are ("linear"); their normal scores, which suit columns that are skewed,
+        bounded or heavy-tailed ("normal"); or both ("auto"), mixed for each column by entries left out.
+    residual : "auto" or None, default="auto"
+        "auto" corrects every fill by a smooth function and by trees of the other columns of its row, as far as they
+        help with entries left out. None leaves it at the factorisation. Both this and ``marginals`` are for tables in
+        memory with 50 rows or more and 2 to 100 columns that vary, and others are factorised as they are. Of rows on a
+        device such a table is learned and told by the host.
     robust : bool or float, default=False
         Student-t noise, so that gross outliers lose their weight: True learns the degrees of freedom, a number above 2
-        gives them.
+        gives them. ``marginals="auto"`` is then "linear", and fills are not corrected: outliers would decide both.
     calibrate : bool, default=True
-        Whether to hide some observed entries while fitting, and to set the width of the intervals by the
-        errors made on them.
+        Whether to set the width of the intervals by the errors made on observed entries: those that are left out
+        where a table is read by ``marginals`` and ``residual``, and others that are hidden while fitting. If False,
+        intervals are those of the model's law.
+    min_value, max_value : float or array (n_features,), default=None
+        What fills and bounds stay within, one number for all columns or one for each; -inf and inf say nothing. On a
+        side without one, a table that is not taken as "linear" shows limits itself: columns without negative values
+        stay so, and a least or greatest value that is seen again and again (the zeros of a count, full marks) is one.
     max_iter : int, default=30
         Upper bound on the sweeps of each fit, see :class:`BayesianFactorization`.
     add_indicator : bool, default=False
@@ -61,8 +76,8 @@ class LowRankImputer(Resumable, Reported, ImputerAnswers):
     random_state : int, RandomState or None, default=None
         Seeds the choice of the hidden entries; without effect unless ``n_components="auto"`` or ``calibrate=True``.
     verbose : int, default=0
-        1 shows how far ``fit`` has come, once it takes longer than two seconds: a bar in a terminal (with rich
-        installed) or a notebook, lines in a log. 2 prints a line per sweep as well.
+        1 shows how far ``fit`` or ``partial_fit`` has come, once it takes longer than two seconds: a bar in a terminal
+        (with rich installed) or a notebook, lines in a log. 2 prints a line per sweep as well.
 
     Attributes
     ----------
@@ -77,7 +92,14 @@ class LowRankImputer(Resumable, Reported, ImputerAnswers):
     scale_ : array (n_features,)
         Deviations of the observed values; 0 for a feature that does not vary.
     n_observed_ : array (n_features,)
-        Number of observed values.
+        Number of observed values; in a stream, of the rows that the last model was learned from. Of a table, the three
+        have one number for each column: the first two NaN for those that are no numbers, this one 0 for those that are
+        carried through.
+    categories_ : dict
+        The labels of every column that is filled as a category, by its name.
+    n_samples_seen_ : int
+        Rows taken in; rows without any observed entry change nothing and are not counted. Of rows with weights the sum
+        of these, rounded.
     indicator_ : MissingIndicator or None
     n_features_in_ : int
     feature_names_in_ : array (n_features,)
@@ -111,13 +133,40 @@ class LowRankImputer(Resumable, Reported, ImputerAnswers):
     >>> gaps = np.isnan(gappy)
     >>> bool(np.mean((lower <= X)[gaps] & (X <= upper)[gaps]) > 0.8)
     True
+
+    A table with a category:
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame(X[:, :4], columns=list("abcd")).assign(size=np.where(X[:, 4] > 5, "large", "small"))
+    >>> table.loc[::10, "size"] = None
+    >>> imputer = LowRankImputer(random_state=0).fit(table)
+    >>> imputer.categories_
+    {'size': ['large', 'small']}
+    >>> bool((imputer.transform(table)["size"] == np.where(X[:, 4] > 5, "large", "small")).mean() > 0.98)
+    True
+    >>> imputer.predict_proba(table)["size"].shape
+    (200, 2)
+
+    Rows that arrive in pieces:
+
+    >>> stream = LowRankImputer(random_state=0)
+    >>> for row in gappy:
+    ...     stream = stream.partial_fit(row[None])
+    >>> stream.n_samples_seen_
+    200
+    >>> bool(np.all(np.abs(stream.transform(gappy) - X) < 0.2 * X.std(axis=0)))
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "missing_values": [MissingValues(numeric_only=True)],
+        "marginals": [StrOptions({"auto", "linear", "normal"})],
+        "residual": [StrOptions({"auto"}), None],
         "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
         "calibrate": ["boolean"],
+        "min_value": ["array-like", Real, None],
+        "max_value": ["array-like", Real, None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "add_indicator": ["boolean"],
         "keep_empty_features": ["boolean"],
@@ -130,8 +179,12 @@ class LowRankImputer(Resumable, Reported, ImputerAnswers):
         n_components: str | int = "auto",
         *,
         missing_values: object = np.nan,
+        marginals: str = "auto",
+        residual: str | None = "auto",
         robust: bool | float = False,
         calibrate: bool = True,
+        min_value: object = None,
+        max_value: object = None,
         max_iter: int = 30,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
@@ -140,8 +193,12 @@ class LowRankImputer(Resumable, Reported, ImputerAnswers):
     ) -> None:
         self.n_components = n_components
         self.missing_values = missing_values
+        self.marginals = marginals
+        self.residual = residual
         self.robust = robust
         self.calibrate = calibrate
+        self.min_value = min_value
+        self.max_value = max_value
         self.max_iter = max_iter
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
@@ -151,7 +208,15 @@ class LowRankImputer(Resumable, Reported, ImputerAnswers):
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: SourceLike, y: object = None, *, checkpoint: CheckpointLike = None) -> Self:
+    def fit(
+        self,
+        X: SourceLike,
+        y: object = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        variances: ArrayLike | None = None,
+        checkpoint: CheckpointLike = None,
+    ) -> Self:
         """Learn from the observed values of X (n_samples, n_features).
 
         X may also be rows that do not fit into memory: a path, or anything else that :func:`factorstream.open_rows`
@@ -159,87 +224,40 @@ class LowRankImputer(Resumable, Reported, ImputerAnswers):
 
         With ``checkpoint``, a path or a :class:`Checkpoint`, such a fit saves how far it has come; the same call goes
         on from there after it was stopped or killed, and learns the same, bit for bit.
+
+        With ``sample_weight``, one number for each row, a row of weight w counts as w rows. ``variances``, of the shape
+        of X, are those of the errors with which its entries were measured, in the data's units: the noise of an entry
+        has its variance and what is left beyond it, which is learned. Both are for tables in memory, which are then
+        factorised as they are, without ``marginals`` and ``residual``.
         """
         with unchanged_on_error(self), limited():
-            source, rows = source_of(X), cast(MatrixLike, X)
+            if sample_weight is not None or variances is not None:
+                from ._known_imputer import fit_known_table  # few need it
+
+                self._keep(fit_known_table(self, X, sample_weight, variances))
+                return self
+            encoding = encoding_of(X)
+            source, rows = source_of(X) if encoding is None else None, cast(MatrixLike, X)
             memory = remembering(checkpoint, self, source, ON_THE_WAY)
-            if source is None:
+            if encoding is not None:
+                self._keep(self._fit_values(encoding.rows(self, X, self.missing_values, reset=True), encoding))
+            elif source is None:
                 self._keep(self._fit_values(self._check(rows, self.missing_values, reset=True)))
             else:
                 take_columns_of(self, source)
+                warn_of_others(source)
                 self._keep(memory.finished(lambda: self._fit_source(source, memory)))
         return self
 
-    def _fit_values(self, values: Tall) -> ImputerState:
-        """Learn from rows in memory."""
-        values = without_absurd(values)
-        n_observed, mean, scale = moments(values)
-        if self.robust:
-            mean, scale = robust_moments(values, mean, scale)
-        gaps = namespace(values).any(namespace(values).isnan(values), axis=0)
-        state = self._columns_state(n_observed, mean, scale, gaps, seen_in(values))
-        run = None
-        if counted(state.varies):
-            rows = with_data(state.standardised(values))
-            with self._progress(1.0) as step:
-                run = _bayesian_run.fit(X=rows, step=step, **self._factorization())
-        return state._replace(factorization=run)
-
-    def _fit_source(self, source: Source, memory: FitMemory) -> ImputerState:
-        """Learn from rows that are read again for every sweep, unless they are few enough to be fitted at once."""
-        refuse_single_pass(source, type(self).__name__)
-        read = reading(source, lambda rows: with_gaps(dense(rows), self.missing_values), memory)
-        found = memory.once("found", lambda: look(read, source.n_columns, source.dtype, memory))
-        if found.whole is not None:
-            return self._fit_values(found.whole)
-        n_observed, mean, scale = moments_in(found, robust=bool(self.robust))
-        state = self._columns_state(n_observed, mean, scale, n_observed < found.n_rows, found.seen)
-        run = None
-        if counted(state.varies):
-            with self._progress(1.0) as step:
-                run = _bayesian_run.fit_all(
-                    found=standardised_look(state, found),
-                    over_all=over_blocks(lambda: clean_rows(read, found.seen, state.standardised), memory),
-                    step=step,
-                    memory=memory,
-                    **self._factorization(),
-                )
-        return state._replace(factorization=run)
-
-    def _columns_state(self, n_observed: Tall, mean: Tall, scale: Tall, gaps: Tall, seen: Seen) -> ImputerState:
-        """What is known of the columns, before anything is factorised; ``gaps`` are those that have some."""
-        empty, xp = n_observed == 0, namespace(mean)
-        if bool(xp.all(empty)) and not self.keep_empty_features:
-            raise ValueError("X has no observed entry: every value is missing; pass data with some numbers in it.")
-        statistics = xp.where(empty, 0.0 if self.keep_empty_features else np.nan, mean)
-        indicated = positions(gaps) if self.add_indicator else None
-        return ImputerState(current_parameters(self), n_observed, statistics, scale, seen, None, indicated)
-
     def _keep(self, state: ImputerState) -> None:
         self.state_ = state
-        empty = state.n_observed == 0
+        empty, encoding = state.n_observed == 0, state.encoding
+        if encoding is not None:
+            encoding.warn_of_carried()
+            empty = encoding.gathered(to_host(empty), False, labels=False)
         if counted(empty) and not self.keep_empty_features:
             which = marked(empty, getattr(self, "feature_names_in_", None))
             warn_caller(f"Dropping features without any observed value: {which}.")
-
-    def _factorization(self) -> dict[str, Any]:
-        """How ``BayesianFactorization`` would fit the standardised columns, without a second look at the data."""
-        model = BayesianFactorization(
-            self.n_components,
-            noise_variance="per_feature",
-            robust=self.robust,
-            calibrate=self.calibrate,
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-        )
-        return {
-            "parameters": current_parameters(model),
-            "options": model._options(),
-            "calibrate": bool(self.calibrate),
-            "seed": model._seed(),
-            "tell": self._tell,
-            "name": type(self).__name__,
-        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,16 +12,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.absurd import nothing_seen, seen_in
 from ..core.dynamics.alarm import threshold
-from ..core.dynamics.fit import fit
-from ..core.dynamics.scale import standards
-from ..core.dynamics.stream import followed, new_stream, resumed
+from ..core.dynamics.stream import new_stream
 from ..cores import limited
 from ._absurd import check_size, without_absurd
 from ._gaps import warn_of_unknown
 from ._reported import Reported
-from ._sequence import check_enough, choose_kind, options, plain_parameters, planned_sweeps
+from ._sequence import check_enough, options, plain_parameters
 from ._sequence_answers import SequenceAnswers
-from ._sequence_state import FLOAT, SequenceState, take_rows
+from ._sequence_state import FLOAT, SequenceState
 from ._stored_times import StoredTable, restore_table, store_table
 from ._telling import SweepProgress
 from ._times import KEPT_TIMES, Table, TableLike, last_rows
@@ -77,6 +75,16 @@ class SequenceFilter(Reported, SequenceAnswers):
         With "auto" and "level" ``fit``, on more than 100 rows, also tries random walks and nothing else, which are
         filled by straight lines, and takes them where nothing fills the hidden runs clearly better (not with
         ``robust``, nor with a matrix of dynamics).
+    period : None, "auto", int or several ints, default=None
+        Seasons: after how many rows something comes back, in whole numbers of rows from 2 on. Hourly rows with days and
+        weeks have ``period=(24, 168)``. "auto" tries those that are usual for the steps of the time stamps or, without
+        them, those of the autocorrelation, and keeps what fills hidden observed runs clearly better: none, it may be.
+        Every feature gets a slow season for each period, next to nothing where it has
+        none; features whose hidden runs are then filled better also get shapes by which whole periods of the shortest
+        kind differ (working days and holidays, say). What the seasons leave is modelled as without them. ``fit`` needs
+        two periods of rows at least; a stream learns seasons when it has seen two, four and eight periods, from rows
+        kept until then, and follows them after that; with "auto" it looks at its rows, not at time stamps, when it has
+        64, 128, ..., 2048 of them. See the notes for tables that begin elsewhere.
     calibrate : bool, default=True
         Whether ``fit`` sets the width of the intervals by the errors made on hidden observed runs, and that of
         forecasts by those made in the last third: parameters that were learned from few rows are less certain than the
@@ -107,6 +115,9 @@ class SequenceFilter(Reported, SequenceAnswers):
     interval_scale_, forecast_scale_ : float
         Factors on the predictive standard deviations of gaps and of forecasts; 1 unless calibrated. See the notes for
         another, which few values of a feature ask for.
+    seasons_ : dict of int to array (period, n_features)
+        The slow season of every period in use, as it is after the last row, from the first place on; empty without
+        ``period``. All else that is learned is about what the seasons leave.
     n_components_ : int
         Components in use.
     n_iter_ : int
@@ -157,6 +168,12 @@ class SequenceFilter(Reported, SequenceAnswers):
     table; how it has followed the stream counts in ``forecast`` and ``recent`` only. Parameters that are set after
     ``fit`` act at the next ``fit``; ``partial_fit`` refuses them.
 
+    With ``period``, place 0 of every period is at the first row taken in. A table that is asked about is placed by its
+    time stamps, where it and the rows learned from have them, equally spaced or whole months apart; otherwise its first
+    row counts as place 0 too. Widths of forecasts are then calibrated for each feature and each doubling of the steps,
+    in a stream by what it forecast and then saw, and ``forecast_scale_`` is the mean factor. ``components_``,
+    ``transform`` and ``score_samples`` are about what the seasons leave.
+
     With levels ``score_samples`` is a Gaussian log-density. Without them, where the dictionary's uncertainty counts
     too, and with ``robust``, it is a lower bound on the log-density. Outliers that Student-t noise explains raise no
     alarms.
@@ -179,6 +196,14 @@ class SequenceFilter(Reported, SequenceAnswers):
     True
     >>> model.forecast(5).shape
     (5, 8)
+
+    One feature with a season:
+
+    >>> hour = np.arange(24 * 30)
+    >>> load = 50 + 10.0 * (hour % 24 > 7)[:, None] + rng.normal(size=(720, 1))
+    >>> ahead = SequenceFilter(period=24).fit(load).forecast(24)
+    >>> bool(np.abs(ahead[10] - 60).max() < 1.5 and np.abs(ahead[3] - 50).max() < 1.5)
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -193,6 +218,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         "lag": [None, Interval(Integral, 0, None, closed="left")],
         "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
         "drift": [StrOptions({"auto", "level", "none"}), Interval(Real, 0, None, closed="left")],
+        "period": [None, StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), "array-like"],
         "calibrate": ["boolean"],
         "alarm_rate": [Interval(Real, 0, 1, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -210,6 +236,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         lag: int | None = None,
         robust: bool | float = False,
         drift: str | float = "auto",
+        period: str | int | ArrayLike | None = None,
         calibrate: bool = True,
         alarm_rate: float = 1e-4,
         max_iter: int = 30,
@@ -223,6 +250,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         self.lag = lag
         self.robust = robust
         self.drift = drift
+        self.period = period
         self.calibrate = calibrate
         self.alarm_rate = alarm_rate
         self.max_iter = max_iter
@@ -234,6 +262,11 @@ class SequenceFilter(Reported, SequenceAnswers):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: TableLike, y: object = None) -> Self:
         """Learn everything from X (n_steps, n_features), NaN = missing, rows in the order of time."""
+        from ._sequence_fit import learned, periods_in  # only fits need these
+        from ._sequence_places import calendar_periods
+        from ._sequence_seasons import check_long_enough, periods_of, planned_fits
+        from ._sequence_stream import still_learning
+
         with unchanged_on_error(self), limited():
             given = plain_parameters(self)
             Y, table = self._read(X, reset=True)
@@ -241,30 +274,15 @@ class SequenceFilter(Reported, SequenceAnswers):
             check_size(seen := seen_in(Y), FLOAT)
             opt = options(given, Y.shape[1])
             check_enough(Y, opt.r)
-            shift, scale = standards(Y, opt.noise)
-            Z = (Y - shift) / scale
+            check_long_enough(periods_of(given), len(Y))
+            rate = threshold(self.alarm_rate)
+            state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, rate, np.empty(0))
             with self._progress(1.0) as step:
-                tell = SweepProgress(type(self).__name__, step, planned_sweeps(len(Z), opt, given))
-                kind, interval_scale, forecast_scale = choose_kind(Z, opt, given, tell)
-                how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "tell": tell}
-                found = fit(Z, opt.r, kind, sweeps=int(self.max_iter), tol=float(self.tol), **how)
-            state = SequenceState(
-                parameters=given,
-                options=opt,
-                stream=followed(resumed(found, shift, scale, Y.astype(np.float64), opt), Z),
-                table=StoredTable(),
-                rows=Y[-1:].copy(),
-                seen=seen,
-                threshold=threshold(self.alarm_rate),
-                counts=np.isfinite(Y).sum(0, dtype=np.float64),
-                n_rows=len(Y),
-                interval_scale=interval_scale,
-                forecast_scale=forecast_scale,
-                history=tuple(found.history),
-                n_iter=len(found.history),
-            )
-            self.state_ = _with_times(state, table)._replace(beliefs=(state.fitted.belief,))
-            for number, bound in enumerate(found.history, 1):
+                tell = SweepProgress(type(self).__name__, step, planned_fits(Y, opt, given))
+                periods = periods_in(state, Y, calendar_periods(table), tell)
+                state = still_learning(learned(state, Y, periods, tell), Y)
+            self.state_ = _with_times(state, table)
+            for number, bound in enumerate(state.history, 1):
                 self._tell({"sweep": float(number), "bound": bound})
             warn_of_unknown(state.counts, getattr(self, "feature_names_in_", None))
         return self
@@ -272,6 +290,8 @@ class SequenceFilter(Reported, SequenceAnswers):
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: TableLike, y: object = None) -> Self:
         """Take in the next row or rows, NaN = missing, and go on from where the last call ended."""
+        from ._sequence_stream import still_learning, take_stream  # only streams need it
+
         state: SequenceState | None = vars(self).get("state_")
         with unchanged_on_error(self), limited():
             if state is None:
@@ -281,12 +301,13 @@ class SequenceFilter(Reported, SequenceAnswers):
                 m = Y.shape[1]
                 rate, seen, none = threshold(self.alarm_rate), nothing_seen(m), Y[:0].copy()
                 state = SequenceState(given, opt, new_stream(m), StoredTable(), none, seen, rate, np.zeros(m))
+                state = still_learning(state, Y[:0])
             else:
                 check_same_parameters(self, state.parameters)
                 before = restore_table(state.table._replace(columns=None))  # X has its own
                 Y, table = self._read(X, reset=False, after=before)
             with self._progress(len(Y)) as step:
-                self.state_ = _with_times(take_rows(state, Y, step), table)
+                self.state_ = _with_times(take_stream(state, Y, step), table)
         return self
 
 

@@ -78,8 +78,8 @@ class Detection(NamedTuple):
     """Of every row; -inf without data."""
     places: Places
     call: int | None
-    """The column that says what rows are called, so that people find them: the first one of texts that are all
-    different, or else one that counts the rows; None where there is none."""
+    """The column that says what rows are called, so that people find them: the one that was named, the first one of
+    texts that are all different, or else one that counts the rows; None where there is none."""
     model: Any
     given: Given
     X: Array
@@ -141,6 +141,8 @@ def detect_file(
 
 def _calling_column(given: Given) -> int | None:
     """Where `Detection.call` is."""
+    if given.call is not None:
+        return given.call
     table, when = given.table, None if given.when is None else given.when.column
     for j in range(len(table.names)):
         if j not in table.numeric and j != when and table.names[j] not in (*given.counting, *given.unknown):

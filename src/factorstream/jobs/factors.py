@@ -14,7 +14,10 @@ from ..sources.table import Array, NewColumn, TableError
 from .quiet import quietly
 from .reading import FITTING, Given, Reading, Steps, named, read_given
 
-__all__ = ["FactorSettings", "Factors", "factorize_file"]
+__all__ = ["FACTORS_ALONE", "FactorSettings", "Factors", "factorize_file"]
+
+FACTORS_ALONE: dict[str, Any] = {"marginals": "linear", "residual": None}
+"""Parameters of a `LowRankImputer` of which the components are wanted, and nothing beyond them."""
 
 _Parts = tuple[Array, Array, Array, Array, PrincipalAxes | None]
 """Components, coefficients, mean, shares explained, and the axes that they come from."""
@@ -90,6 +93,7 @@ def factorize_file(path: Path, settings: FactorSettings, tell: Steps = lambda wh
                 tell(FITTING)
                 model = LowRankImputer(
                     settings.components,
+                    **FACTORS_ALONE,
                     robust=settings.robust,
                     calibrate=settings.calibrate,
                     random_state=settings.seed,

@@ -7,16 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators._imputer_answers import fill_between as imputed_between
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..estimators.sequence import SequenceFilter
 from ..sources.table import Array, Bounds
 from .quiet import quietly
 from .reading import MOST_STATES
 
-__all__ = ["fill", "fitted", "interval", "n_beyond", "n_known"]
+__all__ = ["fill", "fill_between", "fitted", "interval", "n_beyond", "n_known"]
 
-CELLS_AT_ONCE = 1_000_000
-"""Entries filled between two reports of progress: 8 MB of float64. Not tuned; the numbers do not depend on it."""
+CELLS_AT_ONCE, LEAST_AT_ONCE, MOST_AT_ONCE = 1_000_000, 256, 8192
+"""Entries filled between two reports of progress, 8 MB of float64, and rows at the least and at the most. Not tuned;
+the numbers do not depend on it. What is done once for all features takes a while, and a matrix for each row takes
+room."""
 
 Progress = Callable[[str, float], None]
 
@@ -48,6 +51,10 @@ def fill(model: Any, X: Array, progress: Progress = lambda what, share: None) ->
     """X with its gaps filled."""
     answer = model.transform if isinstance(model, LowRankImputer) else model.impute
     (values,) = _by_blocks(model, lambda rows: (answer(rows),), X, progress, "filling", 0.85)
+    return _as_wide(values, X)
+
+
+def _as_wide(values: Array, X: Array) -> Array:
     if values.shape != X.shape:
         raise ValueError("the model adds columns or drops some; fit it without add_indicator to columns with values")
     return values
@@ -56,6 +63,17 @@ def fill(model: Any, X: Array, progress: Progress = lambda what, share: None) ->
 def interval(model: Any, X: Array, level: float, progress: Progress = lambda what, share: None) -> Bounds:
     """The bounds of every entry."""
     return Bounds(*_by_blocks(model, lambda rows: model.predict_interval(rows, level), X, progress, "bounding", 0.75))
+
+
+def fill_between(
+    model: Any, X: Array, level: float, progress: Progress = lambda what, share: None
+) -> tuple[Array, Bounds]:
+    """X with its gaps filled, and the bounds of every entry."""
+    if not isinstance(model, LowRankImputer):
+        bounds = interval(model, X, level, progress)
+        return fill(model, X, progress), bounds
+    found = _by_blocks(model, lambda rows: imputed_between(model, rows, level), X, progress, "filling", 0.75)
+    return _as_wide(found[0], X), Bounds(*found[1:])
 
 
 def n_known(model: Any) -> Array:
@@ -71,13 +89,19 @@ def _by_blocks(
     model: Any, answer: Callable[[Array], Sequence[Array]], X: Array, progress: Progress, what: str, start: float
 ) -> list[Array]:
     """The arrays that ``answer`` returns for blocks of rows, each joined over the blocks."""
-    size = len(X) if isinstance(model, SequenceFilter) else max(1, CELLS_AT_ONCE // X.shape[1])
-    parts = []
+    size = int(np.clip(CELLS_AT_ONCE // X.shape[1], LEAST_AT_ONCE, MOST_AT_ONCE))
+    if isinstance(model, SequenceFilter):
+        size = len(X)
+    found: list[Array] = []
     for first in range(0, len(X), size):
         progress(what, start + 0.1 * first / len(X))
         with quietly():
-            parts.append(answer(X[first : first + size]))
-    return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+            parts = answer(X[first : first + size])
+        if not found:  # room for all rows, so that no part is kept beside them
+            found = [np.empty((len(X), *part.shape[1:]), dtype=part.dtype) for part in parts]
+        for whole, part in zip(found, parts, strict=True):
+            whole[first : first + size] = part
+    return found
 
 
 def n_beyond(filled: Array, gaps: Array, low: Array, high: Array) -> tuple[int, int]:

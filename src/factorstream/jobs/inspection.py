@@ -75,7 +75,7 @@ def inspect_model(path: Path) -> dict[str, Any]:
 
 def inspect_table(path: Path, reading: Reading) -> dict[str, Any]:
     """Format, size, time and every column of a table."""
-    table = read_table(path, reading.delimiter, reading.header, reading.missing)
+    table = read_table(path, **reading.how)
     when = timeline(table)
     columns = [_column(table, j, None if when is None else when.column) for j in range(len(table.names))]
     n_rows = len(table.numbers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,14 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.variational.conformal import check_level
 from ..estimators._checkpoint import described, digest
 from ..estimators._columns import means_nan
-from ..estimators._source_rows import checked
+from ..estimators._source_rows import checked, without_values
 from ..estimators._types import SourceLike
+from ..estimators.low_rank_imputer import LowRankImputer
 from ..estimators.sequence import SequenceFilter
 from ..files import follow_links, put_in_place
 from ..progress import Step, say_nothing
 from ..sources.columns import take_names
-from ..sources.rows.opening import open_rows, open_sink
-from ..sources.rows.source import Block, Source
+from ..sources.rows.opening import keeps_others, open_rows, open_sink
+from ..sources.rows.source import Block, Source, others_of, refuse_lost
 from ..sources.table import Array, Bounds
 from ..tall.rows import dense
 from ..text import counted
@@ -40,6 +41,10 @@ class WrittenRows(NamedTuple):
     """Gaps that were filled."""
     n_left: int
     """Gaps that stayed, because the model knows nothing of their columns."""
+    left: tuple[str | int, ...] = ()
+    """The names of these columns; their positions, counted from 0, where they have no names."""
+    carried: tuple[str, ...] = ()
+    """The names of the columns that were written as they were: texts, dates, numbers that the model does not know."""
 
 
 def fill(
@@ -66,7 +71,8 @@ def fill(
     Returns
     -------
     WrittenRows
-        The path, and how many rows were written and gaps filled.
+        The path, how many rows were written and gaps filled, which columns stayed empty because the model has seen no
+        value of them, and which were carried along as they were.
 
     Examples
     --------
@@ -88,6 +94,8 @@ def fill(
     check_is_fitted(model)
     _check_model(model, level)
     rows = columns_of(model, source)
+    if not isinstance(source, Source) and not keeps_others(Path(out)):
+        refuse_lost(others_of(rows)._replace(chosen=False))
     bounded: list[int] = []
     if level is not None:
         check_level(level)
@@ -109,8 +117,9 @@ def fill_source(
     asked = copy.copy(model)
     take_names(asked)  # it is asked about arrays
     note = begun_note(model, source, out, level) if resume else None
-    stays = np.isnan(_answered(asked, np.full((1, source.n_columns), np.nan, dtype=source.dtype), None)[0][0])
+    stays = _nothing_known(asked, source)
     n_rows = n_gaps = n_left = 0
+    left = np.zeros(source.n_columns, dtype=bool)
     with open_sink(out, source, bounds=bounded, resume=resume) as sink:
         done = sink.written
         for block in source.blocks():
@@ -118,14 +127,28 @@ def fill_source(
             gaps, n_rows = np.isnan(values), block.first + len(values)
             if n_rows > done:  # a block that was begun is filled as a whole again: answers do not depend on the kill
                 filled, bounds = _answered(asked, values, level if bounded else None)
+                if stays.any():
+                    filled = np.where(gaps & stays, np.nan, filled)
                 sink.write(*_rest(block, filled, bounds, done - block.first))
+            left |= gaps.any(axis=0) & stays
             n_left += int(gaps[:, stays].sum())
             n_gaps += int(gaps[:, ~stays].sum())
             step(n_rows)
         path = sink.path
     if note is not None:
         note.unlink(missing_ok=True)
-    return WrittenRows(path, n_rows, n_gaps, n_left)
+    names: Sequence[str | int] = source.names or range(source.n_columns)
+    carried = others_of(source).names if keeps_others(out) else ()
+    return WrittenRows(path, n_rows, n_gaps, n_left, tuple(names[int(j)] for j in np.flatnonzero(left)), carried)
+
+
+def _nothing_known(model: Any, source: Source) -> Array:
+    """Columns that a model drops, or of which it has seen no value and knows no bounds (boolean); their gaps stay."""
+    nothing = np.full((1, source.n_columns), np.nan, dtype=source.dtype)
+    dropped: Array = np.isnan(_answered(model, nothing, None)[0][0])
+    if isinstance(model, LowRankImputer) or getattr(model, "fit_row_mean", False) or not hasattr(model.state_, "seen"):
+        return dropped
+    return np.logical_or(dropped, without_values(model.state_))
 
 
 def begun_note(model: Any, source: Source, out: Path, level: float | None) -> Path:
@@ -214,10 +237,23 @@ def columns_of(model: Any, what: SourceLike, **how: Any) -> Source:
                 "The columns of these rows are not those of the model; open them with open_rows(..., "
                 "columns=model.feature_names_in_)."
             )
-        source = open_rows(what, columns=[str(name) for name in names], **how)
+        source = open_rows(what, columns=[str(name) for name in names], **same_form(source, how))
     if source.n_columns != model.n_features_in_:
         raise ValueError(
             f"The rows have {counted(source.n_columns, 'column')} of numbers, and the model knows "
             f"{model.n_features_in_}; choose the columns with open_rows(..., columns=...)."
         )
     return source
+
+
+def positions_in(source: Source) -> list[int]:
+    """The positions of the columns of numbers among all columns, counted from 0."""
+    layout = getattr(source, "layout", None)
+    found = getattr(source, "positions", None) if layout is None else layout.positions
+    return list(range(source.n_columns) if found is None else found)
+
+
+def same_form(source: Source, how: dict[str, Any]) -> dict[str, Any]:
+    """``how`` to open a file again, with what was found out about its numbers when it was opened as a whole."""
+    form = getattr(source, "form", None)
+    return how if form is None else {**how, "decimal": form.decimal, "thousands": form.thousands}

@@ -10,17 +10,23 @@ import numpy as np
 
 from ..estimators._source_rows import checked
 from ..estimators.low_rank_imputer import LowRankImputer
+from ..files import make_folder
 from ..rotation import principal_axes, standardised
 from ..sources.columns import take_names
 from ..sources.endings import ending_of
+from ..sources.rows.opening import format_of
 from ..sources.rows.source import Block, Source
 from ..sources.table import Array
 from ..tall.rows import dense
-from .large_files import LargeSettings, copy_rows, fit_source, names_of, open_measured, problem_said
+from .factors import FACTORS_ALONE
+from .large_files import LargeSettings, copy_rows, fit_source, names_of, open_measured, problem_said, remarks_on
 from .quiet import quietly
 from .reading import FITTING, Steps
 
 __all__ = ["LargeFactors", "factorize_large_file"]
+
+WITHOUT_NAMES = ("npy", "npz", "hdf5", "zarr")
+"""Formats whose columns have no names."""
 
 
 class LargeFactors(NamedTuple):
@@ -34,6 +40,8 @@ class LargeFactors(NamedTuple):
     model: Any
     names: list[str]
     counting: list[str]
+    remarks: list[str]
+    """Sentences about columns that were taken as text, or have no values."""
 
 
 def factorize_large_file(
@@ -52,26 +60,29 @@ def factorize_large_file(
         source, found = open_measured(path, settings.reading, tell, model)
         if model is None:
             tell(FITTING)
-            model = fit_source(source, settings)
+            model = fit_source(source, settings, **FACTORS_ALONE)
         tell("asking")
         parts = _parts(model, found.deviation)
         numbers = [f"component {k + 1}" for k in range(len(parts.components))]
         rows = _Made(source, numbers, parts.ask)
         names, files = names_of(source), []
         about = np.column_stack([np.arange(1.0, len(numbers) + 1), parts.explained])
-        bare = ending_of(path) == ".npy"  # it has no room for names
+        bare = format_of(path) in WITHOUT_NAMES
         table = parts.components if bare else np.hstack([about, parts.components])
         contents: dict[str, Source] = {
             "components": _Rows(table, names if bare else ["component", "explained", *names]),
             "coefficients": rows,
             "mean": _Rows(parts.mean[None], names),
         }
+        make_folder(folder)
         for name, content in contents.items():
             if content.n_columns and (content.n_rows or name == "coefficients"):
                 files.append(copy_rows(content, folder / f"{name}{ending_of(path)}").path)
     except (ValueError, TypeError, MemoryError) as problem:
         raise problem_said(path, problem) from None
-    return LargeFactors(files, parts.components, parts.explained, model, names, found.counting)
+    return LargeFactors(
+        files, parts.components, parts.explained, model, names, found.counting, remarks_on(source, found)
+    )
 
 
 class _Parts(NamedTuple):

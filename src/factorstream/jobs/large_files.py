@@ -12,27 +12,29 @@ from ..estimators._checkpoint import CheckpointError
 from ..estimators._source_rows import checked
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..progress import Step, say_nothing
-from ..sources.endings import ending_of
-from ..sources.rows.opening import open_rows, open_sink
-from ..sources.rows.source import Source
+from ..sources.endings import BLOCKWISE, ending_of
+from ..sources.rows.counting import Counting
+from ..sources.rows.opening import format_of, open_rows, open_sink
+from ..sources.rows.source import OtherColumns, Source, assumed_of, others_of, whole_columns_of
 from ..sources.table import Array, TableError
-from ..sources.timeline import EVEN, LEAST_ROWS
+from ..sources.text_remarks import not_written_plainly, one_stray, why_no_numbers
 from ..tall.rows import dense
-from .large import WrittenRows, columns_of, fill_source
-from .quiet import quietly
+from ..text import left_out_as_asked, named_column
+from .choice import Choice, chosen_positions
+from .large import WrittenRows, columns_of, fill_source, positions_in, same_form
+from .quiet import LEFT_OUT, quietly
 from .reading import FITTING, Reading, Steps, named
+from .remarks import as_options, not_filled
+from .suspects import Extremes, Suspect
 
 __all__ = [
-    "LARGE", "LargeFilling", "LargeSettings", "copy_rows", "fill_large_file", "fit_source", "is_large", "names_of",
-    "open_measured", "problem_said",
+    "LARGE", "LargeFilling", "LargeSettings", "copy_rows", "fill_large_file", "fit_source", "goes_by_blocks",
+    "names_of", "open_measured", "problem_said", "remarks_on",
 ]  # fmt: skip
 
 LARGE = 2**27
 """Bytes from which on a file is read block by block: 128 MiB, for which a text that is read at once takes one or two
 gigabytes of memory. Not tuned: what is found by blocks is the same up to the rows that a fit begins with."""
-
-BY_BLOCKS = (".npy", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq")
-"""Endings of the files that commands read; packed ones end in .gz besides. Derived: those of ``sources/tables.py``."""
 
 
 class LargeSettings(NamedTuple):
@@ -61,12 +63,22 @@ class LargeFilling(NamedTuple):
     """Of its features."""
     counting: list[str]
     """Columns of numbers that count rows; they had no part in it."""
+    remarks: list[str]
+    """Sentences about how the file was read, and columns that were taken as text, left out, or have no values."""
+    suspects: Sequence[Suspect] = ()
+    """Numbers that were taken as data though they are far from the rest of their columns."""
+    whole: Sequence[str] = ()
+    """Columns of whole numbers whose fills were rounded."""
 
 
-def is_large(path: Path) -> bool:
-    """Whether a file is one to be read block by block."""
+def goes_by_blocks(path: Path) -> bool:
+    """Whether a file is one to be read block by block: a large one, parts in a folder, or a format of many arrays."""
+    if ending_of(path) in BLOCKWISE:
+        return True
     try:
-        return path.is_file() and path.stat().st_size > LARGE and ending_of(path).removesuffix(".gz") in BY_BLOCKS
+        if path.is_dir():
+            return format_of(path) == "parquet"
+        return path.is_file() and path.stat().st_size > LARGE and format_of(path) is not None
     except OSError:  # whoever reads it says what is wrong
         return False
 
@@ -92,7 +104,7 @@ def fill_large_file(
     """
     try:
         source, found = open_measured(path, settings.reading, tell, model)
-        columns = np.flatnonzero(found.gaps)
+        columns = np.flatnonzero(found.gaps & (found.n_known > 0 if model is None else True))
         if model is None and (len(columns) or keep_model):
             tell(FITTING)
             model = fit_source(source, settings)
@@ -107,7 +119,11 @@ def fill_large_file(
             written = copy_rows(source, out)
     except (ValueError, MemoryError) as problem:
         raise problem_said(path, problem) from None
-    return LargeFilling(written, len(columns), model, names_of(source), found.counting)
+    names = names_of(source)
+    whole = [names[j] for j in columns if j in whole_columns_of(source)] if len(columns) else []
+    return LargeFilling(
+        written, len(columns), model, names, found.counting, remarks_on(source, found), found.suspects, whole
+    )
 
 
 def problem_said(path: Path, problem: Exception) -> TableError:
@@ -127,58 +143,108 @@ class _Survey(NamedTuple):
 
     gaps: Array
     """Which have gaps (boolean)."""
+    n_known: Array
+    """How many values they have."""
     deviation: Array
     """Of their values, NaN left out."""
     counting: list[str]
     """The names of those that were left out because they count rows."""
+    suspects: list[Suspect]
+    """Numbers that probably stand for missing values."""
+    others: OtherColumns = OtherColumns()
+    """The columns beside those of numbers, as far as the file tells."""
+    assumed: Sequence[str] = ()
+    """Sentences about what was found out about a text, and could be otherwise."""
+    set_aside: Sequence[str] = ()
+    """Columns that were left out because the user has said so."""
 
 
 def open_measured(path: Path, reading: Reading, tell: Steps, model: Any) -> tuple[Source, _Survey]:
     """The rows with the columns that measure something, or that the model knows."""
     tell("reading")
-    how: dict[str, Any] = {"missing": reading.missing}
-    if not ending_of(path).endswith((".npy", ".parquet", ".pq")):
-        how |= {"delimiter": reading.delimiter, "header": reading.header}
+    how = {**reading.how, "dataset": reading.dataset}
     if model is not None:
         source = columns_of(model, path, **how)
         return source, _survey(source)[0]
-    source = open_rows(path, **how)
-    found, counts = _survey(source)
-    if not counts.any():
-        return source, found
-    stay = np.flatnonzero(~counts)
+    whole = open_rows(path, **how)
+    if reading.choice.is_any:
+        return _open_chosen(path, whole, reading.choice, how)
+    found, counts = _survey(whole)
+    found = found._replace(counting=list(others_of(whole).counting))
+    if not len(counts):
+        return whole, found
+    stay = np.setdiff1d(np.arange(whole.n_columns), counts)
     if not len(stay):
         raise TableError("it has no column of numbers but those that count its rows")
-    names = names_of(source)
-    source = open_rows(path, columns=[names[j] for j in stay] if source.names else stay.tolist(), **how)
-    found = _Survey(found.gaps[stay], found.deviation[stay], [names[j] for j in np.flatnonzero(counts)])
-    return source, found
+    names, positions = names_of(whole), positions_in(whole)
+    source = open_rows(path, columns=[positions[j] for j in stay], **same_form(whole, how))
+    gaps, n_known, deviation = (part[stay] for part in found[:3])
+    left = [one for one in found.suspects if one.column in names_of(source)]
+    return source, found._replace(
+        gaps=gaps, n_known=n_known, deviation=deviation, counting=[names[j] for j in counts], suspects=left
+    )
+
+
+def _open_chosen(path: Path, whole: Source, choice: Choice, how: dict[str, Any]) -> tuple[Source, _Survey]:
+    """The rows with those columns that the user wants; ``whole`` has all columns of numbers."""
+    names = list(getattr(whole, "all_names", names_of(whole)))
+    wanted, without, call = chosen_positions(choice, names)
+    others, positions = others_of(whole), positions_in(whole)
+    for j in wanted or ():
+        if j not in positions and names[j] not in others.counting:
+            why = why_no_numbers(
+                [one for one in others.strays if one.column == names[j]],
+                [one for one in others.unread if one.column == names[j]],
+            )
+            raise TableError(f"{named_column(names[j])} holds no numbers{f' ({why[0]})' if why else ''}")
+    stay = [j for j in (positions if wanted is None else sorted(wanted)) if j not in (*without, call)]
+    if not stay:
+        raise TableError("it has no column of numbers among those to be used")
+    source = open_rows(path, columns=stay, **same_form(whole, how))
+    found, _ = _survey(source)
+    aside = [j for j in range(len(names)) if j != call and (j in without or (wanted is not None and j not in wanted))]
+    gone = {names[j] for j in (*aside, *(() if call is None else (call,)))}
+    others = others._replace(
+        strays=tuple(one for one in others.strays if one.column not in gone),
+        unread=tuple(one for one in others.unread if one.column not in gone),
+    )
+    counting = [name for name in others.counting if name not in gone and name not in names_of(source)]
+    return source, found._replace(
+        counting=counting, others=others, assumed=assumed_of(whole), set_aside=[names[j] for j in aside]
+    )
 
 
 def _survey(source: Source) -> tuple[_Survey, Array]:
-    """What the columns are like, and which of them go up by equal steps (boolean)."""
+    """What the columns are like, and the positions of those that count rows."""
     m = source.n_columns
     gaps, n, total, square = np.zeros(m, dtype=bool), np.zeros(m), np.zeros(m), np.zeros(m)
     first: Array | None = None
-    last, least, most, rows = np.zeros(m), np.full(m, np.inf), np.full(m, -np.inf), 0
+    counting, extremes = Counting(m), Extremes(m)
     for values in _numbers(source):
         gaps |= np.isnan(values).any(axis=0)
-        origin = values[0] if first is None else first
-        steps = np.diff(values if first is None else np.vstack([last, values]), axis=0)
-        first, last, rows = origin, values[-1], rows + len(values)
-        least = np.fmin(least, np.min(steps, axis=0, initial=np.inf))
-        most = np.fmax(most, np.max(steps, axis=0, initial=-np.inf))
-        away = np.where(np.isnan(values), 0.0, values - np.nan_to_num(origin))
+        first = values[0] if first is None else first
+        counting.add(values)
+        extremes.add(values)
+        away = np.where(np.isnan(values), 0.0, values - np.nan_to_num(first))
         n, total, square = n + (~np.isnan(values)).sum(axis=0), total + away.sum(axis=0), square + (away**2).sum(axis=0)
     if first is None:
         raise TableError("it has no rows")
-    step = (last - first) / max(rows - 1, 1)
-    with np.errstate(invalid="ignore"):
-        off = np.maximum(most - step, step - least)
-        counts = (rows >= LEAST_ROWS) & ~gaps & (step > 0.0) & (off <= EVEN * step)
-    n = np.maximum(n, 1.0)
-    deviation = np.sqrt(np.maximum(square / n - (total / n) ** 2, 0.0))
-    return _Survey(gaps, deviation, []), counts
+    known = np.maximum(n, 1.0)
+    deviation = np.sqrt(np.maximum(square / known - (total / known) ** 2, 0.0))
+    suspects = extremes.suspects(names_of(source))
+    return _Survey(gaps, n, deviation, [], suspects, others_of(source), assumed_of(source)), counting.found()
+
+
+def remarks_on(source: Source, found: _Survey) -> list[str]:
+    """Sentences about columns that were not taken as numbers, or have no values."""
+    others, said = found.others, list(found.assumed)
+    said += [one_stray(stray, as_options) for stray in others.strays]
+    said += [not_written_plainly(one) for one in others.unread]
+    if found.set_aside:
+        said.append(left_out_as_asked(found.set_aside))
+    if empty := [name for name, known in zip(names_of(source), found.n_known, strict=True) if not known]:
+        said.append(not_filled(empty))
+    return said
 
 
 def _numbers(source: Source) -> Iterator[Array]:
@@ -199,16 +265,17 @@ def _check_names(source: Source, bounded: Sequence[int]) -> None:
         raise TableError(f"There is a column {min(taken)} already; rename it, or leave out --level.")
 
 
-def fit_source(source: Source, settings: LargeSettings) -> LowRankImputer:
-    """A model of all rows."""
+def fit_source(source: Source, settings: LargeSettings, **others: Any) -> LowRankImputer:
+    """A model of all rows; ``others`` are parameters of it that are no settings of a command."""
     model = LowRankImputer(
         settings.components,
+        **others,
         robust=settings.robust,
         calibrate=settings.calibrate,
         random_state=settings.seed,
         verbose=settings.verbose,
     )
-    with quietly():
+    with quietly(*LEFT_OUT):
         model.fit(source, checkpoint=settings.checkpoint)
     model.verbose = 0  # whoever uses it next decides for themselves
     return model

@@ -14,6 +14,8 @@ from ..sources.date_remarks import date_remarks
 from ..sources.table import Array, Table, TableError
 from ..sources.tables import read_table
 from ..sources.timeline import Timeline, counting_columns, followed, timeline
+from ..text import named_column
+from .choice import Choice, chosen_positions
 from .clock import MOST_STEPS, known_times
 from .remarks import named, refuse_decimal_commas, remarks, why_no_numbers
 
@@ -39,6 +41,21 @@ class Reading(NamedTuple):
     """Whether the first line of a text holds the names of the columns; None: found from the first lines."""
     missing: tuple[str, ...] = ()
     """Texts and numbers that mark a gap besides those that always do."""
+    dataset: str | None = None
+    """Which array of a file that has several; such files are read block by block."""
+    decimal: str | None = None
+    """The decimal mark of a text; None: a point, unless commas can be nothing else."""
+    thousands: str | None = None
+    """What stands between thousands in a text; None: nothing, unless marks can be nothing else."""
+    encoding: str | None = None
+    """Of a text; None: found from its bytes."""
+    choice: Choice = Choice()
+    """Which columns to use."""
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How to read any file, as `read_table` and `open_rows` take it."""
+        return {name: value for name, value in self._asdict().items() if name not in ("dataset", "choice")}
 
 
 class Given(NamedTuple):
@@ -57,6 +74,10 @@ class Given(NamedTuple):
     """Columns of numbers that count rows or years; they were left out."""
     unknown: list[str]
     """Columns of numbers that the model does not know."""
+    set_aside: list[str]
+    """Columns that were left out because the user has said so."""
+    call: int | None
+    """Position of the column that says which row is which, where the user has named one."""
     absurd: list[str]
     """Columns with values out of all proportion to the others, which fits take as missing."""
     remarks: list[str]
@@ -99,15 +120,17 @@ def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
     >>> given.when.spread(given.X).ravel().tolist()  # with a row for the day that is left out
     [21.5, nan, nan, 19.0]
     """
-    table = read_table(path, reading.delimiter, reading.header, reading.missing)
+    table = read_table(path, **reading.how)
     refuse_decimal_commas(table, path)
-    when, counting, unknown = timeline(table), counting_columns(table), []
+    when, unknown = timeline(table), []
     about_dates = date_remarks(table, when)
+    counting, aside, call = _not_used(table, reading, path)
     if model is None:
         names = [table.names[j] for j in counting]
-        drop_columns(table, counting)
+        drop_columns(table, [*counting, *aside])
+        when = None if when is not None and when.column in table.numeric else when
         if not table.numeric:
-            but = " but those that count its rows" if names else ""
+            but = " but those that count its rows" if names else " among those to be used" if aside else ""
             raise TableError(f"{named(path)} cannot be used: it has no column of numbers{but}{why_no_numbers(table)}.")
     else:
         known = take_names(model)
@@ -124,4 +147,24 @@ def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
     X = np.ascontiguousarray(table.numbers, dtype=np.float64)
     features = feature_names(table)
     absurd = [features[j] for j in np.unique(absurd_entries(X).column).tolist()]
-    return Given(table, X, features, when, names, unknown, absurd, remarks(table), about_dates)
+    set_aside = [table.names[j] for j in aside]
+    said = remarks(table, without={*set_aside, *([] if call is None else [table.names[call]])})
+    return Given(table, X, features, when, names, unknown, set_aside, call, absurd, said, about_dates)
+
+
+def _not_used(table: Table, reading: Reading, path: Path) -> tuple[list[int], list[int], int | None]:
+    """Positions of the columns that count rows, of those the user leaves out, and of the one that names rows."""
+    try:
+        wanted, without, call = chosen_positions(reading.choice, table.names)
+        for j in wanted or ():
+            if j not in table.numeric:
+                why = why_no_numbers(table, table.names[j])
+                raise TableError(f"{named_column(table.names[j])} holds no numbers{why}")
+    except TableError as problem:
+        raise TableError(f"{named(path)} cannot be used: {problem}.") from None
+    every = range(len(table.names))
+    aside = [j for j in every if j != call and (j in without or (wanted is not None and j not in wanted))]
+    counting = [j for j in counting_columns(table) if j not in (*aside, call, *(wanted or ()))]
+    if call is not None:
+        drop_columns(table, [call])
+    return counting, aside, call

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from ..sources.cells import has_decimal_comma, may_be_thousands
-from ..sources.table import Table, TableError
-from ..text import capitalised, clause, column_names, named_column
+import numpy as np
 
-__all__ = ["empty_columns", "named", "refuse_decimal_commas", "remarks", "why_no_numbers"]
+from ..sources import text_remarks
+from ..sources.cells import Cells, may_be_thousands
+from ..sources.table import Table, TableError
+from ..sources.text_remarks import decimal_commas, not_written_plainly, one_stray
+from ..text import clause, column_names
+
+__all__ = ["as_options", "empty_columns", "named", "not_filled", "refuse_decimal_commas", "remarks", "why_no_numbers"]
 
 
 def named(path: Path) -> str:
@@ -17,30 +22,34 @@ def named(path: Path) -> str:
     return "Standard input" if str(path) == "-" else str(path)
 
 
-def remarks(table: Table) -> list[str]:
-    """Sentences about a table; none where everything is as it looks."""
+def remarks(table: Table, without: Collection[str] = ()) -> list[str]:
+    """Sentences about a table, but not about columns that are left out anyway; none where all is as it looks."""
     said = [table.first_line] if table.first_line else []
-    for column, text, count, line in table.strays:
-        name = capitalised(named_column(column))
-        where = f"line {line} has" if count == 1 else f"{count} cells, the first in line {line}, have"
-        said.append(
-            f"{name} was taken as text, because one text in it is no finite number: {where} "
-            f"{text!r:.50}; correct it, or pass --missing={shlex.quote(text)} if it marks a gap."
-        )
-    for one in table.unread:
-        name = capitalised(named_column(one.column))
-        said.append(
-            f"{name} was taken as text, because its numbers are written with commas or signs: line "
-            f"{one.line} has {one.text!r:.50}; write {one.plain}."
-        )
-    if empty := empty_columns(table):
-        said.append(f"Columns without any value are not filled: {column_names(empty)}.")
+    said += table.assumed
+    said += [one_stray(stray, as_options) for stray in table.strays if stray.column not in without]
+    said += [not_written_plainly(one) for one in table.unread if one.column not in without]
+    if empty := [name for name in empty_columns(table) if name not in without]:
+        said.append(not_filled(empty))
     return said
+
+
+def as_options(texts: Sequence[str]) -> str:
+    """The options that make gaps of these texts.
+
+    >>> as_options(["<0.5", "-999"])
+    "--na '<0.5' --na -999"
+    """
+    return " ".join(f"--na {shlex.quote(text)}" for text in texts)
+
+
+def not_filled(columns: Sequence[str]) -> str:
+    """What is said of columns without any value."""
+    return f"Columns without any value are not filled: {column_names(columns)}."
 
 
 def empty_columns(table: Table) -> list[str]:
     """Columns without any value that no model knows."""
-    others = (j for j in range(len(table.names)) if j not in table.numeric)
+    others = sorted(set(range(len(table.names))) - set(table.numeric))
     return [table.names[j] for j in others if all(cell is None or cell != cell for cell in table.cells(j))]
 
 
@@ -55,24 +64,35 @@ def refuse_decimal_commas(table: Table, path: Path) -> None:
     TableError
         It names the first such column, a cell of it, and what to write.
     """
-    commas = [one for one in table.unread if one.decimal_comma]
-    sure = [one for one in commas if has_decimal_comma(one.text)]
-    misread = [table.names[j] for j in table.numeric if commas and may_be_thousands(filter(None, table.cells(j)))]
-    if misread or len(sure) > len(table.numeric):
-        column, text, line, plain, _ = (sure or commas)[0]
-        has = "has decimal commas" if sure else "may have decimal commas"
-        why = f", and {named_column(misread[0])} may have points between thousands" if misread else ""
-        raise TableError(
-            f"{named(path)} cannot be used: {named_column(column)} {has} (line {line} has {text!r:.50}){why}; write "
-            f"{plain}, with points in place of decimal commas and nothing between thousands."
-        )
+    commas = any(one.decimal_comma for one in table.unread)
+    below = np.nanmax(np.abs(table.numbers), axis=0, initial=0.0) < 1000.0 if commas else []  # 1.200 was read so
+    candidates = [j for j, short in zip(table.numeric, below, strict=False) if short and j not in table.whole]
+    misread = [table.names[j] for j in candidates if may_be_thousands(filter(None, table.cells(j)))]
+    problem = decimal_commas(table.unread, len(table.numeric), misread)
+    if problem is not None:
+        raise TableError(f"{named(path)} cannot be used: {problem}.")
 
 
-def why_no_numbers(table: Table) -> str:
-    """Why no column is numbers, as far as one cell or the first line says it; in brackets after a space."""
-    cells = [(one.line, one.column, one.text) for one in table.strays]
-    cells += [(one.line, one.column, one.text) for one in table.unread]
-    why = [f"line {line} of {named_column(column)} has {text!r:.50}" for line, column, text in cells[:1]]
+def why_no_numbers(table: Table, column: str | None = None) -> str:
+    """Why a column, or any, is no numbers, as far as one cell or the first line says it; in brackets after a space."""
+    strays = [one for one in table.strays if column in (None, one.column)]
+    unread = [one for one in table.unread if column in (None, one.column)]
+    why = text_remarks.why_no_numbers(strays, unread)
     if table.first_line:
         why.append(clause(table.first_line))
+    if not strays and not unread and _has_spaces_between_numbers(table):
+        why.append("its lines have spaces between numbers; pass --delimiter ' ' if these separate columns")
     return f" ({'; '.join(why)})" if why else ""
+
+
+def _has_spaces_between_numbers(table: Table) -> bool:
+    """Whether a table of one column has rows of several numbers with one space between them."""
+    rows = (
+        [str(cell).strip().split(" ") for cell in table.cells(0) if cell is not None] if len(table.names) == 1 else []
+    )
+    return bool(rows) and all(len(row) > 1 and all(map(_is_number_or_gap, row)) for row in rows)
+
+
+def _is_number_or_gap(text: str) -> bool:
+    """Whether a text without spaces around it is a number, or marks a gap."""
+    return bool(text) and Cells().value(text) is not None

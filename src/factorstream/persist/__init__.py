@@ -19,12 +19,12 @@ from ..core.place import HERE
 from ..files import write_atomic
 from ..tall.places import place_of
 from .content import ModelFileError, from_file, to_parts
-from .moving import here, moved
+from .moving import here, moved, together
 from .tree import Decoder, Encoded, Encoder
 
 __all__ = ["ModelFileError", "Saved", "here", "load", "moved"]
 
-FORMAT = 5
+FORMAT = 6
 """Increase it when files of the previous format can no longer be read."""
 
 ATTRIBUTES = {"n_features_in_", "feature_names_in_", "_sklearn_output_config"}
@@ -41,8 +41,9 @@ class Saved:
         """Write the estimator, fitted or in the middle of a stream, to a file that :func:`factorstream.load` reads.
 
         The file is written beside its place and then moved there, so that ``path`` is never half a file. A function
-        among the parameters is left out: ``load(path, name=function)`` takes it again. A model on a device is
-        saved as one of the host: :func:`factorstream.moved` brings what ``load`` returns to a device again.
+        among the parameters is left out: ``load(path, name=function)`` takes it again. A model on a device, or
+        with its features in shards, is saved as one of the host: :func:`factorstream.moved` brings what ``load``
+        returns to a device again.
         """
         if _public_class(type(self).__name__) is not type(self):
             raise TypeError(f"{type(self).__name__} is not a class of factorstream; pickle it, or save its base class.")
@@ -55,7 +56,7 @@ class Saved:
         write_atomic(Path(path), to_parts(found))
 
     def __getstate__(self) -> dict[str, Any]:
-        return _described(self)._asdict()
+        return _described(together(self))._asdict()
 
     def __setstate__(self, pickled: Mapping[str, Any]) -> None:
         name = type(self).__name__

@@ -1,4 +1,4 @@
-"""Estimators between the memory of the host and that of a device.
+"""Estimators between the memory of the host, that of a device and the shards of a cluster.
 
 What lies beside the rows says its type: fields of a state that are ``Tall`` or ``Rows``. Everything else is small, and
 is an array of NumPy wherever the model works.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from ..arrays import is_array, is_here, refuse_without_float64, stays, to_host
+from ..core.place import HERE, Placed
 from ..tall.array_place import ArrayPlace, place_beside
+from ..tall.places import place_of
 
 Estimator = TypeVar("Estimator")
+State = TypeVar("State")
 
 BESIDE_THE_ROWS = ("Tall", "Rows")
 """Types, by name, of what is moved."""
@@ -23,7 +26,8 @@ def moved(model: Estimator, like: Any = None) -> Estimator:
     """A copy of an estimator that works where an array is: on its device, or without one in the memory of the host.
 
     It answers and goes on as the model itself does, up to rounding, which every device does in its own way. ``like`` is
-    any array of the library and on the device that is wanted; only where it is counts.
+    any array of the library and on the device that is wanted; only where it is counts. A model whose features are in
+    shards (:func:`factorstream.in_shards`) is brought together.
 
     Examples
     --------
@@ -48,10 +52,22 @@ def moved(model: Estimator, like: Any = None) -> Estimator:
     if there is not None and not getattr(model, "_takes_devices", False):
         raise TypeError(f"{type(model).__name__} computes in the memory of the host only; use it with NumPy rows.")
     state = vars(model).get("state_")
+    copy = copy_without_state(model)
+    if state is not None:
+        vars(copy)["state_"] = _moved(state, _to_host if there is None else lambda part: there.put(_to_host(part), 0))
+    return copy
+
+
+def state_beside(state: State, like: Any) -> State:
+    """A part of a state, in the memory of the host, brought where an array is."""
+    there = place_beside(like)
+    return state if there is None else cast(State, _moved(state, lambda part: there.put(part, 0)))
+
+
+def copy_without_state(model: Estimator) -> Estimator:
+    """A copy that has learned nothing, with its parameters in the memory of the host."""
     copy = type(model).__new__(type(model))
     vars(copy).update(deepcopy({name: to_host(value) for name, value in vars(model).items() if name != "state_"}))
-    if state is not None:
-        vars(copy)["state_"] = _moved(state, to_host if there is None else lambda part: there.put(to_host(part), 0))
     return copy
 
 
@@ -67,8 +83,20 @@ def _check_model(model: Any) -> None:
 
 def here(model: Estimator) -> Estimator:
     """The model itself if it works in the memory of the host and has its parameters there; else a copy that does."""
-    home = getattr(getattr(model, "state_", None), "home", None)
-    return moved(model) if isinstance(home, ArrayPlace) or not all(map(is_here, vars(model).values())) else model
+    home = getattr(getattr(model, "state_", None), "home", HERE)
+    away = isinstance(home, ArrayPlace) or home.far
+    return moved(model) if away or not all(map(is_here, vars(model).values())) else model
+
+
+def together(model: Estimator) -> Estimator:
+    """The model itself, or a copy with its features in one array where they are in shards: no file has these."""
+    home = getattr(getattr(model, "state_", None), "home", HERE)
+    return moved(model) if home.far else model
+
+
+def _to_host(value: Any) -> Any:
+    """An array of this process, from a device or from shards."""
+    return place_of(value).get(value, 0) if isinstance(value, Placed) else to_host(value)
 
 
 def _moved(value: Any, bring: Callable[[Any], Any], beside_rows: bool = False) -> Any:
@@ -79,4 +107,4 @@ def _moved(value: Any, bring: Callable[[Any], Any], beside_rows: bool = False) -
         parts = [_moved(part, bring, marked[name]) for name, part in zip(value._fields, value, strict=True)]
         same = all(part is before for part, before in zip(parts, value, strict=True))
         return value if same else type(value)(*parts)
-    return bring(value) if beside_rows and hasattr(value, "shape") else value
+    return bring(value) if isinstance(value, Placed) or (beside_rows and hasattr(value, "shape")) else value

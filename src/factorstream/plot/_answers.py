@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import to_host
 from ..estimators._columns import means_nan
+from ..estimators._mixed.encoding import refuse_other_model
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..rotation import PrincipalAxes, principal_axes
 from ._panel import Panel, read_table
@@ -40,6 +41,11 @@ def bounds_by(model: Any, X: Any, level: float) -> tuple[Array, Array]:
     if isinstance(model, LowRankImputer):
         return in_all_columns(lower, _kept(model)), in_all_columns(upper, _kept(model))
     return lower, upper
+
+
+def refuse_other_kinds(model: Any) -> None:
+    """Refuse a model of a table with other columns than numbers."""
+    refuse_other_model(model, "Pictures of models are")
 
 
 def _kept(model: LowRankImputer) -> Array:
@@ -85,6 +91,7 @@ def feature_names(model: Any) -> tuple[str, ...] | None:
 
 def axes_of(model: Any, principal: PrincipalAxes | None, least: int = 1) -> PrincipalAxes:
     """The axes that were given, or those of the model; refused where there are fewer than the picture needs."""
+    refuse_other_kinds(model)
     found = _learned_axes(model) if principal is None else principal
     if len(found.components) < least:
         few = "no components" if not len(found.components) else f"{len(found.components)} component(s)"

@@ -13,7 +13,7 @@ from ..core.linalg import is_sparse
 from ..estimators._times import rebuild_table, split_table
 from ..masks import Seed, segment_mask
 from ..metrics import interval_coverage
-from ._answers import bounds_by, checked_levels
+from ._answers import bounds_by, checked_levels, refuse_other_kinds
 from ._canvas import CLASSES, one_axes, tidy
 from ._panel import read_table
 
@@ -81,6 +81,7 @@ def calibration(
     ([0.5, 0.9], True)
     """
     promised = checked_levels(levels)
+    refuse_other_kinds(model)
     panel = read_table(X)
     hidden = hidden_entries(panel.values, fraction, length, rng)
     asked = _without(X, hidden)

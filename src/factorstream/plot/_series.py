@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._answers import Fills, check_shape, fills_of
+from ._answers import Fills, check_shape, fills_of, refuse_other_kinds
 from ._canvas import (
     BLUE,
     VERMILLION,
@@ -78,6 +78,7 @@ def series(
     >>> [ax.get_title("left") for ax in axes]
     ['column 1', 'column 3']
     """
+    refuse_other_kinds(model)
     panel = read_table(X)
     gap = np.isnan(panel.values)
     some = np.flatnonzero(gap.any(axis=0) & ~gap.all(axis=0))

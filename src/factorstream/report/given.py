@@ -20,6 +20,7 @@ from ..core.linalg import is_sparse
 from ..core.variational.conformal import CalibrationError
 from ..estimators._absurd import known_to
 from ..estimators._columns import means_nan
+from ..estimators._mixed.encoding import refuse_other_model
 from ..estimators._refused_columns import are_times
 from ..estimators._times import Table, rebuild_table, split_table
 from ..estimators.low_rank_imputer import LowRankImputer
@@ -103,6 +104,7 @@ class Answers(NamedTuple):
 def given(model: Any, X: Any, names: Sequence[str] = ()) -> Given:
     """The model and X; columns of a table that the model was not fitted to are set aside. An array takes ``names``."""
     check_is_fitted(model)
+    refuse_other_model(model, "Reports are")
     if is_sparse(X) and X.shape[0] * X.shape[1] > MOST_ENTRIES:
         raise ValueError(f"X has {X.shape[0] * X.shape[1]} entries with its gaps; pass fewer of its rows.")
     X, unused = _columns_of(model, X)
@@ -182,14 +184,14 @@ def _held(column: Any) -> str:
 def is_fitted_to(model: Any, values: Array) -> bool:
     """Whether a model was fitted to these very rows.
 
-    A model keeps no rows. It keeps how many there were (an imputer: how many values each column had) and the least and
-    the greatest value of each column: if all of these are the table's, it is taken to be the same.
+    A model keeps no rows. It keeps how many there were (an imputer after a fit: how many values a column had) and the
+    least and the greatest value of each column: if all of these are the table's, it is taken to be the same.
     """
     return _same_counts(model, np.isnan(values)) and _same_extremes(model, values)
 
 
 def _same_counts(model: Any, gap: Array) -> bool:
-    if isinstance(model, LowRankImputer):
+    if isinstance(model, LowRankImputer) and model.state_.reach is None:  # after ``fit``
         return np.array_equal(model.state_.n_observed, (~gap).sum(axis=0))
     counts_empty_rows = isinstance(model, SequenceFilter)
     return bool(model.n_samples_seen_ == (len(gap) if counts_empty_rows else np.count_nonzero(~gap.all(axis=1))))

@@ -68,6 +68,8 @@ class Told(NamedTuple):
     """The lines that do it all again; None: those that fit the model and fill the table."""
     job: Job | None = None
     """What was done; None: gaps were filled."""
+    columns_used: Table | None = None
+    """What became of every column of a file."""
 
 
 NOTHING_MORE = Told()
@@ -122,7 +124,7 @@ def write_report(
     else:
         parts = _found(found, measured, told.job, told, level)
     parts += [
-        Part("What was left out, and why", [Words(words.left_out(found, said, told.left_out))]),
+        _left_out(found, said, told),
         _settings(found, told),
         Part("Do it again", [Words(words.repeatable(model)), Code(code)]),
     ]
@@ -195,6 +197,13 @@ def _page(
         above="factorstream report",
         numbers=numbers,
     )
+
+
+def _left_out(found: Given, said: Answers, told: Told) -> Part:
+    texts = Words(words.left_out(found, said, told.left_out))
+    if told.columns_used is None:
+        return Part("What was left out, and why", [texts])
+    return Part("What was used, what was left out, and why", [texts, told.columns_used])
 
 
 def _settings(found: Given, told: Told) -> Part:

@@ -5,12 +5,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
-from .table import as_number
+import numpy as np
+
+from .number_form import PLAIN, NumberForm
+from .table import Array, as_number
 
 __all__ = [
     "GAPS",
+    "LEAST_WHOLE",
+    "MINUS",
+    "SIGNS",
     "Cells",
     "all_gaps",
     "cell_text",
@@ -36,20 +43,35 @@ GAPS = frozenset(
 """What counts as a gap in a column of numbers, in any case of letters and between spaces: what pandas takes as missing,
 the errors of spreadsheets, and the marks of statistical offices. docs/command-line.md has the list too."""
 
-_CODE = re.compile(r"\s*[+-]?0\d")  # 00123 is the name of something, not a number
+LEAST_WHOLE = 3
+"""Numbers that show that a column of a text has whole ones only. Derived: of numbers with one digit after the point,
+all three are whole by chance once in a thousand."""
+
+ROWS_AT_ONCE = 1000
+"""Rows whose cells are joined to be looked at. Not tuned: what is found does not depend on it."""
+MINUS = "\u2212"
+"""The minus sign of typesetters, which stands in tables that were copied from pages."""
+
+_CODE = re.compile(r"\s*[+\-\u2212]?0\d")  # 00123 is the name of something, not a number
 _PLAIN = (*"123456789", *(f"-{digit}" for digit in "123456789"), "0.", "-0.")  # how a number begins that is no code
-_DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:[.' \u00a0\u202f]\d{3})+),\d+(?:[eE][+-]?\d+)?")
-_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:([,' \u00a0\u202f])\d{3})(?:\1\d{3})*(?:\.\d*)?")
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+")
-_SIGNS = "$€£¥% \u00a0\u202f"  # before or after a number
+_DECIMAL_COMMA = re.compile(r"[+\-\u2212]?(?:\d+|\d{1,3}(?:[.' \u00a0\u202f]\d{3})+),\d+(?:[eE][+-]?\d+)?")
+_GROUPED = re.compile(r"[+\-\u2212]?[1-9]\d{0,2}(?:([,' \u00a0\u202f])\d{3})(?:\1\d{3})*(?:\.\d*)?")
+_THOUSANDS = re.compile(r"[+\-\u2212]?[1-9]\d{0,2}(?:\.\d{3})+")
+SIGNS = "$€£¥% \u00a0\u202f"
+"""What may stand before or after a number."""
 
 
 class Cells:
     """How to read single cells, and write filled ones."""
 
-    def __init__(self, missing: Sequence[str] = ()) -> None:
-        self._gaps = all_gaps(missing)
-        self._marks = {value for text in missing if (value := as_number(text)) is not None}
+    def __init__(self, missing: Sequence[str] = (), form: NumberForm = PLAIN) -> None:
+        self.form = form
+        """How numbers are written."""
+        self.gaps = all_gaps(missing)
+        """Texts that are gaps, in small letters."""
+        numbers = (as_number(form.plain(text) or text) for text in missing)
+        self.marks = {value for value in numbers if value is not None}
+        """Numbers that are gaps."""
 
     def text(self, cell: str) -> str:
         """What a cell says, without its quotes and the spaces around it."""
@@ -57,23 +79,31 @@ class Cells:
 
     def is_gap(self, cell: str) -> bool:
         """Whether a cell is empty or says that a value is missing."""
-        return is_gap(cell, self._gaps) or as_number(cell_text(cell)) in self._marks
+        if is_gap(cell, self.gaps):
+            return True
+        return bool(self.marks) and as_number(self.form.plain(cell_text(cell)) or "") in self.marks
 
     def number(self, cell: str) -> float | None:
         """The finite number that a cell says; None of a gap or a text."""
-        return None if self.is_gap(cell) else finite_number(cell_text(cell))
+        return None if self.is_gap(cell) else finite_number(self.form.plain(cell_text(cell)) or "")
+
+    def as_written(self, cell: str) -> float | None:
+        """The finite number that a cell says, even if it marks a gap; None of any other cell."""
+        return finite_number(self.form.plain(cell_text(cell)) or "")
 
     def value(self, cell: str) -> float | None:
         """The finite number that a cell says, NaN of a gap, None of a text; quicker than asking for each."""
-        number = finite_number(cell)
+        number = finite_number(self.form.plain(cell) or "")
         if number is None:  # less often: a gap, a number in quotes, or text
-            if is_gap(cell, self._gaps) or as_number(cell_text(cell)) in self._marks:
+            if self.is_gap(cell):
                 return math.nan
-            number = finite_number(cell_text(cell))
-        return math.nan if number in self._marks else number
+            number = finite_number(self.form.plain(cell_text(cell)) or "")
+        return math.nan if number in self.marks else number
 
     def values(self, cells: Sequence[str]) -> list[float | None]:
         """What `value` says of every cell; most numbers, and empty cells, are told without it."""
+        if self.form != PLAIN:
+            return [self.value(cell) if cell else math.nan for cell in cells]
         found: list[float | None] = []
         for cell in cells:
             if not cell:
@@ -84,13 +114,55 @@ class Cells:
             except ValueError:
                 found.append(self.value(cell))
                 continue
-            plain = cell.startswith(_PLAIN) and "_" not in cell and abs(number) < math.inf and number not in self._marks
+            plain = cell.startswith(_PLAIN) and "_" not in cell and abs(number) < math.inf and number not in self.marks
             found.append(number if plain else self.value(cell))
         return found
 
-    def written(self, value: float) -> str:
+    def is_whole(self, cell: str) -> bool:
+        """Whether a cell that says a number is written as a whole one: 17, but neither 17.0 nor 1e3."""
+        plain = self.form.plain(cell_text(cell)) or ""
+        return not any(mark in plain for mark in ".eE")
+
+    def are_whole(self, cells: Sequence[str]) -> bool:
+        """Whether all numbers among cells, which are numbers and gaps, are written as whole ones."""
+        marks, text = (self.form.decimal, "e", "E"), "".join(cells)
+        if not (marks[0] in text or "e" in text or "E" in text):  # most often, and quickly
+            return True
+        odd = (cell for cell in cells if any(mark in cell for mark in marks))
+        return all(self.is_gap(cell) or self.is_whole(cell) for cell in odd)
+
+    def whole_columns(self, rows: Iterable[Sequence[str]], columns: Sequence[int]) -> frozenset[int]:
+        """Those columns of numbers and gaps whose numbers, LEAST_WHOLE at least, are all written as whole ones.
+
+        Rows are asked for until no column is left.
+
+        >>> rows = [["1", "2.5", "", "7"], ["2", "3", "4", "8"], ["5", "6", "NA", "9"]]
+        >>> sorted(Cells().whole_columns(rows, range(4)))
+        [0, 3]
+        """
+        left, coming = list(columns), iter(rows)
+        known = dict.fromkeys(left, 0)
+        while left and (lot := list(islice(coming, ROWS_AT_ONCE))):
+            left = [j for j in left if self.are_whole([cells[j] for cells in lot])]
+            for j in left:
+                if known[j] < LEAST_WHOLE:
+                    known[j] += sum(not self.is_gap(cells[j]) for cells in lot)
+        return frozenset(j for j in left if known[j] >= LEAST_WHOLE)
+
+    def written(self, value: float, delimiter: str = "") -> str:
         """A cell that says a number; empty for NaN and infinities."""
-        return written(value) if math.isfinite(value) else ""
+        cell = self.form.local(written(value)) if math.isfinite(value) else ""
+        return quoted(cell, delimiter) if delimiter and delimiter in cell else cell
+
+    def all_written(self, values: Array, delimiter: str = "") -> list[str]:
+        """What `written` says of every number (n,), in less time.
+
+        >>> Cells().all_written(np.array([0.1 + 0.2, 1700000000500.0, -0.0, np.nan]))
+        ['0.3', '1700000000500', '0', '']
+        """
+        if self.form != PLAIN or not (np.abs(values) < 1e9).all():  # NaN, too
+            return [self.written(value, delimiter) for value in values.tolist()]
+        return ("%.10g " * len(values) % tuple((values + 0.0).tolist())).split()
 
     def named(self, text: str, delimiter: str) -> str:
         """A cell that says a text."""
@@ -122,7 +194,7 @@ def finite_number(text: str) -> float | None:
     try:
         value = float(text)
     except ValueError:
-        return None
+        return finite_number(text.replace(MINUS, "-", 1)) if MINUS in text else None
     if not math.isfinite(value) or "_" in text:
         return None
     return value if text[0] in "123456789" or not _CODE.match(text) else None  # the first test is the quick one
@@ -134,7 +206,7 @@ def has_decimal_comma(text: str) -> bool:
     >>> [has_decimal_comma(text) for text in ("3,14", "1.200,5", "0,125", "3,5 %", "1,200", "1,200.5", "a,5")]
     [True, True, True, True, False, False, False]
     """
-    bare = text.strip(_SIGNS)
+    bare = text.strip(SIGNS)
     return bool(_DECIMAL_COMMA.fullmatch(bare)) and not _GROUPED.fullmatch(bare)
 
 
@@ -163,10 +235,12 @@ def may_be_thousands(texts: Iterable[str]) -> bool:
 def rewritten(text: str) -> str | None:
     """How to write a number that has a comma, signs of money or per cent; None of any other text.
 
+    >>> rewritten("\N{MINUS SIGN}3,14")
+    '-3.14'
     >>> [rewritten(text) for text in ("3,14", "1 200,5 €", "1,200.50", "5 %", "$7", "1,200", "five", "5")]
     ['3.14', '1200.5', '1200.50', '5', '7', '1200, or 1.200 where the comma is a decimal one', None, None]
     """
-    bare = text.strip(_SIGNS)
+    bare = text.strip(SIGNS).replace(MINUS, "-", 1)
     if has_decimal_comma(bare):
         return re.sub(r"[^\d,eE+-]", "", bare).replace(",", ".")
     if grouped := _GROUPED.fullmatch(bare):
@@ -185,8 +259,8 @@ def written(value: float) -> str:
     return "" if math.isnan(value) else format(float(value) + 0.0, ".10g" if abs(value) < 1e9 else ".15g")
 
 
-def said(value: Any, delimiter: str) -> str:
+def said(value: Any, delimiter: str, form: NumberForm = PLAIN) -> str:
     """A cell for a value."""
     if value is None:
         return ""
-    return quoted(value, delimiter) if isinstance(value, str) else written(value)
+    return quoted(value if isinstance(value, str) else form.local(written(value)), delimiter)

@@ -33,6 +33,8 @@ def feature_names(table: Table) -> list[str]:
 
 def drop_columns(table: Table, columns: Sequence[int]) -> None:
     """Take columns out of the numbers of a table, which keeps them otherwise."""
+    if not columns:  # the usual case: numbers may be many, and are not copied
+        return
     kept = [at for at, j in enumerate(table.numeric) if j not in columns]
     table.numbers = table.numbers[:, kept]
     table.numeric = [table.numeric[at] for at in kept]

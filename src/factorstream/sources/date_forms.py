@@ -37,6 +37,12 @@ _ORDERS = {
     "%m-%d-%Y": "month-day-year",
 }
 """Forms that may be one another, where all numbers are small."""
+_FIELDS = {"%Y": r"\d{4}", "%y": r"\d\d", "%q": r"\d", "%3f": r"\d+", "%b": ".+", "%B": ".+", "%p": ".+", "%z": ".+"}
+"""What the fields of a form look like; the others are one digit or more."""
+_SHAPES = re.compile(
+    "|".join(sorted({re.sub(r"%3f|%\w", lambda one: _FIELDS.get(one[0], r"\d+"), form) for form in _FORMS}))
+)
+"""What texts look like that may be dates: most texts are none, and to try all forms takes long."""
 DAY_NUMBERS = "%Y%m%d"
 """How days are written as whole numbers: 20241231."""
 
@@ -59,7 +65,7 @@ def read_dates(cells: Any) -> Iterator[tuple[str | None, list[Any]]]:
             yield None, list(cells)
     elif (days := _days(cells)) is not None:
         yield DAY_NUMBERS, days
-    elif all(isinstance(cell, str) for cell in cells):
+    elif all(isinstance(cell, str) and _SHAPES.fullmatch(cell) for cell in cells):
         for form in _FORMS:
             for mark in ("", "~"):
                 if found := _read(cells, mark + form):

@@ -34,7 +34,7 @@ def date_remarks(table: Table, when: Timeline | None) -> list[str]:
     """Sentences for work that takes the rows in time; ``when`` is the column that says when they are, if one does."""
     if when is not None and when.is_dated:
         return _doubt(table, when)
-    found = (_remark(table, j) for j in range(len(table.names)) if j not in table.numeric)
+    found = (_remark(table, j) for j in sorted(set(range(len(table.names))) - set(table.numeric)))
     said = [remark for remark in found if remark]
     return said if said or when is not None else [f"No column goes up by equal steps, {EQUALLY_SPACED}."]
 

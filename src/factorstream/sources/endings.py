@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["NOT_PACKED", "ending_of", "is_packed"]
+__all__ = ["BLOCKWISE", "NOT_PACKED", "ending_of", "is_packed"]
+
+BLOCKWISE = frozenset([".npz", ".arrow", ".feather", ".ipc", ".h5", ".hdf5", ".zarr"])
+"""Endings of files that are read block by block, whatever their size, and in no other way."""
 
 NOT_PACKED = "it is not packed by gzip, or is cut off"
 """What is said of a file whose ending promises gzip and which is something else."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from .cells import Cells, rewritten
 from .date_forms import is_date
 from .lines import is_blank
+from .table import TableError
 from .timeline import LEAST_ROWS, counted_on
 
 __all__ = ["NO_ROWS", "ROWS", "FirstLine", "first_line"]
@@ -48,7 +49,10 @@ def first_line(lines: Iterable[Sequence[str]], cells: Cells, header: bool | None
     if header is not None:
         return FirstLine(header)
     lines = iter(lines)
-    first = _Line(next(lines), cells)
+    top = next(lines)
+    if top and cells.text(top[0]).lower().startswith("sep=") and not any(map(cells.text, top[1:])):
+        raise TableError("it begins with a line sep=, which is for spreadsheets alone; remove that line")
+    first = _Line(top, cells)
     if not first.numbers and not first.signed:  # nothing but words, dates and gaps
         return FirstLine(True)
     if first.has_words and not first.signed:
@@ -138,4 +142,5 @@ def _go_up(row: Sequence[str], cells: Cells) -> bool:
     """Whether the numbers of a line go up by equal steps; the cell above a column of row names may be empty."""
     values = [cells.number(cell) for cell in row]
     values = values[1:] if values and values[0] is None else values
-    return None not in values and bool(counted_on(values, 1))
+    known = [value for value in values if value is not None]
+    return len(known) == len(values) and any(value > known[-1] for value in counted_on(known, 1))

@@ -5,9 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ..text import counted
 from .table import TableError
 
-__all__ = ["DELIMITERS", "LINE", "SNIFFED_LINES", "ends_in_quotes", "is_blank", "sniff_delimiter", "split_lines"]
+__all__ = [
+    "DELIMITERS",
+    "LINE",
+    "SNIFFED_LINES",
+    "ends_in_quotes",
+    "is_blank",
+    "other_width",
+    "sniff_delimiter",
+    "split_lines",
+]
 
 DELIMITERS = ",;\t|"
 """Those that are looked for."""
@@ -82,6 +92,20 @@ def ends_in_quotes(line: str, delimiters: str, inside: bool = False) -> bool:
 def is_blank(cells: Sequence[str], width: int) -> bool:
     """Whether there is nothing in a line, which is then no row of a table with several columns."""
     return width > 1 and list(cells) == [""]
+
+
+def other_width(line: int, cells: Sequence[str], width: int) -> str:
+    """What is said of a line that has not as many cells as the first, and what to do as far as it shows.
+
+    >>> other_width(2, ["1", "2", ""], 2)
+    'line 2 has 3 cells where the first has 2; its last cell is empty: remove the delimiters at the ends, or name it'
+    """
+    remedy = ""
+    if width == 1 < len(cells):
+        remedy = "; remove what stands above the table, or pass --delimiter"
+    elif len(cells) == width + 1 and not cells[-1]:
+        remedy = "; its last cell is empty: remove the delimiters at the ends, or name it"
+    return f"line {line} has {counted(len(cells), 'cell')} where the first has {width}{remedy}"
 
 
 def sniff_delimiter(text: str) -> str:

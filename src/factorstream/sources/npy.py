@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from .table import (
     Stray,
     TableError,
     Unread,
+    infinities,
     overlaid,
     without_infinities,
 )
@@ -25,11 +26,11 @@ __all__ = ["FORMAT"]
 
 
 class _ArrayTable:
-    """An array. One of integers has no gaps, unless some number marks them: then floats are written."""
+    """An array. One of integers has no gaps, unless some number marks them: then whole floats are written."""
 
     first_line = ""
-    strays: Sequence[Stray] = ()
     unread: Sequence[Unread] = ()
+    assumed: Sequence[str] = ()
 
     def __init__(self, raw: bytes, missing: Sequence[str]) -> None:
         self.raw = raw
@@ -49,6 +50,8 @@ class _ArrayTable:
         self.names = [f"column {j + 1}" for j in range(values.shape[1])]
         self.numeric = np.flatnonzero(known.any(axis=0) & ~np.isinf(values).any(axis=0)).tolist()
         self.numbers: Array = values[:, self.numeric]
+        self.strays: Sequence[Stray] = infinities(self.names, values.T)
+        self.whole: Collection[int] = frozenset(self.numeric if self._values.dtype.kind in "iu" else ())
 
     def gaps(self, column: int) -> int:
         return int(np.count_nonzero(np.isnan(self._values[:, column])))

@@ -19,7 +19,9 @@ from .table import (
     Stray,
     TableError,
     Unread,
+    infinities,
     overlaid,
+    within,
     without_infinities,
 )
 
@@ -32,11 +34,11 @@ EXACT_DIGITS = 15
 
 
 class _ParquetTable:
-    """A Parquet file. Integers with gaps come back as floats; all other columns keep their types."""
+    """A Parquet file. Columns keep their types, but for decimals with gaps, which come back as floats."""
 
     first_line = ""
-    strays: Sequence[Stray] = ()
     unread: Sequence[Unread] = ()
+    assumed: Sequence[str] = ()
 
     def __init__(self, raw: bytes, missing: Sequence[str]) -> None:
         self.raw, self._missing = raw, missing
@@ -54,11 +56,15 @@ class _ParquetTable:
         self.names = list(self._table.column_names)
         if not self._table.num_rows or not self.names:
             raise TableError("it has no rows")
+        self.strays: Sequence[Stray] = []
         columns = {j: found for j in range(len(self.names)) if (found := self._numbers(j)) is not None}
         self.numeric = list(columns)
         values = np.array(list(columns.values()), dtype=np.float64)
         self.numbers: Array = values.reshape(len(columns), self._table.num_rows).T
-        with_gaps = {self.names[j] for j in self.numeric if self._may_have_gaps(j)}
+        self.whole: Collection[int] = frozenset(
+            j for j in columns if pa.types.is_integer(self._table.schema.field(j).type)
+        )
+        with_gaps = {self.names[j] for j in self.numeric if self._may_have_gaps(j) and j not in self.whole}
         pandas_notes(self._table.schema.metadata, with_gaps)  # refuses broken notes now, not after the fit
 
     def gaps(self, column: int) -> int:
@@ -83,9 +89,10 @@ class _ParquetTable:
         for column in columns:
             array, field = self._table.column(column.position), self._table.schema.field(column.position)
             if column.fill is not None:
-                kind = field.type if pa.types.is_floating(field.type) else pa.float64()
+                kind = pa.float64() if pa.types.is_decimal(field.type) else field.type
                 known = self.numbers[:, self.numeric.index(column.position)]
-                array = pa.array(overlaid(column.fill, known), from_pandas=True).cast(kind, safe=False)
+                values = within(overlaid(column.fill, known), np.dtype(kind.to_pandas_dtype()))
+                array = pa.array(values, from_pandas=True).cast(kind, safe=False)
                 own = column.name == field.name  # not one of its bounds, of which the metadata may not be true
                 if own and kind != field.type:
                     became_float.add(field.name)
@@ -121,13 +128,16 @@ class _ParquetTable:
             return None
         values = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
         values = without_infinities(values, self._missing)
-        # With gaps a column is written as floats. Numbers that floats cannot hold are left alone: they name things.
+        # Fits are in floats. Whole numbers that floats cannot hold are left alone: they name things.
         largest = np.nanmax(np.abs(values), initial=0.0)
         if self._may_have_gaps(j) and pa.types.is_integer(kind) and largest > EXACT_INTEGER:
             return None
         if self._may_have_gaps(j) and pa.types.is_decimal(kind) and kind.precision > EXACT_DIGITS:
             return None
-        return None if np.isnan(values).all() or np.isinf(values).any() else values
+        if np.isinf(values).any():
+            self.strays = [*self.strays, *infinities([self.names[j]], [values])]
+            return None
+        return None if np.isnan(values).all() else values
 
 
 def pandas_notes(metadata: Mapping[bytes, bytes] | None, became_float: Collection[str]) -> dict[bytes, bytes]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
 
-from ..text import counted
 from .cells import Cells
+from .encodings import LineDecoder
 from .first_line import NO_ROWS, first_line
-from .lines import DELIMITERS, LINE, SNIFFED_LINES, ends_in_quotes, is_blank, sniff_delimiter, split_lines
+from .lines import DELIMITERS, LINE, SNIFFED_LINES, ends_in_quotes, is_blank, other_width, sniff_delimiter, split_lines
+from .number_form import PLAIN, NumberForm
 from .table import Array, TableError
 
 __all__ = ["Row", "TextStream", "records"]
@@ -41,9 +41,14 @@ class TextStream:
         delimiter: str | None = None,
         header: bool | None = None,
         missing: Sequence[str] = (),
+        *,
+        form: NumberForm = PLAIN,
+        encoding: str | None = None,
     ) -> None:
-        self.cells = Cells(missing)
-        texts = _lines(lines)
+        self._missing = missing
+        self.cells = Cells(missing, form)
+        self._decoder = LineDecoder(lines, encoding)
+        texts = _lines(self._decoder)
         line = next(texts, "\n")
         self.mark = _BYTE_ORDER_MARK if line.startswith(_BYTE_ORDER_MARK) else ""
         texts = chain([line.removeprefix(_BYTE_ORDER_MARK)], texts)
@@ -83,9 +88,7 @@ class TextStream:
         """All rows of data, in order; a line that is not as wide as the first is refused."""
         for row in self._rows:
             if len(row.cells) != self.width and not self.is_blank(row):
-                raise TableError(
-                    f"line {row.line} has {counted(len(row.cells), 'cell')} where the first has {self.width}"
-                )
+                raise TableError(other_width(row.line, row.cells, self.width))
             yield row
 
     def is_blank(self, row: Row) -> bool:
@@ -100,9 +103,23 @@ class TextStream:
             [self.cells.is_gap(row.cells[j]) for j in columns],
         )
 
+    def use_form(self, form: NumberForm) -> None:
+        """Read numbers in another form from now on."""
+        self.cells = Cells(self._missing, form)
+
+    @property
+    def encoding(self) -> str:
+        """Of what has been read so far."""
+        return self._decoder.encoding
+
+    @property
+    def encoding_remark(self) -> str:
+        """A sentence where the encoding was guessed; so far."""
+        return self._decoder.remark
+
     def encoded(self, cells: Sequence[str], end: str) -> bytes:
         """A line of these cells."""
-        return (self.delimiter.join(cells) + end).encode()
+        return (self.delimiter.join(cells) + end).encode(self.encoding)
 
     def _cut(self, record: _Record) -> Row:
         row, *others = split_lines(record.text, self.delimiter, record.line)
@@ -146,22 +163,10 @@ def _beginning(lines: Iterator[str], n_rows: int) -> list[str]:
     return taken
 
 
-def _lines(lines: Iterable[bytes]) -> Iterator[str]:
+def _lines(lines: Iterable[str]) -> Iterator[str]:
     """Lines of text; a carriage return alone ends one, too."""
-    for line in lines:
-        text = _decoded(line)
+    for text in lines:
         if "\r" in text:
             yield from LINE.findall(text)
         else:
             yield text
-
-
-def _decoded(line: bytes) -> str:
-    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise TableError("it is UTF-16, and only UTF-8 goes row by row; save it as UTF-8, or leave out --online")
-    if b"\x00" in line:
-        raise TableError("it is not a text file")
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError:
-        raise TableError("it is not UTF-8 text; save it as UTF-8") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -22,7 +22,10 @@ __all__ = [
     "Unread",
     "as_number",
     "encode",
+    "infinities",
     "overlaid",
+    "rounded",
+    "within",
     "without_infinities",
 ]
 
@@ -69,8 +72,12 @@ class NewColumn(NamedTuple):
     write the cells of a copy of that column as they are, so that the name NA stays, which counts as a gap."""
 
 
+MOST_TEXTS = 100
+"""Different texts of a column of numbers that are told apart. Not tuned: more are no marks of gaps."""
+
+
 class Stray(NamedTuple):
-    """A text in a column that would hold numbers without it."""
+    """A column that would hold numbers but for some texts, and the commonest of these."""
 
     column: str
     text: str
@@ -78,6 +85,12 @@ class Stray(NamedTuple):
     """How many say it."""
     line: int
     """Of the first of them in the file, counted from 1."""
+    others: tuple[tuple[str, int], ...] = ()
+    """The next commonest texts, each with how many cells say it."""
+    n_texts: int = 1
+    """How many different texts there are, as far as they were counted."""
+    word: str = "line"
+    """What ``line`` counts: lines of a text, rows of other files."""
 
 
 class Unread(NamedTuple):
@@ -92,13 +105,19 @@ class Unread(NamedTuple):
     """How to write it."""
     decimal_comma: bool
     """Whether its commas may be decimal ones. Then 1.200 in other columns may mean 1200, and would be misread."""
+    sure_comma: bool = False
+    """Whether a comma in it can only be a decimal one."""
+    groups: str = ""
+    """What stands between thousands in its cells with a decimal comma: points, spaces, apostrophes."""
+    thousands: str = ""
+    """Commas or apostrophes, where these can only stand between thousands, and its points are decimal ones."""
+    signed: bool = False
+    """Whether there are signs of money or per cent."""
 
 
 class Table(Protocol):
     """What a file holds."""
 
-    raw: bytes
-    """The file as it was read."""
     names: list[str]
     """All columns, in order."""
     numeric: list[int]
@@ -111,6 +130,17 @@ class Table(Protocol):
     """Texts without which another column would hold numbers; none in formats that give every column a type."""
     unread: Sequence[Unread]
     """Columns of texts such as 3,14 or 5%; none in formats that give every column a type."""
+    assumed: Sequence[str]
+    """Sentences about what was found out about the text, and could be otherwise: its encoding, decimal commas."""
+
+    @property
+    def whole(self) -> Collection[int]:
+        """Positions of the columns of numbers that are all written as whole ones, or have such a type. Their fills are
+        to be whole too: see `rounded`."""
+
+    @property
+    def raw(self) -> bytes:
+        """The file as it was read."""
 
     def gaps(self, column: int) -> int:
         """How many values of any column, numbers or not, are missing."""
@@ -140,6 +170,12 @@ class ReadOptions(NamedTuple):
     missing: tuple[str, ...] = ()
     """More texts and numbers that mark a gap. In `Table.numbers` the numbers are taken out for every format; a format
     needs them only where they change what it does otherwise."""
+    decimal: str | None = None
+    """The decimal mark of a text; None: a point, unless commas can be nothing else."""
+    thousands: str | None = None
+    """What stands between thousands in a text; None: nothing, unless marks can be nothing else."""
+    encoding: str | None = None
+    """Of a text; None: found from its bytes."""
 
 
 class Format(NamedTuple):
@@ -192,3 +228,52 @@ def as_number(text: str) -> float | None:
 def overlaid(fill: Fill, known: Array) -> Array:
     """The known values of a column, and the filled ones in its gaps (float64)."""
     return np.where(fill.gaps, fill.values, known.astype(np.float64))
+
+
+def rounded(filled: Array, bounds: Bounds | None, whole: Collection[int]) -> tuple[Array, Bounds | None]:
+    """Fills rounded in these columns, and bounds rounded outwards.
+
+    >>> filled, bounds = rounded(np.array([[2.6, 2.6]]), Bounds(np.array([[1.2, 1.2]]), np.array([[3.4, 3.4]])), [0])
+    >>> filled.tolist(), bounds.lower.tolist(), bounds.upper.tolist()
+    ([[3.0, 2.6]], [[1.0, 1.2]], [[4.0, 3.4]])
+    """
+    at = sorted(whole)
+    if not at:
+        return filled, bounds
+    sides = [(filled, np.rint), *(zip(bounds, (np.floor, np.ceil), strict=True) if bounds else ())]
+    found = []
+    for values, to_whole in sides:
+        values = np.array(values)
+        values[:, at] = to_whole(values[:, at])
+        found.append(values)
+    return found[0], Bounds(*found[1:]) if bounds else None
+
+
+def within(values: Array, kind: np.dtype[Any]) -> Array:
+    """The values, cut to what a type of whole numbers can hold; floats hold all. NaN stays.
+
+    >>> within(np.array([-3.0, 300.0]), np.dtype("u1")).tolist()
+    [0.0, 255.0]
+    """
+    if kind.kind not in "iu" or values.dtype.kind != "f":
+        return values
+    most = 2.0**53  # beyond it floats are no longer exact, and the greatest integers would not fit
+    return np.clip(values, max(float(np.iinfo(kind).min), -most), min(float(np.iinfo(kind).max), most))
+
+
+def infinities(names: Sequence[str], columns: Iterable[Array]) -> list[Stray]:
+    """What there is to say of columns of floats that would be numbers but for infinities.
+
+    >>> infinities(["a", "b"], np.array([[1.0, np.inf, 2.0], [1.0, 2.0, 3.0]]))[0][:4]
+    ('a', 'inf', 1, 2)
+    """
+    found = []
+    for name, values in zip(names, columns, strict=True):
+        at = np.flatnonzero(np.isinf(values))
+        if len(at) and len(at) < np.isfinite(values).sum():
+            texts, first, times = np.unique(values[at], return_index=True, return_counts=True)
+            (n, k), *others = sorted(((int(n), k) for k, n in enumerate(times)), reverse=True)
+            more = tuple((str(texts[k]), n) for n, k in others)
+            line = int(at[first[k]]) + 1
+            found.append(Stray(name, str(texts[k]), n, line, more, len(texts), "row"))
+    return found

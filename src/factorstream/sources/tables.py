@@ -18,7 +18,7 @@ from typing import BinaryIO
 import numpy as np
 
 from . import delimited, npy, parquet
-from .endings import NOT_PACKED, ending_of, is_packed
+from .endings import BLOCKWISE, NOT_PACKED, ending_of, is_packed
 from .table import Bounds, Format, ReadOptions, Table, TableError, as_number, encode
 
 __all__ = [
@@ -44,8 +44,8 @@ FORMATS = (
 )
 OTHER_KINDS = frozenset(
     [
-        *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers", ".json", ".feather", ".arrow", ".orc", ".npz", ".mat"),
-        *(".h5", ".hdf5", ".nc", ".sqlite", ".db", ".sav", ".dta", ".rds", ".pkl", ".pickle", ".zip", ".html", ".pdf"),
+        *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers", ".json", ".orc", ".mat", *BLOCKWISE),
+        *(".nc", ".sqlite", ".db", ".sav", ".dta", ".rds", ".pkl", ".pickle", ".zip", ".html", ".pdf"),
     ]
 )
 """Endings of files that are no text, or no table of cells, and would otherwise be taken as such."""
@@ -64,13 +64,19 @@ def format_of(path: Path) -> Format:
 
 
 def refuse_other_kinds(path: Path) -> None:
-    """Raise a sentence for a file whose ending promises a kind that is not read.
+    """Raise a sentence for a file whose ending promises a kind that is not read, or not at once.
 
     >>> refuse_other_kinds(Path("sales.xlsx"))
     Traceback (most recent call last):
     factorstream.sources.table.TableError: sales.xlsx has the ending .xlsx, which is not read; save ...
     """
     ending = ending_of(path)
+    if ending in BLOCKWISE:
+        raise TableError(
+            f"{path} has the ending {ending}, which only impute and factorize read, block by block and without "
+            "--online, --sequence, --report, pictures and standard output; save the table as a .csv, .tsv, .parquet or "
+            ".npy file."
+        )
     if ending in OTHER_KINDS:
         raise TableError(
             f"{path} has the ending {ending}, which is not read; save the table as CSV (in a spreadsheet: Save As, "
@@ -79,7 +85,14 @@ def refuse_other_kinds(path: Path) -> None:
 
 
 def read_table(
-    path: Path, delimiter: str | None = None, header: bool | None = None, missing: tuple[str, ...] = ()
+    path: Path,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    missing: tuple[str, ...] = (),
+    *,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
 ) -> Table:
     """Read a table from a file: text (CSV and the like), Parquet or NumPy's ``.npy``, each packed by gzip or not.
 
@@ -95,6 +108,14 @@ def read_table(
         could be otherwise.
     missing : tuple of str, default=()
         Texts and numbers that mark a gap besides those that always do.
+    decimal : str, default=None
+        The decimal mark of a text, ``"."`` or ``","``. By default a point, or a comma where that can be nothing else.
+    thousands : str, default=None
+        What stands between thousands in a text: ``"."``, ``","``, ``"'"`` or ``" "``. By default nothing, unless a mark
+        can be nothing else.
+    encoding : str, default=None
+        Of a text, such as ``"cp1252"``. By default UTF-8, UTF-16 where it begins with the mark of this, or else cp1252.
+        ``table.assumed`` says what was found.
 
     Returns
     -------
@@ -128,7 +149,8 @@ def read_table(
     if not raw:
         raise TableError(f"{where} cannot be used: it is empty.")
     try:
-        table = format_of(path).read(raw, ReadOptions(ending_of(path), delimiter, header, missing))
+        options = ReadOptions(ending_of(path), delimiter, header, missing, decimal, thousands, encoding)
+        table = format_of(path).read(raw, options)
     except TableError as problem:
         raise TableError(f"{where} cannot be used: {problem}.") from None
     _take_out(table, missing)

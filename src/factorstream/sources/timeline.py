@@ -14,9 +14,13 @@ from .steps import Duration, Months, Number, Step, WorkingDays, plain
 from .table import Array, Table, TableError
 
 __all__ = [
+    "EVEN",
+    "LEAST_ROWS",
     "Timeline",
+    "are_days",
     "counted_on",
     "counting_columns",
+    "counts_with_gaps",
     "followed",
     "refuse_newest_first",
     "regular_dates",
@@ -148,8 +152,47 @@ def refuse_newest_first(table: Table, path: object) -> None:
 
 
 def counting_columns(table: Table) -> list[int]:
-    """Positions of the columns of numbers that go up by equal steps, which count rows or years and measure nothing."""
-    return [j for at, j in enumerate(table.numeric) if _numbers(j, table.numbers[:, at]) is not None]
+    """Positions of the columns of numbers that go by equal steps, which count rows or years and measure nothing.
+
+    Whole numbers may have gaps, see `counts_with_gaps`: so neither a lost number nor a mark of gaps that is also the
+    number of a row makes data of them.
+    """
+    return [
+        j
+        for at, j in enumerate(table.numeric)
+        if _numbers(j, table.numbers[:, at]) is not None or counts_with_gaps(table.numbers[:, at]) is not None
+    ]
+
+
+def counts_with_gaps(given: Array) -> Number | None:
+    """The step of whole numbers that all lie on one line over their rows; None where they do not.
+
+    Three of them at least are there, and half of all: fewer may lie so by chance.
+
+    >>> nan = np.nan
+    >>> columns = [1950, nan, 1952, 1953], [3, 2, nan, 0], [1, nan, nan, nan, 5, 6, nan], [7, 7, 7], [1, 2, nan, 5]
+    >>> [counts_with_gaps(np.array(values)) for values in columns]
+    [Number(size=1.0), Number(size=-1.0), None, None, None]
+    """
+    values = given.astype(np.float64)
+    rows = np.flatnonzero(~np.isnan(values))
+    if len(rows) < LEAST_ROWS or 2 * len(rows) < len(values):
+        return None
+    known = values[rows]
+    with np.errstate(invalid="ignore"):  # of infinities
+        step = (known[1] - known[0]) / (rows[1] - rows[0])
+        on_line = (known - known[0] == step * (rows - rows[0])) & (known % 1.0 == 0.0)
+        counts = step != 0.0 and step % 1.0 == 0.0 and on_line.all()
+    return Number(float(step)) if counts else None
+
+
+def are_days(values: Array) -> bool:
+    """Whether numbers are days such as 20241231 that go up by regular steps.
+
+    >>> are_days(np.array([20241230.0, 20241231.0, 20250101.0])), are_days(np.array([1.0, 2.0, 3.0]))
+    (True, False)
+    """
+    return _dates(0, values) is not None
 
 
 def counted_on(cells: Sequence[Any], steps: int) -> list[Any]:
@@ -158,8 +201,14 @@ def counted_on(cells: Sequence[Any], steps: int) -> list[Any]:
     >>> counted_on(["1", "3", "5"], 2)
     [7.0, 9.0]
     """
-    found = _numbers(0, np.array(cells, dtype=np.float64))
-    return [] if found is None else found.after(steps)
+    values = np.array(cells, dtype=np.float64)
+    if (found := _numbers(0, values)) is not None:
+        return found.after(steps)
+    step = counts_with_gaps(values)
+    if step is None:
+        return []
+    last = int(np.flatnonzero(~np.isnan(values))[-1])
+    return [step.moved(float(values[last]), len(values) - 1 - last + k) for k in range(1, steps + 1)]
 
 
 def _numbers(column: int, given: Array) -> Timeline | None:

@@ -30,7 +30,7 @@ class ArrayPlace:
     """C is then written once in sixteen rows, and the residuals of these are fewer numbers than a C of more components.
     Not tuned; speed and rounding only."""
 
-    keeps_sparse, works_ahead = False, True
+    keeps_sparse, works_ahead, far = False, True, False
 
     def __init__(self, xp: Any, device: Any) -> None:
         self.xp, self.device = xp, device

@@ -19,15 +19,28 @@ from ..core.filter.model import FilterModel
 from ..core.filter.recursion import run_block
 from ..core.filter.state import FilterRecord, FilterState
 from ..core.filter.whitened import Loop
-from ..core.linalg import Array
+from ..core.linalg import Array, gram
 from ..core.place import Place, Tall
 from .counted_products import counted, n_beside
-from .engine import Engine, Filtered, RowBlock, refreshed
+from .engine import REFRESH, Engine, Filtered, RowBlock, refreshed
 from .products import NONE_MISSING, combine, count_missing, cross, has_gaps, is_missing, self_products, some_rows
 
 SHORTEST = 5
 """Complete rows in a run from which on the products of a block pay. Measured for 20 to 4096 features in NumPy: between
 3 and 6; speed and rounding only."""
+
+
+class Known(NamedTuple):
+    """Sums over the features for a block of complete rows."""
+
+    K: Array
+    """CᵀYᵀ."""
+    N: Array
+    """YYᵀ."""
+    G: Array | None = None
+    """CᵀC, where it was asked for as well."""
+    m: int | None = None
+    """The number of features, where it came with the others."""
 
 
 class Blocks(NamedTuple):
@@ -54,27 +67,39 @@ class Blocks(NamedTuple):
                 records += new
         return Filtered(state, records)
 
-    def _if_complete(self, state: FilterState, rows: RowBlock, asked: Array | None) -> tuple[Array, Array] | None:
+    def _if_complete(self, state: FilterState, rows: RowBlock, asked: Array | None) -> Known | None:
         """CᵀYᵀ and YYᵀ of a block in which nothing is missing; None for any other block.
 
         A missing value is NaN and makes YYᵀ NaN, so that the product itself tells whether the block is complete. The
         first row is looked at before: if it has a gap, the product is not computed. It may have been ``asked`` for
-        already, during a complete block, after which all features still share one covariance.
+        already, during a complete block, after which all features still share one covariance. From a place that is far
+        away, all that the block needs comes in one sum.
         """
         place = self.place
         if asked is None:
-            if rows.n < SHORTEST or not in_blocks(place, state, self.model):
+            if rows.n < SHORTEST or not may_be_in_blocks(state, self.model):
+                return None
+            if place.far:
+                return self._from_afar(state, rows.Y)
+            if not in_blocks(place, state, self.model):
                 return None
             if has_gaps(place, place.each(some_rows, rows.Y, 0, 1)):
                 return None
             N: Array = place.total(self_products, rows.Y)
-            return None if isnan(N.trace()) else (place.total(cross, state.C, rows.Y), N)
+            return None if isnan(N.trace()) else Known(place.total(cross, state.C, rows.Y), N)
         K = place.by_row(cross, state.C, rows.Y)  # so that a device has something to do until YYᵀ is here
         N = to_host(asked)
-        return None if isnan(N.trace()) else (to_host(K), N)
+        return None if isnan(N.trace()) else Known(to_host(K), N)
+
+    def _from_afar(self, state: FilterState, Y: Tall) -> Known | None:
+        """The same and CᵀC, if it is time for it, in one reduction."""
+        groups, wants_gram = state.groups, state.small.age >= REFRESH
+        seen, n = (None, 0.0) if groups is None else (groups.seen, groups.n)
+        K, N, G, m, beside = self.place.total(block_sums, state.C, Y, seen, n, wants_gram)
+        return None if isnan(N.trace()) or beside else Known(K, N, G if wants_gram else None, m)
 
     def _complete(
-        self, state: FilterState, Y: Tall, known: tuple[Array, Array] | None, coming: Coming
+        self, state: FilterState, Y: Tall, known: Known | None, coming: Coming
     ) -> tuple[FilterState, list[FilterRecord], Array | None]:
         """Three tall products in, two of which may be ``known`` already, and one out.
 
@@ -82,11 +107,11 @@ class Blocks(NamedTuple):
         block ready and works on the product during the small recursion: this is why nobody looks at it before.
         """
         place, C = self.place, state.C
-        K, N = known or (place.total(cross, C, Y), place.total(self_products, Y))
-        small = refreshed(place, state.small, C)
+        K, N, G, m = known or Known(place.total(cross, C, Y), place.total(self_products, Y))
+        small = refreshed(place, state.small, C, G)
         ahead = coming.first() if known and place.works_ahead else None
         asked = None if ahead is None or ahead.n < SHORTEST else place.by_row(self_products, ahead.Y)
-        small, block = run_block(small, self.model, K, N, place.total(len, C), self.loop())
+        small, block = run_block(small, self.model, K, N, place.total(len, C) if m is None else m, self.loop())
         C = place.each(combine, C, block.A, Y, block.D)
         groups = state.groups
         if groups is not None:
@@ -120,11 +145,23 @@ def in_blocks(place: Place, state: FilterState, model: FilterModel) -> bool:
     Before the first sample (n = 0) no feature has missed one.
     """
     groups = state.groups
-    if groups is None:
-        return True
-    if not groups.alike or model.drift is not None:
+    if not may_be_in_blocks(state, model):
         return False
-    return groups.n == 0.0 or place.total(n_beside, groups.seen, groups.n) == 0
+    return groups is None or groups.n == 0.0 or place.total(n_beside, groups.seen, groups.n) == 0
+
+
+def may_be_in_blocks(state: FilterState, model: FilterModel) -> bool:
+    """The same as far as it can be told without asking about the features."""
+    return state.groups is None or (state.groups.alike and model.drift is None)
+
+
+def block_sums(
+    C: Array, Y: Array, seen: Array | None, n: float, wants_gram: bool
+) -> tuple[Array, Array, Array, int, int]:
+    """CᵀYᵀ, YYᵀ, CᵀC if it is wanted, how many features there are, and how many were not seen in all of n samples."""
+    G = gram(C) if wants_gram else np.zeros((1, 1))
+    beside = 0 if seen is None or n == 0.0 else n_beside(seen, n)
+    return cross(C, Y), self_products(Y), G, len(C), beside
 
 
 def runs(place: Place, rows: RowBlock) -> Iterator[tuple[RowBlock, bool]]:

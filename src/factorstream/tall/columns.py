@@ -21,7 +21,8 @@ from .rows import divided
 from .within_limit import within_limit
 
 AT_ONCE = 50_000
-"""Values handled together, but at least one row. Not tuned; speed and memory only."""
+"""Values handled together, but at least one row; all rows where every sum has to be waited for. Not tuned; speed and
+memory only."""
 
 
 @within_limit
@@ -46,7 +47,7 @@ def residual_sums(state: FilterState, model: FilterModel, rows: Array, unit: Arr
     gram = place.total(products.weighted_gram, C, W, r)
     zeros = place.put(np.zeros(rows.shape[1]), 0)
     sums = ResidualSums(zeros, zeros, zeros)
-    step = max(AT_ONCE // max(rows.shape[1], 1), 1)
+    step = max(AT_ONCE // max(rows.shape[1], 1), 1) if not place.far else max(int(rows.shape[0]), 1)
     for start in range(0, rows.shape[0], step):
         some = divided(rows[start : min(start + step, rows.shape[0]), :], unit)
         Y, missing = place.each(block_without_gaps, place.put(some, 1), state.origin)

@@ -1,6 +1,7 @@
 """The features in shards, each of which is with a worker of Dask.
 
 Functions are sent to the shards as tasks, and their results stay with the workers; sums come back, one wait for each.
+Tasks are sent with the next sum that is asked for, many together.
 Dask runs tasks again after a worker was lost, and a shard that had been changed in place would be wrong then. So a task
 copies what a function may write into, and where there are only sums to make, forbids it to write. What kind of result
 a function has (an array, a tuple, nothing) is asked once for every kind of arguments.
@@ -10,15 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
 from ..cluster.chunks import held, merged, results, started, task
 from ..core.linalg import Array, is_sparse
-from ..core.place import HERE, Tall
-from .places import Placed
+from ..core.place import HERE, Placed, Tall
+from .placed_rows import PlacedRows, rows_numbered
+from .products import centred_anew, combine, is_missing, some_rows
+
+READ_ONLY = {centred_anew, combine, is_missing, rows_numbered, some_rows}
+"""Functions for ``each`` that write into nothing, so that no copy is made for them. Speed and memory only: others that
+write into nothing may be left out."""
 
 ONE = "one"
 """The form of a result that is no tuple."""
@@ -39,45 +46,52 @@ class Hole:
 
 
 class DaskPlace:
-    """So many shards of about the same length; fewer, where there are fewer features."""
+    """So many shards of about the same length, fewer where there are fewer features; or shards of given lengths."""
 
     room = HERE.room
-    keeps_sparse, lag, works_ahead = True, 1, False
+    keeps_sparse, lag, works_ahead, far = True, 1, False, True
 
-    def __init__(self, n_shards: int) -> None:
-        self._n_shards = n_shards
+    def __init__(self, shards: int | Sequence[int]) -> None:
+        self.lengths = None if isinstance(shards, int) else tuple(shards)
+        self._n_shards = shards if isinstance(shards, int) else len(shards)
         self._forms: dict[Any, Any] = {}
+        self._waiting: WeakSet[Shards] = WeakSet()
 
     def put(self, values: Any, axis: int) -> Tall:
         """The array in shards, which are sent to the workers."""
         if values is None or isinstance(values, Shards):
             return values
+        if isinstance(values, PlacedRows):
+            return values.tall
         if isinstance(values, tuple):
             return _rebuilt(values, [self.put(value, axis) for value in values])
-        m = values.shape[axis]
+        cuts = pairwise(self._ends(values.shape[axis]))
+        return self._shards([held(_part(values, axis, a, b)) for a, b in cuts])
+
+    def _ends(self, m: int) -> list[int]:
+        if self.lengths is not None:
+            return [0, *accumulate(self.lengths)]
         n = max(min(self._n_shards, m), 1)
-        cuts = pairwise([i * m // n for i in range(n + 1)])
-        return Shards(self, started(*(held(_part(values, axis, a, b)) for a, b in cuts)))
+        return [i * m // n for i in range(n + 1)]
 
     def get(self, values: Tall, axis: int) -> Array:
         """All shards, one after the other, in this process."""
+        self._start()
         return np.concatenate(results(*values.parts), axis=axis)
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """A task for each shard, and one for each part of its result."""
-        calls, kind = self._tasks(_writable, function, arguments)
+        calls, kind = self._tasks(_read_only if function in READ_ONLY else _writable, function, arguments)
         if kind not in self._forms:
-            calls = started(*calls)
+            calls = self._start(*calls)
             self._forms[kind] = results(task(_form, calls[0]))[0]
         form = self._forms[kind]
-        n = _n_leaves(form)
-        leaves = started(*(call if form == ONE else task(_leaf, call, i) for i in range(n) for call in calls))
-        parts = (Shards(self, leaves[i * len(calls) : (i + 1) * len(calls)]) for i in range(n))
-        return _built(form, parts)
+        leaves = ([call if form == ONE else task(_leaf, call, i) for call in calls] for i in range(_n_leaves(form)))
+        return _built(form, map(self._shards, leaves))
 
     def total(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """A task for each shard, and a tree of sums."""
-        return results(merged(_sum, self._tasks(_read_only, function, arguments)[0]))[0]
+        return results(*self._start(merged(_sum, self._tasks(_read_only, function, arguments)[0])))[0]
 
     by_row = total
 
@@ -88,6 +102,23 @@ class DaskPlace:
     def empty(self, *shape: int) -> Array:
         """An array of this process."""
         return HERE.empty(*shape)
+
+    def _shards(self, parts: Sequence[Any]) -> Shards:
+        """Shards that are still to be made."""
+        shards = Shards(self, parts)
+        self._waiting.add(shards)
+        return shards
+
+    def _start(self, *tasks: Any) -> tuple[Any, ...]:
+        """Start these tasks, and with them all shards that wait for it and are still wanted: together, since it takes
+        a scheduler longer to be told of anything than to be told of a little more."""
+        waiting = list(self._waiting)
+        all_started = started(*tasks, *(part for shards in waiting for part in shards.parts))
+        at = len(tasks)
+        for shards in waiting:
+            shards.parts, at = all_started[at : at + len(shards.parts)], at + len(shards.parts)
+        self._waiting.clear()
+        return all_started[: len(tasks)]
 
     def _tasks(
         self, given: Callable[[Any], Any], function: Callable[..., Any], arguments: Any
@@ -146,7 +177,7 @@ def _writable(part: Any) -> Any:
 def _read_only(part: Any) -> Any:
     if not isinstance(part, np.ndarray):
         return part
-    part = part.view()
+    part = np.ascontiguousarray(part).view()
     part.flags.writeable = False
     return part
 
@@ -190,3 +221,17 @@ def _built(form: Any, parts: Iterator[Shards]) -> Any:
     if isinstance(form, tuple):
         return _rebuilt(form, [_built(part, parts) for part in form])
     return None if form is None else next(parts)
+
+
+def joined(build: Callable[[Any], Any], value: Any) -> Any:
+    """A task for what ``build`` makes of a value, or of a tuple of them, whose shards are brought together in it."""
+    found: list[Shards] = []
+    with_holes = _without_shards(value, found)
+    numbers = tuple(len(one.parts) for one in found)
+    return task(partial(_built_of, build, with_holes, numbers), *(part for one in found for part in one.parts))
+
+
+def _built_of(build: Callable[[Any], Any], with_holes: Any, numbers: tuple[int, ...], *parts: Any) -> Any:
+    ends = [0, *accumulate(numbers)]
+    whole = tuple(np.concatenate(parts[a:b], axis=0) for a, b in pairwise(ends))
+    return build(_with_parts(with_holes, _read_only, whole))

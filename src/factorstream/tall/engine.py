@@ -27,7 +27,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from ..core.filter.state import FilterRecord, FilterState, SmallState
-from ..core.linalg import gram
+from ..core.linalg import Array, gram
 from ..core.place import Place, Tall
 from .products import copied
 
@@ -76,11 +76,11 @@ def writable(place: Place, state: FilterState, given: Tall) -> FilterState:
     return FilterState(place.each(copied, state.C), state.origin, state.unseen, state.small, state.groups)
 
 
-def refreshed(place: Place, small: SmallState, C: Tall) -> SmallState:
-    """The state with G computed from C again, if it is time."""
+def refreshed(place: Place, small: SmallState, C: Tall, G: Array | None = None) -> SmallState:
+    """The state with G computed from C again, if it is time; it may be known already."""
     if small.age < REFRESH:
         return small
-    return small._replace(G=np.asfortranarray(place.total(gram, C)), age=0)
+    return small._replace(G=np.asfortranarray(place.total(gram, C) if G is None else G), age=0)
 
 
 def record_of(ee: float, n: int, share: float) -> FilterRecord:

@@ -17,20 +17,13 @@ from ..cores import compiling
 from ..progress import Step, say_nothing
 from . import kernel
 from .blocks import Blocks
-from .counted_compiled import CompiledCountedRows, CompiledCountedSparseRows
 from .counted_products import first_in_row
 from .counted_rows import CountedRows, with_newcomers
-from .counted_sparse import CountedSparseRows
 from .engine import REFRESH, Engine, Filtered, RowBlock
-from .lagging import LaggingRows
 from .places import place_of
-from .products import centred, first_values, in_units, n_to_centre, room, settle, still_unseen
+from .products import centred, centred_anew, first_values, in_units, n_to_centre, room, settle, still_unseen
 from .rows import Rows, divided
-from .rows_compiled import CompiledRows
 from .rows_numpy import NumpyRows
-from .sparse_compiled import CompiledSparseRows
-from .sparse_numpy import NumpySparseRows
-from .sparse_products import converted
 from .within_limit import within_limit
 
 ONE_BY_ONE, FEW = 50_000, 25
@@ -137,20 +130,24 @@ def _filter(
 def _dense_blocks(
     place: Place, state: FilterState, X: Rows, block_size: int, unit: Tall | None, step: Step, done: int
 ) -> Iterator[RowBlock]:
-    """The rows in their units less the origin, one block after another: in the same memory, but on a device."""
+    """The rows in their units less the origin, one block after another: in the same memory, if they are here."""
     n, origin = int(X.shape[0]), state.origin
     space = None
-    if unit is not None or place.total(n_to_centre, state.C, origin, dtype_of(X)):
+    if not place.far and (unit is not None or place.total(n_to_centre, state.C, origin, dtype_of(X))):
         space = place.each(room, state.C, min(block_size, n))
     for start in range(0, n, block_size):
         step(done + start)
         stop = min(start + block_size, n)
         Y = place.put(X[start:stop, :], 1)
+        if place.far:  # where room is new for every task, whatever is done
+            Y = place.each(centred_anew, Y, origin, unit)
         yield RowBlock(Y if space is None else place.each(centred, Y, origin, space, unit), stop - start)
 
 
 def _sparse_block(place: Place, state: FilterState, X: SparseRows) -> Iterator[RowBlock]:
     """All rows: what is stored is little, and an engine copies its dictionary once per call."""
+    from .sparse_products import converted  # for sparse rows alone
+
     yield RowBlock(place.each(converted, place.put(X, 1), state.C), int(X.shape[0]))
 
 
@@ -160,9 +157,10 @@ def _engine(place: Place, C: Tall, model: FilterModel, X: Rows, part_of: int, bl
     doubts = model.step.doubts
     if is_sparse(X) and place.keeps_sparse:
         by_loops = place is HERE and kernel.applies(model, part_of, X.nnz // n)
-        if doubts:
-            return CompiledCountedSparseRows(model) if by_loops else CountedSparseRows(place, model), n
-        return CompiledSparseRows(model) if by_loops else NumpySparseRows(place, model), n
+        return _sparse_engine(place, model, by_loops), n
+    from .counted_compiled import CompiledCountedRows  # only filtering needs these
+    from .rows_compiled import CompiledRows
+
     by_numpy = _counted_one_by_one(place, C, model) if doubts else _one_by_one(place, C, model)
     compiled: Engine = CompiledCountedRows(model, C) if doubts else CompiledRows(model, C)
     narrow = m * model.q <= ONE_BY_ONE and model.q <= FEW
@@ -177,11 +175,24 @@ def _engine(place: Place, C: Tall, model: FilterModel, X: Rows, part_of: int, bl
     return Blocks(place, model, singles, loop), block_size
 
 
+def _sparse_engine(place: Place, model: FilterModel, by_loops: bool) -> Engine:
+    """The way for sparse rows."""
+    from .counted_compiled import CompiledCountedSparseRows  # for sparse rows alone
+    from .counted_sparse import CountedSparseRows
+    from .sparse_compiled import CompiledSparseRows
+    from .sparse_numpy import NumpySparseRows
+
+    if model.step.doubts:
+        return CompiledCountedSparseRows(model) if by_loops else CountedSparseRows(place, model)
+    return CompiledSparseRows(model) if by_loops else NumpySparseRows(place, model)
+
+
 def _one_by_one(place: Place, C: Tall, model: FilterModel) -> Engine:
     """The way for single rows where all features share a covariance, and for the process itself in NumPy."""
     if place.lag == 1:
         return NumpyRows(place, model, C)
     from . import rounds  # for devices alone
+    from .lagging import LaggingRows
 
     return rounds.RoundRows(place, model) if rounds.applies(C) else LaggingRows(place, model)
 

@@ -15,18 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.place import HERE, Place, Tall
+from ..core.place import HERE, Place, Placed, Tall
 from .array_place import place_beside
 
 _place_by_type: dict[type, Place] = {}
 
 _for_new_filters: ContextVar[Place] = ContextVar("place of new filters", default=HERE)
-
-
-class Placed:
-    """A base of arrays that say themselves at which place they are: there may be several of the same kind."""
-
-    place: Place
 
 
 def register(kept_as: type, place: Place) -> None:
@@ -47,8 +41,10 @@ def place_of(values: Tall) -> Place:
 def place_to_start(rows: Any = None) -> Place:
     """The place where new filters and factorisations of these rows start.
 
-    That is where the rows are, if they are arrays of another library than NumPy, and otherwise that of :func:`using`.
+    That is where the rows are, if that is another place than this process, and otherwise that of :func:`using`.
     """
+    if isinstance(rows, Placed):
+        return rows.place
     return place_beside(rows) or _for_new_filters.get()
 
 

@@ -148,6 +148,11 @@ def centred(Y: Array, origin: Array, room: Array, unit: Array | None = None) -> 
     return out
 
 
+def centred_anew(Y: Array, origin: Array, unit: Array | None = None) -> Array:
+    """The same in new room of the origin's dtype."""
+    return centred(Y, origin, np.empty(Y.shape, origin.dtype), unit)
+
+
 def in_units(Y: Array, unit: Array) -> Array:
     """Y / unit, in the dtype of the units."""
     out: Array = namespace(Y).astype(Y, unit.dtype, copy=False) / unit

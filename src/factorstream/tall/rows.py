@@ -10,11 +10,12 @@ from scipy import sparse
 from ..arrays import as_type, beside, counted, dtype_of, is_here, namespace, positions, taken, to_host
 from ..core.linalg import Array, Rows, is_sparse, over_rows
 from ..cores import PASS, TINY, Tile, each_tile, limited
+from .placed_rows import PlacedRows
 from .products import square_sum
 
 __all__ = [
-    "Rows", "dense", "divided", "ever_observed", "observed_by_feature", "rows_with_data", "stack", "with_data",
-    "without_columns",
+    "Rows", "dense", "divided", "ever_observed", "few_columns", "few_rows", "observed_by_feature", "rows_with_data",
+    "stack", "with_data", "without_columns",
 ]  # fmt: skip
 
 FEW_FEATURES = 8
@@ -23,6 +24,8 @@ FEW_FEATURES = 8
 
 def rows_with_data(X: Rows) -> Array:
     """The numbers of the rows in which something is observed, found without a copy of X."""
+    if isinstance(X, PlacedRows):
+        return np.flatnonzero(X.n_observed())
     if is_sparse(X):
         return np.flatnonzero(np.diff(X.indptr))
     everything = np.arange(X.shape[0])
@@ -43,7 +46,20 @@ def rows_with_data(X: Rows) -> Array:
 def with_data(X: Rows) -> Rows:
     """The rows in which something is observed; X itself where that is all of them."""
     rows = rows_with_data(X)
-    return X if len(rows) == X.shape[0] else taken(X, rows)
+    if len(rows) == X.shape[0]:
+        return X
+    return X.chosen(rows) if isinstance(X, PlacedRows) else taken(X, rows)
+
+
+def few_rows(X: Rows, numbers: Array) -> Rows:
+    """Some rows by their numbers; those of another place come to this process."""
+    return X.rows_here(numbers) if isinstance(X, PlacedRows) else taken(X, numbers)
+
+
+def few_columns(X: Rows, numbers: Array) -> Array:
+    """Some columns of dense rows by their numbers, which are in order, as an array of this process."""
+    out: Array = X.columns_here(numbers) if isinstance(X, PlacedRows) else to_host(taken(X, numbers, axis=1))
+    return out
 
 
 def stack(upper: Rows, lower: Rows) -> Rows:

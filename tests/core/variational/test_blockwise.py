@@ -23,6 +23,7 @@ from factorstream.core.variational.noise.variance import GivenVariance, PerFeatu
 from factorstream.core.variational.observed import observations
 from factorstream.core.variational.posterior import second_moment
 from factorstream.core.variational.relevance import dictionary_moment
+from factorstream.core.variational.squares import square_by_moments
 from factorstream.core.variational.sweep import SweepRules, add_rows, conclude, merge_sums, no_sums, sweep
 from variational_problems import problem, random_factors
 
@@ -75,7 +76,7 @@ def test_sums_of_blocks_found_apart_are_merged_into_a_sweep():
     for part in cut(Y, W, ENDS["uneven blocks"]):
         total = merge_sums(total, add_rows(no_sums(factors), part, part.W, factors, M)[0])
     moment = dictionary_moment(factors.post, factors.prior.c0)
-    found = conclude(total, factors, rules, M, moment, 12)
+    found = conclude(total, factors, rules, square_by_moments(total.stats, factors.post, M, factors.s2), moment, 12)
     assert total.n == 90
     assert_same_factors(found.factors, want.factors)
     assert_allclose(found.bound, want.bound, rtol=1e-10)
@@ -136,7 +137,14 @@ def test_a_robust_sweep_over_blocks_equals_one_over_all_rows():
     M, total = second_moment(factors.post, factors.s2), no_sums(factors)
     for part in parts:
         total = merge_sums(total, block_sums(part, factors, scaling, M))
-    found = conclude(total, factors, rules, M, dictionary_moment(factors.post, factors.prior.c0), 12)
+    found = conclude(
+        total,
+        factors,
+        rules,
+        square_by_moments(total.stats, factors.post, M, factors.s2),
+        dictionary_moment(factors.post, factors.prior.c0),
+        12,
+    )
     assert_same_factors(found.factors, want.factors)
     assert_allclose(found.factors.noise.nu, want.factors.noise.nu, rtol=1e-10)
     assert_allclose(found.bound, want.bound, rtol=1e-10)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from factorstream.core.variational.packed import add_product, congruence, invert, layout, outer, pack, unpack
+from factorstream.core.variational.packed import congruence, invert, layout, outer, pack, unpack
 from factorstream.cores import compiling
 from variational_problems import spd
 
@@ -57,14 +57,6 @@ def test_as_many_inverses_as_there_are_matrices(q, N):
     A[-1] -= 2.0 * np.trace(A[-1]) * np.eye(q)
     with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
         invert(pack(A), b)
-
-
-def test_add_product_in_place():
-    rng = np.random.default_rng(0)
-    S, W, Z = rng.normal(size=(5, 6)), rng.normal(size=(4, 5)), rng.normal(size=(4, 6))
-    want = S + W.T @ Z
-    add_product(S, W, Z)
-    assert_allclose(S, want)
 
 
 def test_where_the_compiler_fails_lapack_takes_over(monkeypatch):

@@ -24,7 +24,7 @@ from factorstream.core.variational.posterior import (
 )
 from factorstream.core.variational.predictive import predict, predict_variance
 from factorstream.core.variational.relevance import Relevance, dictionary_moment
-from factorstream.core.variational.row_mean import two_way
+from factorstream.core.variational.row_mean import two_way, without_means
 from factorstream.core.variational.squares import expected_square, information, square_by_inverse
 from factorstream.core.variational.sweep import SweepRules, sweep
 from split_place import SplitPlace
@@ -145,10 +145,11 @@ def test_the_start_finds_the_means(kind):
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=40), 0.5 * rng.normal(size=300)
     Y, W = b[:, None] + a + 0.1 * rng.normal(size=(300, 40)), (rng.random((300, 40)) < 0.8) * 1.0
-    means = two_way(observations(kind(W * Y), kind(W)), HERE)
-    found = means.u * means.c
-    assert np.corrcoef(found, b)[0, 1] > 0.99
-    left = means.left.toarray() if kind is sparse.csr_array else means.left
+    rows = observations(kind(W * Y), kind(W))
+    means = two_way(rows, HERE)
+    assert np.corrcoef(means.b, b)[0, 1] > 0.99
+    left = without_means(rows, means, HERE).Y
+    left = left.toarray() if kind is sparse.csr_array else left
     assert left[W > 0].std() < 0.3
     assert not left[W == 0].any()
 

@@ -7,12 +7,14 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
+from factorstream.core.place import HERE
 from factorstream.core.variational.factors import Factors
 from factorstream.core.variational.fit import FitOptions, fit
 from factorstream.core.variational.noise.gaussian import GaussianNoise
 from factorstream.core.variational.noise.variance import PerFeatureVariance
 from factorstream.core.variational.observed import Observations, observations
 from factorstream.core.variational.predictive import predict
+from factorstream.core.variational.row_mean import two_way, without_means
 from factorstream.core.variational.sparse_start import sparse_start
 from factorstream.core.variational.start import spectral_start
 from variational_problems import problem, solve
@@ -30,11 +32,18 @@ def centred(Y, W):
 
 @pytest.mark.parametrize("shape", [(60, 25), (25, 60), (15, 40), (40, 15), (3, 8)])
 @pytest.mark.parametrize("missing", [0.0, 0.4, 0.8])
-def test_the_start_is_that_of_dense_rows(shape, missing):
+@pytest.mark.parametrize("row_mean", [False, True], ids=["", "row means"])
+@pytest.mark.parametrize("entries", [2**21, 100], ids=["", "several blocks"])
+def test_the_start_is_that_of_dense_rows(shape, missing, row_mean, entries, monkeypatch):
+    monkeypatch.setattr("factorstream.core.variational.sparse_start.ENTRIES", entries)
     _, Y, W = problem(31, *shape, r=2, missing=missing)
     F = centred(Y, W)
-    dense = spectral_start(F, observations(F, W), 2, GaussianNoise())
-    found = sparse_start(stored(F, W), 2, GaussianNoise())
+    rows, means = observations(F, W), None
+    if row_mean:
+        means = two_way(rows, HERE)
+        rows = without_means(rows, means, HERE)
+    dense = spectral_start(rows.Y, rows, 2, GaussianNoise())
+    found = sparse_start(stored(F, W), 2, GaussianNoise(), means=means)
     assert found.n_passes == dense.n_passes
     assert found.s2 == pytest.approx(dense.s2, rel=1e-8)
     assert_allclose(found.X @ found.B + found.b, dense.X @ dense.B + dense.b, atol=1e-8)

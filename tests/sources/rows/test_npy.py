@@ -50,10 +50,21 @@ def test_a_single_row(tmp_path):
     np.testing.assert_array_equal(gathered(open_rows(tmp_path / "x.npy")), [[1, 2]])
 
 
-def test_columns_one_after_another_are_refused(X, tmp_path):
-    np.save(tmp_path / "x.npy", np.asfortranarray(X))
-    with pytest.raises(TableError, match="ascontiguousarray"):
-        open_rows(tmp_path / "x.npy")
+@pytest.mark.parametrize("ending", [".npy", ".npy.gz", ".npz"])
+def test_columns_one_after_another(X, ending, tmp_path):
+    path = tmp_path / f"x{ending}"
+    if ending == ".npz":
+        np.savez(path, X=np.asfortranarray(X))
+    else:
+        with (gzip.open if ending.endswith("gz") else open)(path, "wb") as file:
+            np.save(file, np.asfortranarray(X))
+    source = open_rows(path, block_bytes=500)
+    for start in (0, 1, 50):
+        np.testing.assert_array_equal(gathered(source, start), X[start:])
+    assert all(block.values.flags.c_contiguous for block in source.blocks())
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(TableError, match=r"ends before its last row|cut off"):
+        gathered(open_rows(path))
 
 
 @pytest.mark.parametrize("ending", [".npy", ".npy.gz"])

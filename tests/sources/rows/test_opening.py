@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
-from factorstream import open_rows
+from factorstream import open_rows, open_sink
 from factorstream.sources.table import TableError
 
 
@@ -18,10 +21,32 @@ def test_an_unknown_ending(tmp_path):
         open_rows(tmp_path / "x.xlsx")
 
 
-def test_a_folder(tmp_path):
+def test_a_folder_of_something_else(tmp_path):
     (tmp_path / "x.npy").mkdir()
-    with pytest.raises(TableError, match="cannot be read"):
+    with pytest.raises(TableError, match=r"x\.npy is a folder without .*; pass a file, a list of files, or a pattern"):
         open_rows(tmp_path / "x.npy")
+    source = open_rows(np.ones((3, 2)))
+    with pytest.raises(TableError, match=r"x\.npy is a folder; name a file"):
+        open_sink(tmp_path / "x.npy", source)
+
+
+@pytest.mark.parametrize("as_path", [str, Path])
+@pytest.mark.parametrize("address", ["https://example.org/x.csv", "s3://bucket/x.parquet", "file:///x.npy"])
+def test_an_address(address, as_path):
+    with pytest.raises(TableError, match=r"is an address, and .*; download it first, or pass"):
+        open_rows(as_path(address))
+
+
+def test_no_ending(tmp_path):
+    (tmp_path / "x").write_text("1,2")
+    with pytest.raises(TableError, match=r"has no ending, which is not read block by block; those are \.npy"):
+        open_rows(tmp_path / "x")
+
+
+def test_a_dataset_of_a_file_that_has_none(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(TableError, match="it is one table, and has none named X"):
+        open_rows(tmp_path / "x.csv", dataset="X")
 
 
 @pytest.mark.parametrize("options", [{"columns": "heat"}, {"missing": "-99"}])

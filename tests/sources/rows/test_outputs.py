@@ -38,7 +38,7 @@ def test_whole_numbers_with_a_mark_or_bounds_become_floats(tmp_path):
     out = np.load(fill(open_rows(tmp_path / "x.npy"), tmp_path / "y.npy"))
     assert out[1, 0] == 2**60 + 1
     out = np.load(fill(open_rows(tmp_path / "x.npy", missing=["-1"]), tmp_path / "y.npy"))
-    np.testing.assert_array_equal(out, [[1, 0.5], [2.0**60, 4]])
+    np.testing.assert_array_equal(out, [[1, 0], [2.0**60, 4]])  # a fill of 0.5 is rounded
     out = np.load(fill(open_rows(tmp_path / "x.npy"), tmp_path / "y.npy", bounds=[0]))
     assert (out.dtype, out.shape) == (np.float64, (2, 4))
 
@@ -83,6 +83,13 @@ def test_everything_else_in_a_zarr_group_stays(zarr_format, tmp_path):
     np.testing.assert_array_equal(out["deep/X"], [[1, 0.5]] * 9)
 
 
+def test_chunks_of_a_new_zarr_array_have_whole_rows(tmp_path):
+    X = np.random.default_rng(0).random((5000, 300))
+    out = zarr.open(fill(open_rows(lambda: iter([X])), tmp_path / "y.zarr"), mode="r")
+    assert out.chunks == (436, 300)  # a mebibyte
+    np.testing.assert_array_equal(out, X)
+
+
 @pytest.mark.parametrize("ending", [".parquet", ".arrow"])
 def test_columns_of_a_table_keep_their_types(ending, tmp_path):
     table = pa.table(
@@ -107,12 +114,12 @@ def test_columns_of_a_table_keep_their_types(ending, tmp_path):
     )
     assert out.schema.types == [
         pa.int64(),
-        pa.float64(),
+        pa.int16(),
         pa.float32(),
         table.schema.field("word").type,
         pa.timestamp("ms"),
     ]
-    assert out.to_pydict() == {**table.to_pydict(), "gappy": [1.0, 0.5, 3.0], "short": [1.5, 0.5, 2.5]}
+    assert out.to_pydict() == {**table.to_pydict(), "gappy": [1, 0, 3], "short": [1.5, 0.5, 2.5]}
 
 
 def test_names_of_things_are_not_rounded(tmp_path):
@@ -156,3 +163,12 @@ def test_numbers_of_other_sources_keep_their_digits(tmp_path):
     np.testing.assert_array_equal(
         gathered(open_rows(tmp_path / "y.csv", header=False)).astype("f4"), X[:, :1].astype("f4")
     )
+
+
+def test_a_column_of_a_text_that_counts_with_gaps_and_marks_is_one_of_whole_numbers(tmp_path):
+    (tmp_path / "x.csv").write_text("n;a\n97;1,5\nNA;2,5\n99;\n100;3,5\n101;4\n")
+    source = open_rows(tmp_path / "x.csv", missing=["99"])
+    assert source.others.counting == ("n",)
+    out = pq.read_table(fill(source, tmp_path / "y.parquet"))
+    assert out.schema.types == [pa.int64(), pa.float64()]
+    assert out["n"].to_pylist() == [97, None, 99, 100, 101]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import sparse
 
@@ -156,7 +157,7 @@ def test_numbers_that_mark_gaps(X, ending, tmp_path):
 
 def test_other_sources_are_written_as_numbers_and_names(X, ending, tmp_path):
     WRITERS[".parquet"](tmp_path / "x.parquet", X)
-    source = open_rows(tmp_path / "x.parquet", block_bytes=900)
+    source = open_rows(tmp_path / "x.parquet", columns=NAMES, block_bytes=900)
     again = open_rows(fill(source, tmp_path / f"y{ending}"))
     assert again.names == (None if ending in WITHOUT_NAMES else NAMES)
     np.testing.assert_array_equal(gathered(again), np.where(np.isnan(X), FILL, X))
@@ -176,15 +177,16 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(X, tmp_path):
     np.save(tmp_path / "x.npy", X)
     source = open_rows(tmp_path / "x.npy", block_bytes=300)
     with open_sink(tmp_path / "y.npy", source) as sink:
-        first, second, *_ = source.blocks()
+        first, second, *others = source.blocks()
         with pytest.raises(TableError, match="must begin at row 0, and this one begins at 12"):
             sink.write(second)
         with pytest.raises(TableError, match=r"shape \(12, 3\) cannot be filled from an array of shape \(3, 2\)"):
             sink.write(first, np.zeros((3, 2)))
-        sink.write(first)
-    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), X[:12])
-    with open_sink(tmp_path / "z.npy", source, bounds=[0]) as sink, pytest.raises(TableError, match="gets bounds"):
-        sink.write(first, first.values)
+        for block in (first, second, *others):
+            sink.write(block)
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), X)
+    with pytest.raises(TableError, match="gets bounds"):
+        open_sink(tmp_path / "z.npy", source, bounds=[0]).write(first, first.values)
     with pytest.raises(TableError, match="3 columns of numbers; bounds count them from 0"):
         open_sink(tmp_path / "y.npy", source, bounds=[3])
     with pytest.raises(TableError, match=r"ending \.xls"):
@@ -199,3 +201,65 @@ def test_packed_text_is_one_text(X, tmp_path):
     fill(source, tmp_path / "y.csv")
     fill(source, tmp_path / "y.csv.gz")
     assert gzip.decompress((tmp_path / "y.csv.gz").read_bytes()) == (tmp_path / "y.csv").read_bytes()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_sink_that_is_left_early_leaves_no_file(X, ending, resume, tmp_path):
+    WRITERS[ending](tmp_path / f"x{ending}", X)
+    source = open_rows(tmp_path / f"x{ending}", block_bytes=300)
+    path = tmp_path / f"y{ending}"
+
+    def left_early():
+        with open_sink(path, source, resume=resume) as sink:
+            for block in source.blocks():
+                if block.first > 40:
+                    break
+                sink.write(block, np.full(block.values.shape, FILL))
+
+    with pytest.raises(TableError, match=r"y\S+ was not written, because only \d+ rows of the source came"):
+        left_early()
+    assert not path.exists()
+    assert left_over(path) == ([f".y{ending}.draft"] if resume else [])
+    if resume:
+        fill(source, path, resume=True)
+        np.testing.assert_array_equal(gathered(open_rows(path)), np.where(np.isnan(X), FILL, X))
+
+
+def made(X, kind, tmp_path):
+    """The same rows as sources whose length is not known before they were read."""
+    if kind == "chosen columns of a text":
+        WRITERS[".csv"](tmp_path / "x.csv", X)
+        return open_rows(tmp_path / "x.csv", columns=NAMES, block_bytes=300)
+    if kind == "lazy frame":
+        return open_rows(pl.LazyFrame(X, schema=NAMES), block_bytes=300)
+    return open_rows((lambda: iter(X)) if kind == "function" else iter(X), block_bytes=300)
+
+
+@pytest.mark.parametrize("kind", ["chosen columns of a text", "lazy frame", "function", "iterator"])
+def test_rows_of_unknown_number_are_all_written_or_none(X, kind, tmp_path):
+    source = made(X, kind, tmp_path)
+    assert source.n_rows is None
+    with open_sink(tmp_path / "all.csv", source) as sink:
+        for block in source.blocks():
+            sink.write(block)
+    assert sink.written == 100
+
+    def left_early(source):
+        with open_sink(tmp_path / "some.csv", source) as sink:
+            sink.write(next(source.blocks()))
+
+    for again in (made(X, kind, tmp_path), *([source] if source.rewinds else [])):
+        with pytest.raises(TableError, match=r"only \d+ rows of the source came"):
+            left_early(again)
+    assert not (tmp_path / "some.csv").exists()
+
+
+def test_a_sink_that_is_not_complete_may_go_on(X, tmp_path):
+    source = open_rows(X, block_bytes=300)
+    sink, blocks = open_sink(tmp_path / "y.npy", source), source.blocks()
+    sink.write(next(blocks))
+    with pytest.raises(TableError, match="only 12 rows"):
+        sink.close()
+    for block in blocks:
+        sink.write(block)
+    np.testing.assert_array_equal(np.load(sink.close()), X)

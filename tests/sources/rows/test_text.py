@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from factorstream import open_rows
+from factorstream.sources.columns import drop_columns
 from factorstream.sources.table import TableError
 from factorstream.sources.tables import read_table
+from factorstream.sources.timeline import counting_columns
 from row_files import gathered
 
 TEXTS = {
@@ -19,7 +21,7 @@ TEXTS = {
     "codes": "id,x\n001,2\n002,3\n",
     "blank lines": "a,b\n\n1,2\n\n\n3,4\n\n",
     "all gaps": "a,b\n1,\n2,NA\n",
-    "text late": "a,b\n1,2\n3,4\n5,x\n",
+    "text late": "a,b\n1,2\n3,4\n9,x\n",
     "number late": "a,b\n1,\n3,\n5,6\n",
     "infinities": "a,b\n1,2\n3,inf\n",
     "underscores": "a,b\n1,2\n3,1_000\n",
@@ -27,6 +29,15 @@ TEXTS = {
     "no last end": "a,b\n1,2\n3,",
     "mark of UTF-8": "\ufeffa,b\n1,2\n3,4\n",
     "signs": "a,b,c\n-1,+2, 3\n0,0.5,-0.25\n",
+    "one stray": "a,b\n1,2\n5,oops\n4,3\n2,oops\n9,7\n",
+    "stray as often as numbers": "a,b\n1,2\n5,oops\n4,oops\n2,3\n",
+    "two strays": "a,b\n1,2\n5,x\n4,y\n2,3\n7,4\n",
+    "money": "a,b,c\n1,$2,3%\n5,$4.50,x\n4,,7%\n2,5,8\n",
+    "commas": 'a,b,c\n1,"1,200",2\n5,"3,14",4\n4,"7,5",3\n',
+    "a counter with a gap": "n,a\n1,5\n2,3\n,\n4,9\n",
+    "a counter": "n,a\n1,5\n2,3\n3,\n4,9\n",
+    "days": "day,a\n20240130,5\n20240131,3\n20240201,\n20240202,9\n",
+    "years with a gap": "n,a\n1,5\n,3\n3,\n4,9\n",
 }
 
 
@@ -37,11 +48,23 @@ def test_as_read_whole(text, missing, tmp_path):
     path.write_bytes(text.encode())
     table = read_table(path, missing=missing)
     source = open_rows(path, missing=missing, block_bytes=20)
-    assert source.positions == table.numeric
+    counting, empty = (
+        counting_columns(table),
+        [j for j in range(len(table.names)) if table.gaps(j) == len(table.numbers)],
+    )
+    assert source.positions == [
+        j for j in range(len(table.names)) if j in (*table.numeric, *empty) and j not in counting
+    ]
+    drop_columns(table, counting)
+    assert source.others.names == tuple(name for j, name in enumerate(table.names) if j not in source.positions)
+    assert source.others.counting == tuple(table.names[j] for j in counting)
+    assert (list(source.others.strays), list(source.others.unread)) == (list(table.strays), list(table.unread))
     if source.names is not None:
-        assert source.names == [table.names[j] for j in table.numeric]
+        assert source.names == [table.names[j] for j in source.positions]
     assert source.n_rows == len(table.numbers)
-    np.testing.assert_array_equal(gathered(source), table.numbers)
+    at = [source.positions.index(j) for j in table.numeric]
+    np.testing.assert_array_equal(gathered(source)[:, at], table.numbers)
+    assert np.isnan(np.delete(gathered(source), at, axis=1)).all()
     lines = [line for block in source.blocks() for line in block.kept]
     head = source.mark + ("" if source.header is None else ",".join(source.header) + source.header_end)
     if ";" not in text:
@@ -72,9 +95,12 @@ def test_a_text_among_chosen_numbers_is_named(tmp_path):
         (b"a,b\n", "no rows"),
         (b"a,b\nx,y\n", "no columns of numbers"),
         (b"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells where the first has 2"),
-        (b"a,b\n1,\xff\n", "not UTF-8"),
+        (b"a,b\n1,\x81\n", "neither UTF-8 nor Windows-1252 text; pass --encoding NAME"),
+        (b"a,b\n1,\xc3\xa4\n2,\xe4\n", "some of it is UTF-8 text and some is not; pass --encoding NAME"),
+        (b"a,b\n1,\xe4\n2,\xc3\xa4\n", "some of it is UTF-8 text and some is not; pass --encoding NAME"),
         (b"a,b\n1,\x00\n", "not a text file"),
-        ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "UTF-16 without a byte-order mark; pass --encoding utf-16-le"),
+        ("a,b\n1,2\n".encode("utf-16-be"), "UTF-16 without a byte-order mark; pass --encoding utf-16-be"),
         (b'a,b\n1,"2\n', "not closed"),
     ],
 )
@@ -85,7 +111,7 @@ def test_texts_that_are_no_tables(content, words, tmp_path):
 
 
 def test_long_lines_make_small_blocks(tmp_path):
-    (tmp_path / "x.csv").write_text("note,x\n" + "".join(f"{'long ' * 100},{k}\n" for k in range(100)))
+    (tmp_path / "x.csv").write_text("note,x\n" + "".join(f"{'long ' * 100},{k**2}\n" for k in range(100)))
     source = open_rows(tmp_path / "x.csv", block_bytes=5000)
     assert all(sum(map(len, block.kept)) <= 5100 for block in source.blocks())
-    np.testing.assert_array_equal(gathered(source)[:, 0], np.arange(100))
+    np.testing.assert_array_equal(gathered(source)[:, 0], np.arange(100) ** 2)

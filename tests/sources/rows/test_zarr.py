@@ -17,11 +17,13 @@ def test_one_of_a_group(rng, tmp_path):
     group = zarr.create_group(tmp_path / "x.zarr")
     group.create_array("X", data=X, chunks=(9, 2))
     np.testing.assert_array_equal(gathered(open_rows(tmp_path / "x.zarr", block_bytes=500)), X)
+    group.create_array("when", data=np.arange(len(X)))  # no rows and columns
+    np.testing.assert_array_equal(gathered(open_rows(tmp_path / "x.zarr", block_bytes=500)), X)
     group.create_array("deep/Y", data=X + 1)
     np.testing.assert_array_equal(gathered(open_rows(tmp_path / "x.zarr", dataset="deep/Y", block_bytes=500)), X + 1)
     with pytest.raises(TableError, match="the arrays X, deep/Y; name one"):
         open_rows(tmp_path / "x.zarr")
-    with pytest.raises(TableError, match="no array Z; it has X, deep/Y"):
+    with pytest.raises(TableError, match="no array Z with rows and columns; it has X, deep/Y"):
         open_rows(tmp_path / "x.zarr", dataset="Z")
 
 

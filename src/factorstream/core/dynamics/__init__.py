@@ -5,6 +5,6 @@ one class there); ``filter``, ``smoother`` and ``levels`` (the smoother with lev
 drifts); ``moments`` and ``em`` (additive sums and their maximiser); ``outliers`` (weights of entries); ``start`` and
 ``fit`` (first values, EM until the bound settles, and what a model says about a sequence); ``choose`` (kinds of models
 compared on hidden entries) and ``few`` (intervals where there are few rows); ``scale``, ``stream`` and ``learning``
-(one row after another); ``alarm`` (change points).
+(one row after another); ``alarm`` (change points); ``seasons`` (rows folded to a period).
 Data are standardised per feature, except in ``stream`` and ``learning``, which have no scale before they have rows.
 """

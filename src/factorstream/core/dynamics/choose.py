@@ -57,15 +57,23 @@ PRIOR_COUNT = 100.0
 300 the width moves by +0.6% to -0.9%, the coverage by at most 0.3 points (``benchmarks/sequence_defaults.py``)."""
 
 
-def held_out(Y: Array) -> tuple[Array, Array]:
-    """Observed entries to hide: in each feature a run of rows every HIDDEN_PERIOD rows; nothing random.
+class HiddenRuns(NamedTuple):
+    """Observed entries that are hidden, and what is said of them beside the model that is judged."""
+
+    hide: Array  # (T, m) bool
+    run: Array  # number of the run that each hidden entry belongs to
+    beside: Array | float = 0.0  # (T, m) variance of what was taken off the rows before, in their units
+
+
+def held_out(Y: Array, length: int = HIDDEN_RUN, period: int = HIDDEN_PERIOD) -> tuple[Array, Array]:
+    """Observed entries to hide: in each feature a run of `length` rows every `period` rows; nothing random.
 
     Returns (T, m) bool, and the number of the run that each hidden entry belongs to.
     """
     T, m = Y.shape
-    place = np.arange(T)[:, None] + (np.arange(m) * HIDDEN_SHIFT) % HIDDEN_PERIOD
-    hide = np.asarray((place % HIDDEN_PERIOD < HIDDEN_RUN) & np.isfinite(Y))
-    return hide, (place // HIDDEN_PERIOD * m + np.arange(m))[hide]
+    place = np.arange(T)[:, None] + (np.arange(m) * HIDDEN_SHIFT) % period
+    hide = np.asarray((place % period < length) & np.isfinite(Y))
+    return hide, (place // period * m + np.arange(m))[hide]
 
 
 class Choice(NamedTuple):
@@ -93,13 +101,14 @@ def choose(
     sweeps: int = TRIAL_SWEEPS,
     rows: int = COMPARED_ROWS,
     offline: bool = True,
+    hidden: HiddenRuns | None = None,
     tell: Tell = silent,
 ) -> Choice:
     """The kind whose fit predicts held-out OBSERVED runs of the last `rows` rows best. One fit each.
 
     `offline`: judge what a smoother fills in (with a `drift` of C: what `follow_by` does, `smoothed` or `filtered`) or,
     for streams, what the filter does in the last third with what the first two thirds taught: common shapes of random
-    walks fit the past, not the future.
+    walks fit the past, not the future. `hidden`: the runs of all of Y, where others than `held_out` are asked for.
     Errors count by the `loss` of the noise asked for, so that an outlier under Student-t noise does not decide.
     Random walks win unless another kind is better by MIN_Z standard errors. Exception: if the first candidate fills no
     worse and predicts rows better by 2 MIN_Z, it wins. `sweeps` bounds the cost and is not tuned: with 16, errors move
@@ -107,7 +116,7 @@ def choose(
     (``benchmarks/sequence_defaults.py``).
     """
     Y = Y[-rows:]
-    hide, run = held_out(Y)
+    hide, run, beside = hidden or HiddenRuns(*held_out(Y))
     Z = np.where(hide, np.nan, Y)
     learn = Z if offline else Z[: (PARTS - 1) * len(Z) // PARTS]
     judged = np.nonzero(hide)[0] >= (0 if offline else len(learn))
@@ -124,7 +133,7 @@ def choose(
             answer = filtered(with_drift(f.model, drift), Z)
         off = np.abs(answer.signal - Y)[hide][judged]
         R = np.broadcast_to(f.model.noise.R, Y.shape)
-        size = f.model.noise.normal_size(off, answer.var[hide][judged], R[hide][judged])
+        size = f.model.noise.normal_size(off, (answer.var + beside)[hide][judged], R[hide][judged])
         N = np.broadcast_to(np.isfinite(learn).sum(0), Y.shape)[hide][judged]
         size = (size / student_factor(N))[N >= LEAST_KNOWN]
         errors = np.bincount(run, weights=noise.loss(off))

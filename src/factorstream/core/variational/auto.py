@@ -12,7 +12,7 @@ from ..telling import Tell, silent
 from .conformal import Calibration, borrowed_gaps, calibrate
 from .factors import Factors
 from .fit import FitOptions, VariationalFit, fit
-from .observed import Observations, column_count, is_seen, total_count
+from .observed import Observations, entry_counts, is_seen, total_count
 from .packed import Array, Mask
 from .relevance import LearnedPrior
 from .start import long_rank
@@ -83,7 +83,7 @@ def fit_auto(
     hidden = borrowed_gaps(seen, hide_share(float(np.count_nonzero(seen))), rng)
     data = data._replace(Y=place.each(_blank, data.Y, data.W))
     kept = data._replace(W=place.each(_without, data.W, place.put(hidden, 1)))
-    N, counts = float(place.total(total_count, kept.W)), place.each(column_count, kept.W)
+    N, counts = float(place.total(total_count, kept.W)), entry_counts(kept, place)
     best: _Trial | None = None
     for choice in candidates(options) if options.r is None else (options,):
         trial = fit(kept, choice, place=place, tell=tell)

@@ -32,6 +32,8 @@ from .packed import Array
 from .posterior import second_moment
 from .relevance import dictionary_moment
 from .row_mean import common_mean
+from .sparse_products import less_means
+from .squares import square_by_moments
 from .sweep import RowSums, SweepRules, add_rows, conclude, merge_sums, no_sums
 
 Blocks = Callable[[], Iterable[Observations]]
@@ -105,7 +107,7 @@ def fit_blocks(
         add = partial(_swept, course.factors, scaling, M, place)
         sums = memory.over(f"sweep {len(course.history)}", blocks, add, no_sums(course.factors, place))
         course = memory.put("course", end_sweep(course, sums, rules, M, m, options, N, scaling.scale, place))
-        tell(told(course, options, N, sums.n))
+        tell(told(course, options, N, int(sums.n)))
     factors, history = course.factors, course.history
     M = place.each(second_moment, factors.post, factors.s2)
     count = partial(_counted, factors, scaling, M, place)
@@ -178,7 +180,8 @@ def end_sweep(
     moment = course.moment
     if moment is None:
         moment = place.total(dictionary_moment, course.factors.post, course.factors.prior.c0)
-    return advanced(course, conclude(sums, course.factors, rules, M, moment, m, place), options, N, scale, place)
+    square = place.each(square_by_moments, sums.stats, course.factors.post, M, course.factors.s2)
+    return advanced(course, conclude(sums, course.factors, rules, square, moment, m, place), options, N, scale, place)
 
 
 def _with_weights(block: Observations, factors: Factors, scaling: Scaling, place: Place) -> tuple[Observations, Tall]:
@@ -190,9 +193,7 @@ def _with_weights(block: Observations, factors: Factors, scaling: Scaling, place
 
 def _standardised(Y: Any, W: Any, offset: Array, scale: float) -> Any:
     if is_sparse(Y):
-        F = Y.astype(np.float64)
-        F.data = F.data - offset[F.indices]
-        return divided(F, scale)
+        return divided(less_means(Y, offset), scale)
     return divided(namespace(Y).where(W > 0, Y - offset, 0.0), scale)
 
 

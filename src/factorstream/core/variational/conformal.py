@@ -16,7 +16,7 @@ from ...arrays import at_least, namespace, to_host, total
 from ..place import HERE, Place, Tall
 from .factors import Factors, normal_variance
 from .freedom import student_half_width
-from .observed import Observations, take_rows, together
+from .observed import Observations, known_weights, take_rows, together
 from .packed import Array, Mask
 from .posterior import CoefficientPosterior, Posterior, coefficients, second_moment
 from .predictive import predict, predict_variance
@@ -57,6 +57,7 @@ class Scores(NamedTuple):
 
     away: Array  # |y - mean| / std
     freedom: Array  # degrees of freedom of the Student-t law that predicted the entry
+    trust: Array | None = None  # how much each counts: less than once with a known error; None: all of them once
 
 
 class Calibration(NamedTuple):
@@ -136,7 +137,10 @@ def calibrate(
     """
     rows = np.flatnonzero(hidden.any(axis=1))
     data, hidden_there = take_rows(data, rows, place), place.put(hidden[rows], 1)
-    post, r, variance = factors.post, factors.r, normal_variance(factors, place)
+    post, r, variance, trust = factors.post, factors.r, normal_variance(factors, place), None
+    if data.known is not None:  # an entry with a large known error says little about what is predicted
+        trust = known_weights(hidden[rows], data.known.v, factors.s2) * data.known.times[:, None]
+        variance = variance + data.known.v
     M = place.each(second_moment, post, factors.s2)
     limit = factors.noise.outlier_score()
     if limit is not None:
@@ -145,19 +149,20 @@ def calibrate(
     best, temper = np.inf, 1.0
     for power in sorted(tempers, reverse=True):
         coef = tempered(data, factors, power, M, place)
-        square, _, count = _numbers(place.total(_errors, data.Y, hidden_there, coef, post))
+        square, _, count = _numbers(place.total(_errors, data.Y, hidden_there, coef, post, trust))
         error = square / max(count, 1.0)
         if error > best:
             break  # the error is taken to have one minimum along the powers
         if error < best * (MIN_TEMPER_GAIN if temper == 1.0 and power != 1.0 else 1.0):
             best, temper = error, power
     coef = tempered(data, factors, temper, M, place)
-    _, away, count = _numbers(place.total(_errors, data.Y, hidden_there, coef, post))
+    _, away, count = _numbers(place.total(_errors, data.Y, hidden_there, coef, post, trust))
     scores = place.each(_scores, data.Y, coef, post, r, variance)
     found = to_host(together(scores, 1, place)[together(hidden_there, 1, place)])  # quantiles need all of them
     columns = np.nonzero(place.get(hidden_there, 1))[1]
     order = np.argsort(found, kind="stable")
-    scores_in_order = Scores(found[order], place.get(freedom, 0)[columns][order])
+    counted = None if trust is None else trust[hidden[rows]][order]
+    scores_in_order = Scores(found[order], place.get(freedom, 0)[columns][order], counted)
     return Calibration(temper, scores_in_order, away / count if count else 0.0)
 
 
@@ -174,9 +179,14 @@ def _plausible(
     return hidden & (_scores(Y, coef, post, r, variance) <= limit)
 
 
-def _errors(Y: Array, hidden: Mask, coef: CoefficientPosterior, post: Posterior) -> tuple[Array, Array, float]:
-    """Sums over the hidden entries: of squared errors, of absolute errors, of ones."""
+def _errors(
+    Y: Array, hidden: Mask, coef: CoefficientPosterior, post: Posterior, trust: Array | None = None
+) -> tuple[Array, Array, float]:
+    """Sums over the hidden entries: of squared errors, of absolute errors, of ones; each times its trust."""
     D = (Y - predict(coef, post))[hidden]
+    if trust is not None:
+        t = trust[hidden]
+        return t @ (D * D), t @ np.abs(D), float(t.sum())
     return D @ D, total(namespace(D).abs(D)), float(D.shape[0])
 
 
@@ -194,19 +204,24 @@ def half_width(scores: Scores, freedom: Array, level: float) -> Array:
     """Multiples (m,) of the predictive std whose interval is meant to hold a new entry with probability ``level``.
 
     Split conformal: the half-widths of the Student-t laws with ``freedom`` (m,) degrees are multiplied by the
-    ⌈(N+1) level⌉-th smallest of N such factors that the hidden entries would have needed, with fewer than ENOUGH_SCORES
-    of them by at least 1. No finite-sample guarantee: the scores come from the fit without the hidden entries, and the
-    power of the likelihood was chosen on the same ones.
+    ⌈(N+1) level⌉-th smallest of N such factors that the hidden entries would have needed, each counted by its trust,
+    with fewer than ENOUGH_SCORES of them by at least 1. No finite-sample guarantee: the scores come from the fit
+    without the hidden entries, and the power of the likelihood was chosen on the same ones.
     """
-    model, N = model_half_width(freedom, level), scores.away.size
-    rank = int(np.ceil((N + 1) * level))
-    if rank > N:
+    model = model_half_width(freedom, level)
+    factors = scores.away / student_half_width(scores.freedom, level)
+    order = np.argsort(factors, kind="stable")
+    reached = np.cumsum(np.ones(factors.size) if scores.trust is None else scores.trust[order])
+    N = float(reached[-1]) if factors.size else 0.0
+    if (N + 1) * level > N:
+        if (factors.size + 1) * level <= factors.size:  # enough, but for known errors, which hide what is wrong with
+            return model  # the model: it is believed
         need = int(np.ceil(level / (1.0 - level) - 1e-9))
         raise CalibrationError(
-            f"{N} hidden entries are too few to calibrate level {level}, which needs at least {need}; "
+            f"{N:.0f} hidden entries are too few to calibrate level {level}, which needs at least {need}; "
             "lower the level, or fit with calibrate=False."
         )
-    needed = np.partition(scores.away / student_half_width(scores.freedom, level), rank - 1)[rank - 1]
+    needed = factors[order[int(np.searchsorted(reached, (N + 1) * level))]]
     return model * max(float(needed), 1.0 if N < ENOUGH_SCORES else 0.0)
 
 

@@ -33,7 +33,7 @@ from .posterior import (
     room,
 )
 from .relevance import LearnedPrior, PriorRule, n_learned
-from .row_mean import TwoWay, common_offset, position, two_way, with_row_means
+from .row_mean import TwoWay, common_offset, position, two_way, with_row_means, without_means
 from .sparse_start import sparse_start
 from .start import Spectrum, affordable_rank, spectral_start
 from .sweep import Concluded, SweepRules, Swept, sweep
@@ -117,6 +117,10 @@ def fit(
     Invariant to multiplying Y by a constant. Cost: about 10 passes of 4 n m min(n, m), then few sweeps.
     """
     options = FitOptions() if options is None else options
+    if data.known is not None:
+        from .known_errors import fit_known  # few need it
+
+        return fit_known(data, data.known, options, warm, tell)
     noise = options.noise if warm is None else warm.noise
     ready = noise.prepare(data, place)
     if options.row_mean:
@@ -125,17 +129,21 @@ def fit(
     scaled = data._replace(Y=ready.F, plain=noise.keeps_weights and are_plain(data.W, place))
     known = place.each(plain_sums, scaled.Y, scaled.W) if scaled.plain else None
     begin = _cold_start(scaled, ready, options, N, place) if warm is None else _warm_start(scaled, ready, warm, place)
-    weights, course = begin.weights, Course(begin.factors, None)
-    rules = sweep_rules(options, begin.factors, ready.own, place)
+    weights, n_passes, course = begin.weights, begin.n_passes, Course(begin.factors, None)
+    del begin  # what a sweep has replaced is not kept: every posterior is as large as the sums
+    rules = sweep_rules(options, course.factors, ready.own, place)
     while goes_on(course, options):
         swept = sweep(scaled, weights, course.factors, rules, place, known, course.moment)
         weights = swept.weights
         course = advanced(course, swept, options, N, ready.scale, place)
+        del swept
         tell(told(course, options, N, data.n))
     factors, history = course.factors, course.history
+    del course
     spent = spent_parameters(scaled, weights, factors, place)
-    factors = rescale(by_relevance(factors, place), ready.offset, ready.scale, place)
-    return VariationalFit(factors, history, begin.n_passes, weights, spent)
+    factors = by_relevance(factors, place)
+    factors = rescale(factors, ready.offset, ready.scale, place)
+    return VariationalFit(factors, history, n_passes, weights, spent)
 
 
 def sweep_rules(options: FitOptions, factors: Factors, own: Tall, place: Place = HERE) -> SweepRules:
@@ -171,10 +179,10 @@ def told(course: Course, options: FitOptions, N: float, n: int) -> Sweep:
 def _cold_start(data: Observations, ready: Prepared, options: FitOptions, N: float, place: Place) -> _Start:
     n, m, noise = data.n, data.m, options.noise
     means = two_way(data, place) if options.row_mean else None
-    left = data if means is None else data._replace(Y=means.left)
     if data.sparse:
-        start = sparse_start(left, options.r or 1, noise, options.max_passes, place=place)
+        start = sparse_start(data, options.r or 1, noise, options.max_passes, place=place, means=means)
     else:
+        left = data if means is None else without_means(data, means, place)
         start = spectral_start(left.Y, left, options.r, noise, options.max_passes, spare=options.spare, place=place)
     r = start.X.shape[1]
     guess = max(start.s2, LEAST)
@@ -210,7 +218,7 @@ def first_posterior(
     X[:, :r] = start.X
     X[:, r] = 1.0
     stats, c0, s2s = place.each(_before_data, start.b, r + 1, s2)
-    for b in blocks(n, 3 * size(r + 1) + m, room(place)):
+    for b in blocks(n, 3 * size(r + 1) + data.width, room(place)):
         coef = place.rows(_alike, X[b, :], common)
         stats = place.each(add_block, stats, data.Y, data.W, b, coef, place.rows(moments, coef, r))
     prior = FactorPrior(c0, P0, np.zeros(r), np.eye(r), means is not None)

@@ -17,11 +17,12 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from ...arrays import at_least, column_products, is_here, zeros_beside
+from ...cores import accumulate
 from ..linalg import is_sparse
 from ..place import HERE, Place, Tall
 from .factors import Factors
 from .observed import Observations, take_rows
-from .packed import ROOM, Array, add_product, size
+from .packed import ROOM, Array, size
 from .packed_moments import CACHE, moment_traces
 from .posterior import (
     CoefficientPosterior,
@@ -32,6 +33,7 @@ from .posterior import (
     room,
     second_moment,
 )
+from .sparse_products import add_transposed, column_sums, entry_products
 
 
 class SpentSums(NamedTuple):
@@ -59,7 +61,7 @@ def add_spent(
     """The sums with these rows as well, added IN PLACE. M = ``second_moment(post, s2)``."""
     post, prior, s2, _ = factors
     S, fitted = sums
-    for b in blocks(data.n, 2 * size(len(prior.P0)) + 2 * data.m, room(place)):
+    for b in blocks(data.n, data.packed * size(len(prior.P0)) + 2 * data.width, room(place)):
         rows = take_rows(data._replace(W=weights), b, place)
         coef = coefficients(rows, post, s2, prior, M, place)
         Z = place.rows(moments, coef, factors.r)
@@ -82,7 +84,10 @@ def _nothing(C: Array) -> tuple[Array, Array]:
 
 
 def _add_rows(S: Array, fitted: Array, W: Any, coef: CoefficientPosterior, Z: Array, C: Array) -> tuple[Array, Array]:
-    add_product(S, W, Z)
+    if is_sparse(W):
+        add_transposed(W, (S, W.data, Z))
+    else:
+        accumulate(S, W.T, Z)
     return S, fitted + fitted_square(W, coef, C)
 
 
@@ -92,9 +97,8 @@ def fitted_square(W: Any, coef: CoefficientPosterior, C: Array) -> Array:
         fit = coef.X @ C.T
         fit *= fit
         return column_products(W, fit)
-    row = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
-    fit = np.einsum("eq,eq->e", coef.X[row], C[W.indices])
-    return np.asarray(np.bincount(W.indices, weights=W.data * fit * fit, minlength=W.shape[1]), dtype=np.float64)
+    fit = entry_products(W, coef.X, C)
+    return column_sums(W, lambda some: W.data[some] * fit[some] ** 2)
 
 
 def spent_by_sums(S: Array, fitted: Array, post: Posterior, s2: Array, before: Array | None = None) -> Array:

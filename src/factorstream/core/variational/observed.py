@@ -8,9 +8,17 @@ import numpy as np
 
 from ...arrays import column_products, is_here, namespace
 from ...cores import compiling
-from ..linalg import is_sparse
+from ..linalg import is_sparse, rows_at
 from ..place import HERE, Place, Tall
 from .packed import DONE, Array
+from .sparse_products import column_counts, column_squares
+
+
+class Known(NamedTuple):
+    """What is known of rows beside their values, see ``known_errors``."""
+
+    v: Array  # (n, m) variances of the known errors of the entries
+    times: Array  # (n,) how often each row counts
 
 
 class Observations(NamedTuple):
@@ -22,6 +30,17 @@ class Observations(NamedTuple):
     m: int
     sparse: bool = False  # Y and W are sparse rows, all of whose stored entries are observed
     plain: bool = False  # all weights are 0 or 1, and values are 0 where a weight is: w y is y
+    known: Known | None = None  # of dense rows of this process
+
+    @property
+    def packed(self) -> int:
+        """Packed matrices of one row that a sweep has room for; one more where stored entries are put in order."""
+        return 4 if self.sparse else 3
+
+    @property
+    def width(self) -> int:
+        """Numbers of one row in a temporary that has its gaps too: sparse rows have none."""
+        return 0 if self.sparse else self.m
 
 
 def observations(Y: Any, W: Any, place: Place = HERE) -> Observations:
@@ -53,9 +72,21 @@ def total_count(W: Any) -> float:
 def column_count(W: Any) -> Array:
     """Number of nonzero weights of each feature; W dense or sparse rows."""
     if is_sparse(W):
-        return np.bincount(W.indices, minlength=W.shape[1]).astype(np.float64)
+        return column_counts(W)
     xp = namespace(W)
     return xp.astype(xp.count_nonzero(W, axis=0), xp.float64)
+
+
+def entry_counts(data: Observations, place: Place = HERE) -> Tall:
+    """Observed entries of each feature (m), each as often as its row counts."""
+    if data.known is None:
+        return place.each(column_count, data.W)
+    return np.asarray(data.known.times @ (data.W > 0))
+
+
+def known_weights(W: Array, v: Array, s2: Array) -> Array:
+    """w_ki (n, m): what an entry says, as a share of what it would say without a known error; 0 where missing."""
+    return np.where(W > 0, s2 / (s2 + v), 0.0)
 
 
 def weighted_columns(W: Array, Y: Array, features: slice, loops: bool) -> tuple[Array, Array, Array]:
@@ -88,7 +119,7 @@ def _count_others(W: Any) -> float:
 
 def plain_sums(Y: Any, W: Any) -> tuple[Array, Array]:
     """Σ_k w_ki y_ki² and the number of nonzero weights of every feature (m), of plain rows."""
-    squares = (Y * Y).sum(axis=0) if is_sparse(Y) else column_products(Y, Y)
+    squares = column_squares(Y) if is_sparse(Y) else column_products(Y, Y)
     return squares, column_count(W)
 
 
@@ -96,11 +127,14 @@ def take_rows(data: Observations, rows: Any, place: Place) -> Observations:
     """Some of the rows: a slice or their numbers."""
     Y, W = place.each(_both, data.Y, data.W, rows)
     n = len(range(data.n)[rows]) if isinstance(rows, slice) else len(rows)
-    return data._replace(Y=Y, W=W, n=n)
+    known = None if data.known is None else Known(data.known.v[rows], data.known.times[rows])
+    return data._replace(Y=Y, W=W, n=n, known=known)
 
 
 def _both(Y: Any, W: Any, rows: Any) -> tuple[Any, Any]:
-    if isinstance(rows, slice) or is_here(Y):
+    if isinstance(rows, slice):
+        return rows_at(Y, rows), rows_at(W, rows)
+    if is_here(Y):
         return Y[rows, :], W[rows, :]
     xp = namespace(Y)
     return xp.take(Y, rows, axis=0), xp.take(W, rows, axis=0)

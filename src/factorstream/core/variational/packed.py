@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs, dtrttf
 
 from ...arrays import beside, device_of, empty_beside, is_here, launched, namespace, picked, zeros_beside
-from ...cores import accumulate, compiling, each_piece
-from ..linalg import is_sparse
+from ...cores import compiling, each_piece
 from .stacked_inverse import inverse_and_logdet
 
 Array = Any
@@ -216,14 +215,3 @@ def congruence(a: Array, T: Array, chunk: int = 256) -> Array:
         b = slice(s, min(s + chunk, N))
         out[b, :] = pack(T.T @ (unpack(a[b, :], q) @ T))
     return out
-
-
-def add_product(S: Array, W: Any, Z: Array) -> None:
-    """S += WᵀZ IN PLACE: (m, p), (n, m), (n, p).
-
-    With sparse rows W the cost is p per stored entry, and there is a temporary (m, p).
-    """
-    if is_sparse(W):
-        S += W.T @ Z
-    else:
-        accumulate(S, W.T, Z)

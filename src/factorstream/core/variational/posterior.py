@@ -23,13 +23,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import at_least, column_products, divided_less, full_like, is_here, namespace, picked, zeros_beside
-from ...cores import MULTIPLICATION, PASS, each_piece, product
-from ..linalg import is_sparse
+from ...cores import MULTIPLICATION, PASS, accumulate, each_piece, product
+from ..linalg import is_sparse, rows_at
 from ..place import HERE, Place, Tall
 from .observed import Observations, column_count, weighted_columns
-from .packed import Array, add_product, beside_once, invert, layout_beside, pack, size
+from .packed import Array, beside_once, invert, layout_beside, pack, size
 from .packed_moments import has_loops, interior, leading, leading_moments, second_moments
 from .row_mean import hold, known_loading, with_variance, without_row_means
+from .sparse_products import add_products, column_sums, times, weighted
 
 BUDGET = 2**23
 """Floats in one temporary block: 64 MiB. Memory and speed only; no result depends on it."""
@@ -165,10 +166,12 @@ def _over_noise(C: Array, s2: Array, r: int) -> Array:
 
 def _normal_equations(Y: Any, W: Any, b: slice, M: Array, Cs: Array, plain: bool) -> tuple[Array, Array]:
     """Packed Σ_i (w_ki/s2_i) E[c_i c_iᵀ] and Σ_i (w_ki/s2_i) y_ki c_i of the rows b."""
-    W, Y = W[b, :], Y[b, :]
+    W, Y = rows_at(W, b), rows_at(Y, b)
+    if is_sparse(W):
+        return times(W, M), times(Y if plain else weighted(W, Y), Cs)
     if plain:
-        return (W @ M, Y @ Cs) if is_sparse(W) else (product(W, M), product(Y, Cs))
-    if is_sparse(W) or not is_here(W):
+        return product(W, M), product(Y, Cs)
+    if not is_here(W):
         return W @ M, (W * Y) @ Cs
     h = np.empty((len(W), Cs.shape[1]))
 
@@ -186,11 +189,18 @@ def moments(coef: CoefficientPosterior, r: int) -> Array:
 
 def add_statistics(total: Statistics, Y: Any, W: Any, coef: CoefficientPosterior, Z: Array) -> Statistics:
     """total += what these samples say about C, IN PLACE; Z = moments(coef). Cost 2 n m p."""
-    add_product(total.S, W, Z)
-    if is_sparse(W) or not is_here(W):
+    if is_sparse(W):
+        WY, (S, H, yy, N) = weighted(W, Y), total
+        add_products(W, WY, S, Z, H, coef.X)
+        wyy = weighted(WY, Y)
+        yy += column_sums(wyy, lambda some: wyy.data[some])
+        N += column_count(W)
+        return total
+    accumulate(total.S, W.T, Z)
+    if not is_here(W):
         WY, (_, H, yy, N) = W * Y, total
         H += WY.T @ coef.X
-        yy += (WY * Y).sum(axis=0) if is_sparse(W) else column_products(WY, Y)
+        yy += column_products(WY, Y)
         N += column_count(W)
         return total
     loops = has_loops(*total.H.shape)
@@ -211,9 +221,13 @@ def add_block(
 ) -> Statistics:
     """``add_statistics`` of the rows b, whose coefficients are given. Of plain rows ``total`` has yy and N already."""
     if not plain:
-        return add_statistics(total, Y[b, :], W[b, :], coef, Z)
-    add_product(total.S, W[b, :], Z)
-    add_product(total.H, Y[b, :], coef.X)
+        return add_statistics(total, rows_at(Y, b), rows_at(W, b), coef, Z)
+    Y, W = rows_at(Y, b), rows_at(W, b)
+    if is_sparse(W):
+        add_products(W, Y, total.S, Z, total.H, coef.X)
+    else:
+        accumulate(total.S, W.T, Z)
+        accumulate(total.H, Y.T, coef.X)
     return total
 
 

@@ -14,12 +14,13 @@ import numpy as np
 
 from ...arrays import at_least, empty_beside, is_here, namespace, to_host
 from ...cores import MULTIPLICATION, PASS, TINY, Tile, each_of, each_tile, product, tiles
-from ..linalg import is_sparse
+from ..linalg import is_sparse, rows_at, with_values
 from ..place import HERE, Place, Tall
 from .observed import Observations
 from .packed import Array, Index, invert, layout, layout_beside, outer, pack, size, unpack
 from .posterior import CoefficientPosterior, FactorPrior, Posterior, blocks, moments, room
 from .row_mean import invertible, position
+from .sparse_products import asked_by_loops, less_means, times
 
 
 def predict(coef: CoefficientPosterior, post: Posterior) -> Array:
@@ -84,9 +85,12 @@ def predict_entries(
     coef: CoefficientPosterior, post: Posterior, rows: Index, columns: Index, r: int
 ) -> tuple[Array, Array]:
     """``predict`` and ``predict_variance`` of the entries (rows[j], columns[j]). Cost 2 p per entry."""
-    q = post.C.shape[1]
-    Z, Sigma = moments(coef, r) * layout(q).weight, coef.Sigma * layout(r).weight
+    q, small = post.C.shape[1], layout(r)
+    Z, Sigma = moments(coef, r) * layout(q).weight, coef.Sigma * small.weight
     mean, variance = np.empty(rows.size), np.empty(rows.size)
+    arguments = (rows, columns, coef.X, post.C, Z, post.V, Sigma, small.i, small.j, mean, variance)
+    if asked_by_loops(rows.size, 2 * size(q), *arguments):
+        return mean, variance
     for e in blocks(rows.size, 3 * size(q)):
         k, i = rows[e], columns[e]
         mean[e] = np.einsum("eq,eq->e", coef.X[k], post.C[i])
@@ -121,7 +125,7 @@ def log_density(data: Observations, post: Posterior, s2: Tall, prior: FactorPrio
     zz[r:, :r], zz[:r, r:], zz[r:, r:] = prior.mu, prior.mu[:, None], 1.0
     marginal = place.each(_marginal, post, s2, prior.mu, layout(q).weight * pack(zz))
     out, K, log_det = place.empty(data.n), pack(prior.K), float(np.linalg.slogdet(prior.K)[1])
-    for b in blocks(data.n, size(q) + 2 * data.m, room(place)):
+    for b in blocks(data.n, size(q) + 2 * data.width, room(place)):
         out[b] = place.rows(_densities, *place.by_row(_density_sums, data.Y, data.W, b, *marginal), K, log_det)
     return out
 
@@ -149,18 +153,16 @@ def _density_sums(
     xp = namespace(d)
     if is_sparse(W):
         seen = (W[b] > 0).astype(np.float64)
-        e = _centred(Y[b], mean)
-    else:
-        seen = xp.astype(W[b, :] > 0, xp.float64)
-        e = seen * Y[b, :] - seen * mean
+        e = less_means(rows_at(Y, b), mean)
+        return (
+            times(seen, M),
+            times(e, scaled),
+            with_values(e, e.data**2) @ (1.0 / d),
+            seen @ np.log((2.0 * math.pi) * d),
+        )
+    seen = xp.astype(W[b, :] > 0, xp.float64)
+    e = seen * Y[b, :] - seen * mean
     return seen @ M, e @ scaled, (e * e) @ (1.0 / d), seen @ xp.log((2.0 * math.pi) * d)
-
-
-def _centred(Y: Any, mean: Array) -> Any:
-    """Sparse rows minus the mean at their stored entries."""
-    D = Y.copy()
-    D.data = Y.data - mean[Y.indices]
-    return D
 
 
 def _gaussian(mean: Array, packed: Array, n_draws: int, rng: np.random.Generator) -> Array:

@@ -26,6 +26,7 @@ from ..linalg import is_sparse
 from ..place import Place, Tall
 from .observed import Observations, column_count
 from .packed import Array, layout, layout_beside
+from .sparse_products import less_means
 
 if TYPE_CHECKING:
     from .noise.law import Prepared
@@ -137,11 +138,11 @@ def _times_loading(C: Array, c0: Array, by: float) -> tuple[Array, Array]:
 
 
 class TwoWay(NamedTuple):
-    """Means of rows and columns before the first sweep, and what they leave."""
+    """Means of rows and columns before the first sweep."""
 
-    left: Tall  # (n, m) values less both, zero where missing
-    u: Array  # (n,) row means over their deviation
-    c: float  # their deviation
+    a: Tall  # (m,) of columns
+    b: Array  # (n,) of rows
+    c: float  # the deviation of the latter
 
 
 def common_offset(ready: Prepared, data: Observations, place: Place) -> Prepared:
@@ -163,11 +164,7 @@ def _offset_sums(mean: Array, count: Array) -> tuple[Array, Array]:
 
 def _recentred(F: Any, W: Any, offset: Array, common: float, scale: float) -> tuple[Any, Array]:
     more = (offset - common) / scale
-    if is_sparse(F):
-        F = F.copy()
-        F.data = F.data + more[F.indices]
-    else:
-        F = F + namespace(F).where(W > 0, more, 0.0)
+    F = less_means(F, -more) if is_sparse(F) else F + namespace(F).where(W > 0, more, 0.0)
     return F, full_like(offset, common)
 
 
@@ -180,7 +177,12 @@ def two_way(data: Observations, place: Place) -> TwoWay:
         b = sums / (counts + SHRINKAGE)
         a = place.each(_column_means, data.Y, data.W, b)
     c = sqrt(float(to_host(total(b * b + 1.0 / (counts + SHRINKAGE)))) / max(data.n, 1))
-    return TwoWay(place.each(_left, data.Y, data.W, a, b), b / c, c)
+    return TwoWay(a, b, c)
+
+
+def without_means(data: Observations, means: TwoWay, place: Place) -> Observations:
+    """Values less both means, zero where missing."""
+    return data._replace(Y=place.each(_left, data.Y, data.W, means.a, means.b))
 
 
 def _no_means(Y: Any) -> Array:
@@ -211,16 +213,14 @@ def _seen(W: Any) -> Any:
 
 def _left(Y: Any, W: Any, a: Array, b: Array) -> Any:
     if is_sparse(Y):
-        out = Y.copy()
-        out.data = Y.data - a[Y.indices] - np.repeat(b, np.diff(Y.indptr))
-        return out
+        return less_means(Y, a, b)
     return namespace(Y).where(W > 0, Y - a - b[:, None], 0.0)
 
 
 def with_row_means(start: Spectrum, means: TwoWay, place: Place) -> Spectrum:
     """A start with the row means as its last component."""
     xp = namespace(start.X)
-    X = xp.concat([start.X, means.u[:, None]], axis=1)
+    X = xp.concat([start.X, (means.b / means.c)[:, None]], axis=1)
     return start._replace(X=X, B=place.each(_with_loading, start.B, means.c))
 
 

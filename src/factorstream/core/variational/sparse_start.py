@@ -14,10 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, svds
 
+from ..linalg import rows_at
 from ..place import HERE, Place, Tall
 from .noise.law import NoiseLaw
 from .observed import Observations
 from .packed import Array
+from .posterior import blocks
+from .row_mean import TwoWay, without_means
+from .sparse_products import ENTRIES, entry_products, less_means
 from .start import FIRST_NOISE, Spectrum, noise_after, shrunk, spectral_start, without_rounding
 
 KRYLOV = 20
@@ -35,16 +39,28 @@ class _Filled(NamedTuple):
 
 
 def sparse_start(
-    data: Observations, r: int, noise: NoiseLaw, max_passes: int = 30, tol: float = 1e-3, place: Place = HERE
+    data: Observations,
+    r: int,
+    noise: NoiseLaw,
+    max_passes: int = 30,
+    tol: float = 1e-3,
+    place: Place = HERE,
+    means: TwoWay | None = None,
 ) -> Spectrum:
-    """Fill-and-shrink passes over sparse rows, centred on the observed means; see ``spectral_start``."""
+    """Fill-and-shrink passes over sparse rows, centred on the observed means; see ``spectral_start``.
+
+    ``means`` of rows and columns are taken off before. Beside the rows there is one more array with a value for each
+    stored entry.
+    """
     n, m = data.n, data.m
+    D = data.Y if means is None else without_means(data, means, place).Y
     if min(n, m) <= max(KRYLOV, r + 1):
-        F, W = place.each(_dense, data.Y), place.each(_dense, data.W)
+        F, W = place.each(_dense, D), place.each(_dense, data.W)
         return spectral_start(F, Observations(F, W, n, m), r, noise, max_passes, tol, place=place)
-    total, N = place.total(_square_and_count, data.Y)
+    total, N = place.total(_square_and_count, D)
     s2, k = FIRST_NOISE * total / max(N, 1.0), 0
-    X, (B, b), D = np.zeros((n, 0)), place.each(_nothing, data.Y), data.Y
+    X, (B, b) = np.zeros((n, 0)), place.each(_nothing, data.Y)
+    of_columns, of_rows = (None, None) if means is None else (means.a, means.b)
     last = 0.0
     while total > 0.0 and k < max_passes and abs(s2 - last) > tol * last:
         k += 1
@@ -54,7 +70,8 @@ def sparse_start(
         shrinkage = shrunk(g2, s2, n, m, r, r)
         X = U[:, : shrinkage.size] * np.sqrt(n)
         B = place.each(_loadings, place.put(V, 0), shrinkage * g[: shrinkage.size] / np.sqrt(n))
-        D = place.each(_residual, data.Y, X, B, b)
+        D = None  # before there is another of its size
+        D = place.each(_residual, data.Y, X, B, b, of_columns, of_rows)
         square, _ = place.total(_square_and_count, D)
         last, s2 = s2, noise_after(square, total, N, shrinkage.size, n, m)
     return Spectrum(without_rounding(X), place.each(_rows_without_rounding, B), b, s2, None, k)
@@ -117,9 +134,10 @@ def _rows_without_rounding(B: Array) -> Array:
     return without_rounding(B.T).T.copy()
 
 
-def _residual(F: Any, X: Array, B: Array, b: Array) -> Any:
-    """F less the fit X B + b, at the stored entries."""
-    row = np.repeat(np.arange(F.shape[0]), np.diff(F.indptr))
-    D = F.copy()
-    D.data = F.data - np.einsum("er,er->e", X[row], B.T[F.indices]) - b[F.indices]
+def _residual(F: Any, X: Array, B: Array, b: Array, of_columns: Array | None, of_rows: Array | None) -> Any:
+    """F less the fit X B + b and less the means, if these are given, at the stored entries."""
+    D, C = less_means(F, b if of_columns is None else b + of_columns, of_rows), np.ascontiguousarray(B.T)
+    for rows in blocks(F.shape[0], 1 + F.indices.size // max(F.shape[0], 1), ENTRIES):
+        some = rows_at(F, rows)
+        D.data[F.indptr[rows.start] : F.indptr[rows.stop]] -= entry_products(some, X[rows], C)
     return D

@@ -70,7 +70,7 @@ class RowSums(NamedTuple):
     stats: Statistics
     x: Array  # ``_sums_of_rows``
     tails: Array  # those of the law of the noise
-    n: int  # rows
+    n: float  # rows, each as often as it counts
 
 
 def no_sums(factors: Factors, place: Place = HERE) -> RowSums:
@@ -98,7 +98,7 @@ def add_rows(
     if data.plain:
         yy, N = place.each(plain_sums, data.Y, data.W) if known is None else known
         stats = place.each(_with_plain_sums, stats, yy, N)
-    for b in blocks(data.n, 3 * size(q) + noise.width * data.m, room(place)):
+    for b in blocks(data.n, data.packed * size(q) + noise.width * data.width, room(place)):
         rows = take_rows(data._replace(W=weights), b, place)
         coef = coefficients(rows, post, s2, prior, M, place)
         Z = place.rows(moments, coef, r)
@@ -129,7 +129,7 @@ def _empty(s2: Array, q: int) -> Statistics:
     return no_statistics(s2.shape[0], q, s2)
 
 
-def _coefficient_sums(sums: Array, n: int, r: int, q: int) -> CoefficientSums:
+def _coefficient_sums(sums: Array, n: float, r: int, q: int) -> CoefficientSums:
     """``_sums_of_rows`` of all n rows, by their names."""
     return CoefficientSums(n, sums[size(q) :][:r], unpack(sums[: size(q)], q)[:r, :r], float(sums[-1]))
 
@@ -165,16 +165,18 @@ def sweep(
         moment = place.total(dictionary_moment, factors.post, factors.prior.c0)  # first: a device is waited for
     M = place.each(second_moment, factors.post, factors.s2)
     sums, weights = add_rows(no_sums(factors, place), data, weights, factors, M, place, known)
-    factors, value, moment = conclude(sums, factors, rules, M, moment, data.m, place)
+    square = place.each(square_by_moments, sums.stats, factors.post, M, factors.s2)
+    del M  # as large as the sums, and so is the new posterior
+    factors, value, moment = conclude(sums, factors, rules, square, moment, data.m, place)
     return Swept(factors, weights, value, moment)
 
 
 def conclude(
-    sums: RowSums, factors: Factors, rules: SweepRules, M: Tall, moment: Array, m: int, place: Place = HERE
+    sums: RowSums, factors: Factors, rules: SweepRules, square: Tall, moment: Array, m: int, place: Place = HERE
 ) -> Concluded:
-    """The end of a sweep, given its sums over all rows: P0, the noise, C. ``moment`` is of the ``factors`` before.
+    """The end of a sweep, given its sums over all rows: P0, the noise, C.
 
-    Cost m q³.
+    ``moment`` and ``square`` (m,), which is ``square_by_moments``, are of the ``factors`` before. Cost m q³.
     """
     prior = factors.prior
     if prior.row_mean and rules.relevance is not None:
@@ -182,7 +184,6 @@ def conclude(
         prior = shifted(prior, shift, place)
     prior = dictionary_prior(prior, moment, m, rules.relevance)
     stats = sums.stats
-    square = place.each(square_by_moments, stats, factors.post, M, factors.s2)
     of_rows = _coefficient_sums(to_host(sums.x), sums.n, factors.r, len(prior.P0))
     noise, tail_bound = factors.noise.learn(sums.tails)
     s2 = rules.variance.learn(factors.s2, square, stats.N, rules.floor, place)

@@ -12,7 +12,7 @@ from ..table import Array
 from .drafts import SinkOptions
 from .numbers import ArrayColumns
 from .sink import Filled, OutputColumns
-from .source import Block, Source
+from .source import Block, Source, others_of, refuse_lost
 
 __all__ = ["ArrayOutput", "ArrayParts"]
 
@@ -23,6 +23,7 @@ class ArrayOutput:
     def __init__(self, like: Source, options: SinkOptions) -> None:
         layout = getattr(like, "layout", None)
         self._native = isinstance(layout, ArrayColumns)
+        refuse_lost(others_of(like))
         width, kind, positions = like.n_columns, like.dtype, None
         if isinstance(layout, ArrayColumns):
             width, positions = layout.width, layout.positions

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ...extras import require
-from ..table import TableError
 from .batch_output import BatchParts
-from .batches import BatchRows, decoded_bytes
+from .batches import BatchRows, arrow_problems, decoded_bytes
 from .cutting import skipped
 from .drafts import PartsSink, SinkOptions
 from .sink import Sink
@@ -25,25 +24,18 @@ class _FileBatches:
     index = ()
 
     def __init__(self, path: Path) -> None:
-        import pyarrow as pa
-
         self.where, self._path = str(path), path
-        try:
-            with self._batches() as (self.schema, batches):
-                gaps: set[str] = set()
-                self.n_rows: int | None = 0
-                self.row_bytes = 0.0
-                for batch in batches:
-                    self.row_bytes = self.row_bytes or decoded_bytes([batch])
-                    self.n_rows += batch.num_rows
-                    gaps |= {
-                        name
-                        for name, column in zip(batch.schema.names, batch.columns, strict=True)
-                        if column.null_count
-                    }
-                self.without_gaps = set(self.schema.names) - gaps
-        except pa.ArrowException:
-            raise TableError("it is not a file of Arrow that can be read") from None
+        problems = arrow_problems("it is not a file of Arrow that can be read")
+        with problems, self._batches() as (self.schema, batches):
+            gaps: set[str] = set()
+            self.n_rows: int | None = 0
+            self.row_bytes = 0.0
+            for batch in batches:
+                self.row_bytes = self.row_bytes or decoded_bytes([batch])
+                self.n_rows += batch.num_rows
+                columns = zip(batch.schema.names, batch.columns, strict=True)
+                gaps |= {name for name, column in columns if column.null_count}
+            self.without_gaps = set(self.schema.names) - gaps
 
     def tables(self, start: int, rows: int) -> Iterator[Any]:
         """Tables of Arrow with the rows from ``start`` on."""

@@ -9,17 +9,17 @@ from .batches import SAMPLED, BatchRows, decoded_bytes
 from .cutting import skipped
 from .source import RowOptions
 
-__all__ = ["open_object"]
+__all__ = ["DatasetBatches", "open_object"]
 
 
-class _DatasetBatches:
+class DatasetBatches:
     """A data set of Arrow: many files as one table."""
 
-    where = "The data set"
     index = without_gaps = ()
 
-    def __init__(self, dataset: Any) -> None:
-        self._dataset, self.schema, self.n_rows = dataset, dataset.schema, dataset.count_rows()
+    def __init__(self, dataset: Any, where: str = "The data set") -> None:
+        self.where, self._dataset = where, dataset
+        self.schema, self.n_rows = dataset.schema, dataset.count_rows()
         self.row_bytes = decoded_bytes([dataset.head(SAMPLED)])
 
     def tables(self, start: int, rows: int) -> Iterator[Any]:
@@ -32,4 +32,4 @@ class _DatasetBatches:
 
 def open_object(dataset: Any, options: RowOptions) -> BatchRows:
     """The rows of a data set of Arrow."""
-    return BatchRows(_DatasetBatches(dataset), options)
+    return BatchRows(DatasetBatches(dataset), options)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
 
-from ...text import column_names, counted
+from ...text import capitalised, column_names, counted, named_column
 from ..parquet import EXACT_DIGITS
 from ..table import Array, TableError, as_number
+from .counting import Counting
 from .cutting import recut, rows_per_block
 from .problems import named
-from .source import Block, RowOptions
+from .source import ONLY_COUNTING, Block, OtherColumns, RowOptions
 
-__all__ = ["SAMPLED", "BatchRows", "Batches", "as_floats", "decoded_bytes"]
+__all__ = ["SAMPLED", "BatchRows", "Batches", "arrow_problems", "as_floats", "decoded_bytes"]
 
 SAMPLED = 1000
 """Rows whose size in memory tells how many make a block. Not tuned: a block is about as large."""
@@ -58,13 +60,20 @@ class BatchRows:
 
     def __init__(self, batches: Batches, options: RowOptions) -> None:
         self.batches = batches
-        self.schema = batches.schema
-        self.positions = _positions(batches, options.columns)
-        """Of the columns of numbers among all."""
-        if not self.positions:
-            raise TableError("it has no columns of numbers")
+        self.schema, self.all_names = batches.schema, list(batches.schema.names)
+        """Of all columns, numbers or not."""
         if batches.n_rows == 0:
             raise TableError("it has no rows")
+        self.positions = _positions(batches, options.columns)
+        """Of the columns of numbers among all."""
+        counting = _counting(batches, self.positions) if options.columns is None else []
+        self.positions = [j for j in self.positions if j not in counting]
+        if not self.positions:
+            raise TableError(f"it has no columns of numbers{ONLY_COUNTING if counting else ''}")
+        self.others = self._others(counting, chosen=options.columns is not None)
+        """The other columns."""
+        self.rows_read = batches.n_rows
+        """How many rows there are, once they were read to the end."""
         self.names = [self.schema.names[j] for j in self.positions]
         self.n_rows, self.n_columns = batches.n_rows, len(self.positions)
         short = all(str(self.schema.types[j]) in ("float", "halffloat") for j in self.positions)
@@ -76,16 +85,38 @@ class BatchRows:
         row_bytes = max(batches.row_bytes, self.n_columns * self.dtype.itemsize)
         self._rows = rows_per_block(options.block_bytes, row_bytes)
 
+    @property
+    def whole_columns(self) -> frozenset[int]:
+        """Which columns hold whole numbers, by their types."""
+        import pyarrow as pa
+
+        types = [self.schema.types[j] for j in self.positions]
+        return frozenset(at for at, kind in enumerate(types) if pa.types.is_integer(kind))
+
     def blocks(self, start: int = 0) -> Iterator[Block]:
         """The rows from number ``start`` on."""
         import pyarrow as pa
 
-        with named(self.batches.where):
-            try:
-                for first, table in recut(self.batches.tables(start, self._rows), self._rows, start, pa.concat_tables):
-                    yield Block(self._numbers(table), first, table)
-            except pa.ArrowException:
-                raise TableError("it is damaged or cut off") from None
+        with named(self.batches.where), arrow_problems("it is damaged or cut off"):
+            end = start
+            for first, table in recut(self.batches.tables(start, self._rows), self._rows, start, pa.concat_tables):
+                end = first + table.num_rows
+                yield Block(self._numbers(table), first, table)
+            self.rows_read = end
+
+    def texts(self, block: Block, columns: Sequence[int]) -> list[list[str | None]]:
+        """What some columns say in the rows of a block, column by column; None in gaps."""
+        return [as_texts(block.kept.column(j), self.all_names[j]) for j in columns]
+
+    def _others(self, counting: Sequence[int], *, chosen: bool) -> OtherColumns:
+        others = [name for j, name in enumerate(self.all_names) if j not in self.positions]
+        counted_names = tuple(self.all_names[j] for j in counting)
+        if chosen:
+            return OtherColumns(tuple(others), chosen=True)
+        known = {*counted_names, *self.batches.index}
+        return OtherColumns(
+            tuple(others), texts=tuple(name for name in others if name not in known), counting=counted_names
+        )
 
     def _numbers(self, table: Any) -> Array:
         values = np.empty((table.num_rows, self.n_columns), dtype=self.dtype)
@@ -96,12 +127,39 @@ class BatchRows:
         return values
 
 
+@contextmanager
+def arrow_problems(sentence: str) -> Iterator[None]:
+    """Say this of whatever Arrow cannot read; a lack of memory says nothing of the file."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except MemoryError:  # Arrow's is one of its own problems too
+        raise
+    except pa.ArrowException:
+        raise TableError(sentence) from None
+
+
 def as_floats(column: Any) -> Array:
     """A column of numbers as floats, NaN in the gaps."""
     import pyarrow as pa
 
     kind = column.type if column.type in (pa.float32(), pa.float64()) else pa.float64()
     return np.asarray(column.cast(kind, safe=False).to_numpy())
+
+
+def as_texts(column: Any, name: str) -> list[str | None]:
+    """What a column says, as texts; None in gaps. Lists and the like are refused."""
+    import pyarrow as pa
+
+    try:
+        texts: list[str | None] = column.cast(pa.string()).to_pylist()
+    except (pa.ArrowException, UnicodeDecodeError):
+        raise TableError(
+            f"{capitalised(named_column(name))} holds {column.type}, for which a text has no room; write a .parquet or "
+            ".arrow file."
+        ) from None
+    return texts
 
 
 def decoded_bytes(batches: Iterable[Any]) -> float:
@@ -115,7 +173,23 @@ def _is_number(kind: Any) -> bool:
 
     if pa.types.is_decimal(kind):
         return bool(kind.precision <= EXACT_DIGITS)  # longer ones name things
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind))  # null: no value
+
+
+def _counting(batches: Batches, positions: Sequence[int]) -> list[int]:
+    """Positions of the columns that count rows or years. As a rule the first rows show that there are none."""
+    import pyarrow as pa
+
+    counting = Counting(len(positions))
+    with arrow_problems("it is damaged or cut off"):
+        for _, table in recut(batches.tables(0, SAMPLED), SAMPLED, 0, pa.concat_tables):
+            values = np.full((table.num_rows, len(positions)), np.nan)
+            for k in counting.undecided:
+                values[:, k] = as_floats(table.column(positions[k]))
+            counting.add(values)
+            if not counting.undecided:
+                break
+    return [positions[k] for k in counting.found().tolist()]
 
 
 def _positions(batches: Batches, columns: Sequence[str | int] | None) -> list[int]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...cluster.chunks import checked, results, row_chunks, started, whole_rows
 from .numbers import ArrayColumns, whole_shape
 from .source import Block, RowOptions
 
-__all__ = ["open_object"]
+__all__ = ["one_by_one", "open_object"]
 
 
 class _ChunkedRows:
@@ -30,12 +30,18 @@ class _ChunkedRows:
     def blocks(self, start: int = 0) -> Iterator[Block]:
         """The rows from number ``start`` on."""
         chunks = [chunk for chunk in row_chunks(self._array) if chunk.first + chunk.n_rows > start]
-        coming = started(chunks[0].values) if chunks else ()
-        for i, (_, first, _) in enumerate(chunks):
-            here, coming = coming, started(chunks[i + 1].values) if i + 1 < len(chunks) else ()
-            (values,) = results(*here)
+        for (_, first, _), values in zip(chunks, one_by_one([chunk.values for chunk in chunks]), strict=True):
             skip = max(start - first, 0)
             yield self.layout.block(first + skip, values[skip:] if skip else values)
+
+
+def one_by_one(tasks: Sequence[Any]) -> Iterator[Any]:
+    """The results of tasks in this process; each is started when the one before it is asked for."""
+    coming = started(tasks[0]) if tasks else ()
+    for i in range(len(tasks)):
+        here, coming = coming, started(tasks[i + 1]) if i + 1 < len(tasks) else ()
+        (result,) = results(*here)
+        yield result
 
 
 def open_object(array: Any, options: RowOptions) -> _ChunkedRows:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, NamedTuple, Protocol, Self
 
 from ...files import check_folder, follow_links, put_in_place
-from ..table import Array, Bounds, TableError
+from ...text import counted
+from ..table import Array, Bounds, TableError, rounded
 from .sink import Filled, filled_block
 from .source import Block
 
@@ -28,6 +29,10 @@ class SinkOptions(NamedTuple):
     """Which of the source's columns of numbers have bounds behind them."""
     resume: bool = False
     """Whether to go on with a draft that is there, and to keep it when there is an error."""
+    rows_missing: Callable[[int], bool] = lambda n_rows: False
+    """Whether a file with so many rows lacks some of the source."""
+    whole: Callable[[], frozenset[int]] = frozenset
+    """Which of the source's columns of numbers get whole numbers only; asked when the first fill is written."""
 
 
 class Whole(NamedTuple):
@@ -81,10 +86,20 @@ class _DraftSink:
     def _filled(self, block: Block, filled: Array | None, bounds: Bounds | None) -> Filled:
         if block.first != self.written:
             raise TableError(f"The next block must begin at row {self.written}, and this one begins at {block.first}.")
+        if filled is not None:
+            filled, bounds = rounded(filled, bounds, self._options.whole())
         return filled_block(block, filled, bounds, bool(self._options.bounds))
 
     def close(self) -> Path:
-        """Finish the file and put it in its place."""
+        """Finish the file and put it in its place; if rows of the source are missing, it is refused."""
+        if self._options.rows_missing(self.written):
+            goes_on = "" if not self._options.resume else "; its draft stays, and the next run goes on with it"
+            raise TableError(
+                f"{self.path} was not written, because only {counted(self.written, 'row')} of the source came{goes_on}."
+            )
+        return self._publish()
+
+    def _publish(self) -> Path:
         raise NotImplementedError
 
     def discard(self) -> None:
@@ -135,8 +150,7 @@ class GrowingSink(_DraftSink):
         self._size += len(content)
         self.written += len(numbers.values)
 
-    def close(self) -> Path:
-        """Finish the file and put it in its place."""
+    def _publish(self) -> Path:
         with self._draft.open("r+b") as file:
             file.truncate(self._size)
             self._appender.finish(file, self.written)
@@ -182,8 +196,7 @@ class PartsSink(_DraftSink):
         self._parts.append(part)
         self.written = end
 
-    def close(self) -> Path:
-        """Finish the file and put it in its place."""
+    def _publish(self) -> Path:
         joined = self._draft / "joined"
         if joined.is_dir():  # of a process that was killed
             shutil.rmtree(joined)

@@ -14,6 +14,7 @@ from ..table import TableError
 from .array_output import ArrayParts
 from .arrays import OpenedRows
 from .drafts import PartsSink, SinkOptions
+from .problems import choose_one
 from .sink import Sink
 from .source import RowOptions, Source
 
@@ -39,11 +40,7 @@ def open_file(path: Path, options: RowOptions) -> Hdf5Rows:
     with _file(path) as file:
         known = _tables(file)
     if options.dataset is None and len(known) != 1:
-        raise TableError(
-            f"it has the datasets {listed(known)}; name one of them with dataset"
-            if known
-            else "it has no dataset with rows and columns"
-        )
+        raise TableError(choose_one("datasets", known))
     wanted = known[0] if options.dataset is None else options.dataset.strip("/")
     if wanted not in known:
         raise TableError(f"it has no dataset {options.dataset} with rows and columns; it has {listed(known)}")

@@ -20,6 +20,8 @@ class _Pieces:
 
     names = None
     n_rows = None
+    rows_read: int | None = None
+    """How many rows there are, once they were read to the end."""
 
     def __init__(self, first: Any, options: RowOptions) -> None:
         self.layout = ArrayColumns(first.shape[1], first.dtype, options)
@@ -28,8 +30,11 @@ class _Pieces:
 
     def _cut(self, pieces: Iterator[Any], start: int) -> Iterator[Block]:
         same = (self._checked(piece) for piece in pieces)
+        end = start
         for first, rows in recut(skipped(same, start), self._rows, start, joined):
+            end = first + int(rows.shape[0])
             yield self.layout.block(first, rows)
+        self.rows_read = end
 
     def _checked(self, piece: Any) -> Any:
         if piece.shape[1] != self.layout.width:

@@ -24,7 +24,7 @@ from .problems import named
 from .sink import Filled, Sink
 from .source import Block, RowOptions, Source
 
-__all__ = ["UNPACKING", "NpyRows", "make_sink", "npy_header", "open_file", "write_npy"]
+__all__ = ["UNPACKING", "NpyHeader", "NpyRows", "make_sink", "npy_header", "open_file", "read_header", "write_npy"]
 
 Opened = Callable[[], BinaryIO]
 """Opens the bytes of an NPY file at their beginning."""
@@ -37,7 +37,9 @@ SKIPPED = 2**20
 """How many bytes are read at once where a stream cannot seek. Not tuned: large enough to cost nothing."""
 
 
-class _Header(NamedTuple):
+class NpyHeader(NamedTuple):
+    """What is known of an array before its rows are read."""
+
     shape: tuple[int, ...]
     by_columns: bool
     kind: np.dtype[Any]
@@ -54,14 +56,9 @@ class NpyRows:
     def __init__(self, open_bytes: Opened, where: str, options: RowOptions, size: int | None = None) -> None:
         self._open, self._where = open_bytes, where
         with open_bytes() as file:
-            self._header = header = _read_header(file)
+            self._header = header = read_header(file)
         self.n_rows, width = whole_shape(header.shape)
         self.layout = ArrayColumns(width, header.kind, options)
-        if header.by_columns and width > 1 and self.n_rows > 1:
-            raise TableError(
-                "its columns lie one after another; save np.ascontiguousarray of the array, or give np.load(path, "
-                'mmap_mode="r") in its place'
-            )
         if size is not None and size < header.offset + self.n_rows * self._row_bytes:
             raise TableError(CUT_OFF)
         self.dtype, self.n_columns = self.layout.dtype, self.layout.n_columns
@@ -69,20 +66,32 @@ class NpyRows:
 
     def blocks(self, start: int = 0) -> Iterator[Block]:
         """The rows from number ``start`` on."""
+        header, width = self._header, self.layout.width
         with named(self._where), self._open() as file:
-            _go_to(file, self._header.offset + start * self._row_bytes)
+            columns = self._columns(file) if header.by_columns else None
+            if columns is None:
+                _go_to(file, header.offset + start * self._row_bytes)
             while start < self.n_rows:
                 end = min(start - start % self._rows + self._rows, self.n_rows)
-                yield self.layout.block(start, self._read(file, end - start))
+                rows = self._read(file, end - start, width) if columns is None else columns[:, start:end].T.copy()
+                yield self.layout.block(start, rows)
                 start = end
             _expect_end(file)
+
+    def _columns(self, file: BinaryIO) -> Array:
+        """An array whose columns lie one after another, as (width, n_rows): mapped, or unpacked as a whole."""
+        header, shape = self._header, (self.layout.width, self.n_rows)
+        if isinstance(file, io.BufferedReader):  # a plain file
+            return np.memmap(file, header.kind, "r", header.offset, shape)
+        _go_to(file, header.offset)
+        return self._read(file, *shape)
 
     @property
     def _row_bytes(self) -> int:
         return self.layout.width * self._header.kind.itemsize
 
-    def _read(self, file: BinaryIO, n: int) -> Array:
-        rows = np.empty((n, self.layout.width), dtype=self._header.kind)
+    def _read(self, file: BinaryIO, n: int, width: int) -> Array:
+        rows = np.empty((n, width), dtype=self._header.kind)
         into = rows.reshape(-1).view(np.uint8).data
         filled = 0
         while filled < len(into):
@@ -120,7 +129,8 @@ class _Unpacked(_Plain):
         return gzip.open(self.path, "rb")  # type: ignore[return-value]
 
 
-def _read_header(file: BinaryIO) -> _Header:
+def read_header(file: BinaryIO) -> NpyHeader:
+    """What an NPY file says of its array."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # NumPy's about a header that it had to mend
@@ -133,7 +143,7 @@ def _read_header(file: BinaryIO) -> _Header:
         raise TableError(CUT_OFF) from None
     except Exception:  # a damaged header is read as Python: errors of its tokenizer, its parser, NumPy, ...
         raise TableError("it is not an NPY file of numbers") from None
-    return _Header(shape, by_columns, kind, file.tell())
+    return NpyHeader(shape, by_columns, kind, file.tell())
 
 
 class _Appender:

@@ -1,4 +1,4 @@
-"""One array of an NPZ file, unpacked on the way: nothing but a block of it is ever in memory."""
+"""One array of an NPZ file, unpacked on the way: a block of it is in memory, or all where columns lie one by one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ...text import listed
 from ..table import TableError
 from .array_output import ArrayParts
 from .drafts import PartsSink, SinkOptions
-from .npy import UNPACKING, NpyRows, write_npy
+from .npy import UNPACKING, NpyRows, read_header, write_npy
+from .problems import choose_one
 from .sink import Sink
 from .source import RowOptions, Source
 
@@ -44,23 +45,31 @@ class NpzRows(NpyRows):
 
 
 def open_file(path: Path, options: RowOptions) -> NpzRows:
-    """The rows of the array that ``options.dataset`` names, or of the only one."""
+    """The rows of the array that ``options.dataset`` names, or of the only one with rows and columns."""
     try:
         with zipfile.ZipFile(path) as archive:
-            sizes = {info.filename: info.file_size for info in archive.infolist() if info.filename.endswith(ENDING)}
+            arrays = [info for info in archive.infolist() if info.filename.endswith(ENDING)]
+            sizes = {info.filename: info.file_size for info in arrays if _n_axes(archive, info) == 2}
     except UNPACKING as problem:
         if isinstance(problem, FileNotFoundError | PermissionError | IsADirectoryError):
             raise
         raise TableError("it is not an NPZ file, or is cut off") from None
     known = [name.removesuffix(ENDING) for name in sizes]
     if options.dataset is None and len(known) != 1:
-        raise TableError(
-            f"it has the arrays {listed(known)}; name one of them with dataset" if known else "it has no arrays"
-        )
+        raise TableError(choose_one("arrays", known))
     wanted = (options.dataset or known[0]) + ENDING
     if wanted not in sizes:
-        raise TableError(f"it has no array {options.dataset}; it has {listed(known)}")
+        raise TableError(f"it has no array {options.dataset} with rows and columns; it has {listed(known)}")
     return NpzRows(path, wanted, options, sizes[wanted])
+
+
+def _n_axes(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:
+    """Of an array; 2 where its header cannot be read, which is said when its rows are."""
+    try:
+        with archive.open(info) as file:
+            return len(read_header(cast(BinaryIO, file)).shape)
+    except TableError:
+        return 2
 
 
 class _Parts(ArrayParts):

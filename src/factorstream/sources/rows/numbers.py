@@ -55,6 +55,11 @@ class ArrayColumns:
         """Whether whole numbers may have gaps, because some of them mark one; they are then written as floats."""
         return self.kind.kind != "f" and bool(self._marks.size)
 
+    @property
+    def whole_columns(self) -> frozenset[int]:
+        """Which columns hold whole numbers: all of them, or none."""
+        return frozenset(range(self.n_columns) if self.kind.kind in "iu" else ())
+
     def block(self, first: int, raw: Any) -> Block:
         """The block of some rows."""
         values: Any = raw if self.positions is None else raw[:, self.positions]

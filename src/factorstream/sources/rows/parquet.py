@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...extras import require
-from ..table import TableError
 from .batch_output import BatchParts
-from .batches import SAMPLED, BatchRows, decoded_bytes
+from .batches import SAMPLED, BatchRows, arrow_problems, decoded_bytes
 from .cutting import skipped
 from .drafts import PartsSink, SinkOptions
 from .sink import Sink
@@ -20,24 +19,29 @@ from .source import RowOptions, Source
 __all__ = ["make_sink", "open_file"]
 
 
+ROW_GROUP_BYTES = 128 * 2**20
+"""About how many bytes of memory make a row group of what is written: the default of Parquet's own writer in Java. What
+a file says of its row groups takes about a kilobyte for each of their columns, and is read as a whole."""
+PAGE_BYTES = 2**17
+"""About how many bytes of a column make a page, of which a reader unpacks one of every column at a time. Not tuned: the
+usual mebibyte would take a gigabyte for a thousand columns."""
+ROW_GROUP_ROWS = 2**20
+"""The most rows of one: pyarrow's own default."""
+
+
 class _ParquetBatches:
     """The batches of a Parquet file. It is mapped into memory, so that one large row group is not held."""
 
     index = ()
 
     def __init__(self, path: Path) -> None:
-        import pyarrow as pa
-
         self.where, self._path = str(path), path
-        try:
-            with self._open() as file:
-                self.schema, metadata = file.schema_arrow, file.metadata
-                self.n_rows: int | None = metadata.num_rows
-                self.without_gaps = _without_gaps(metadata)
-                self._ends = np.cumsum([metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)])
-                self.row_bytes = decoded_bytes(file.iter_batches(batch_size=SAMPLED))
-        except pa.ArrowException:
-            raise TableError("it is not a Parquet file that can be read") from None
+        with arrow_problems("it is not a Parquet file that can be read"), self._open() as file:
+            self.schema, metadata = file.schema_arrow, file.metadata
+            self.n_rows: int | None = metadata.num_rows
+            self.without_gaps = _without_gaps(metadata)
+            self._ends = np.cumsum([metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)])
+            self.row_bytes = decoded_bytes(file.iter_batches(batch_size=SAMPLED, use_threads=False))
 
     def tables(self, start: int, rows: int) -> Iterator[Any]:
         """Tables of Arrow with the rows from ``start`` on; row groups before it are not read."""
@@ -79,15 +83,24 @@ def _without_gaps(metadata: Any) -> set[str]:
 
 
 class _Parts(BatchParts):
-    """Parts that become a Parquet file, each a row group."""
+    """Parts that become a Parquet file, several of them a row group."""
 
     def join(self, parts: Sequence[Path], rows: int, path: Path) -> None:
-        """Write the file."""
+        """Write the file. Parts that wait for a row group are mapped into memory, and take none of it."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        with pq.ParquetWriter(path, self.output.schema) as out:
+        schema = self.output.schema
+        repeated = [field.name for field in schema if not pa.types.is_floating(field.type)]  # floats seldom are
+        with pq.ParquetWriter(path, schema, use_dictionary=repeated, data_page_size=PAGE_BYTES) as out:
+            waiting: list[Any] = []
             for table in self.tables(parts):
-                out.write_table(table)
+                waiting.append(table)
+                if sum(one.nbytes for one in waiting) >= ROW_GROUP_BYTES:
+                    out.write_table(pa.concat_tables(waiting), row_group_size=ROW_GROUP_ROWS)
+                    waiting = []
+            if waiting:
+                out.write_table(pa.concat_tables(waiting), row_group_size=ROW_GROUP_ROWS)
 
 
 def make_sink(path: Path, like: Source, options: SinkOptions) -> Sink:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from ...text import listed
 from ..table import TableError
 
-__all__ = ["named"]
+__all__ = ["choose_one", "named"]
 
 
 @contextmanager
@@ -29,3 +30,17 @@ def named(where: str) -> Iterator[None]:
         raise TableError(f"{where} does not exist.") from None
     except OSError as problem:
         raise TableError(f"{where} cannot be read: {problem.strerror or problem}.") from None
+
+
+def choose_one(arrays: str, known: Sequence[str]) -> str:
+    """What is said of a file that has several arrays, or none, when none of them is named.
+
+    >>> choose_one("arrays", ["X", "Y"])
+    'it has the arrays X, Y; name one of them, as open_rows(path, dataset="X") or --dataset X'
+    """
+    if not known:
+        return f"it has no {arrays} with rows and columns"
+    one = known[0]
+    return (
+        f'it has the {arrays} {listed(known)}; name one of them, as open_rows(path, dataset="{one}") or --dataset {one}'
+    )

@@ -20,8 +20,8 @@ __all__ = ["Filled", "OutputColumns", "Sink", "filled_block"]
 class Sink(Protocol):
     """Writes blocks to a file. What was written is a draft until `close`, which puts it in the place of the file.
 
-    As a context manager it closes the file at the end, and removes the draft if there was an error. A sink that was
-    opened to be resumed keeps it.
+    As a context manager it closes the file at the end, and removes the draft if there was an error, or if rows of the
+    source are missing. A sink that was opened to be resumed keeps it.
     """
 
     @property
@@ -39,7 +39,7 @@ class Sink(Protocol):
         """
 
     def close(self) -> Path:
-        """Finish the file and put it in its place."""
+        """Finish the file and put it in its place; if rows of the source are missing, it is refused."""
 
     def discard(self) -> None:
         """Remove the draft."""

@@ -7,12 +7,32 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-__all__ = ["BLOCK_BYTES", "Block", "RewindError", "RowOptions", "Source"]
+from ...text import column_names
+from ..table import Stray, TableError, Unread
+
+__all__ = [
+    "BLOCK_BYTES",
+    "Block",
+    "Carrying",
+    "OtherColumns",
+    "RewindError",
+    "RowOptions",
+    "Source",
+    "assumed_of",
+    "others_of",
+    "refuse_lost",
+    "rows_missing",
+    "whole_columns_of",
+]
 
 BLOCK_BYTES = 8 * 2**20
 """About how many bytes the rows of a block take, in memory or as their file has them. Not tuned: a thousand rows of a
 thousand float64 values, enough that the work on a block outweighs the reading of it, and small beside the memory of any
 machine."""
+
+
+ONLY_COUNTING = " but those that count its rows"
+"""The end of a sentence about a table whose numbers measure nothing."""
 
 
 class RewindError(ValueError):
@@ -63,6 +83,78 @@ class Source(Protocol):
         """The rows from number ``start`` on. Blocks end at the same rows wherever reading began."""
 
 
+class OtherColumns(NamedTuple):
+    """Columns of a table that are not among the numbers of a source. They are carried along to the sink."""
+
+    names: tuple[str, ...] = ()
+    """All of them, in their order."""
+    chosen: bool = False
+    """Whether these are the columns that `RowOptions.columns` does not name; then nothing else is known of them."""
+    texts: tuple[str, ...] = ()
+    """Those of texts, dates and the like."""
+    counting: tuple[str, ...] = ()
+    """Those of numbers that count rows or years, and measure nothing."""
+    strays: tuple[Stray, ...] = ()
+    """Of columns that would be numbers but for one text."""
+    unread: tuple[Unread, ...] = ()
+    """Of columns whose numbers are written with commas or signs."""
+
+
+@runtime_checkable
+class Carrying(Protocol):
+    """A source with other columns beside its numbers, which a sink of another format can write."""
+
+    all_names: Sequence[str]
+    """Of all columns."""
+    positions: Sequence[int]
+    """Of the columns of numbers among all."""
+
+    def texts(self, block: Block, columns: Sequence[int]) -> list[list[str | None]]:
+        """What some columns say in the rows of a block, column by column; None in gaps."""
+
+
+def others_of(source: Source) -> OtherColumns:
+    """The columns beside the numbers of a source, as far as it tells."""
+    others: OtherColumns = getattr(source, "others", OtherColumns())
+    return others
+
+
+def assumed_of(source: Source) -> Sequence[str]:
+    """Sentences about what was found out about a text, and could be otherwise."""
+    first: str = getattr(source, "first_line", "")
+    return [*([first] if first else []), *getattr(source, "assumed", ())]
+
+
+def whole_columns_of(source: Source) -> frozenset[int]:
+    """Which columns of a source, counted from 0, hold whole numbers, by how they are written or by their type."""
+    of_array = getattr(getattr(source, "layout", None), "whole_columns", frozenset[int]())
+    whole: frozenset[int] = getattr(source, "whole_columns", of_array)
+    return whole
+
+
+def refuse_lost(others: OtherColumns) -> None:
+    """Refuse to write an array of a source with other columns, which it has no room for, unless columns were chosen."""
+    if others.names and not others.chosen:
+        raise TableError(
+            f"An array has no room for columns that are not filled: {column_names(others.names)}; write a .csv or "
+            ".parquet file, or choose columns of numbers with open_rows(..., columns=...)."
+        )
+
+
+def rows_missing(source: Source, n_rows: int) -> bool:
+    """Whether a source has more rows than these.
+
+    Where their number was not known, a source of this package has it in ``rows_read`` once it was read to its end. If
+    that has not happened, one that can be read again is asked for its next row.
+    """
+    known = source.n_rows if source.n_rows is not None else getattr(source, "rows_read", None)
+    if known is not None:
+        return n_rows < known
+    if source.rewinds:
+        return next(iter(source.blocks(n_rows)), None) is not None
+    return hasattr(source, "rows_read")
+
+
 class RowOptions(NamedTuple):
     """What a reader may need besides the rows."""
 
@@ -78,3 +170,9 @@ class RowOptions(NamedTuple):
     """Whether the first line of a text holds names; None: found from the first lines."""
     block_bytes: int = BLOCK_BYTES
     """About how many bytes the rows of a block take."""
+    decimal: str | None = None
+    """The decimal mark of a text; None: a point, unless commas can be nothing else."""
+    thousands: str | None = None
+    """What stands between thousands in a text; None: nothing, unless marks can be nothing else."""
+    encoding: str | None = None
+    """Of a text; None: found from its bytes."""

@@ -10,14 +10,16 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ..cells import quoted, written
+from ..cells import Cells, quoted, written
+from ..encodings import decoded_lines
 from ..lines import is_blank, split_lines
+from ..number_form import PLAIN
 from ..stream import records
 from ..table import Array
 from ..tables import delimiter_of
 from .drafts import SinkOptions, Whole
 from .sink import Filled, OutputColumns
-from .source import Block, Source
+from .source import Block, Carrying, Source
 from .text import TextRows
 
 __all__ = ["PackedText", "TextAppender"]
@@ -27,30 +29,37 @@ class TextAppender:
     """Appends rows to a text."""
 
     def __init__(self, path: Path, like: Source, options: SinkOptions) -> None:
-        self._like = like if isinstance(like, TextRows) else None
-        width = like.n_columns if self._like is None else self._like.width
-        positions = range(width) if self._like is None else self._like.positions
+        wanted = delimiter_of(path, None)
+        self._like = like if isinstance(like, TextRows) and wanted in (None, like.delimiter) else None
+        self._carrying = like if self._like is None and isinstance(like, Carrying) else None
+        positions: Sequence[int] = range(like.n_columns)
+        self._names, width = like.names, like.n_columns
+        if isinstance(like, Carrying):
+            positions, width = like.positions, len(like.all_names)
+            self._names = None if like.names is None else like.all_names
+        self._others = [j for j in range(width) if j not in positions]
         self._columns = OutputColumns(width, positions, options.bounds)
         self._features: list[int] = self._columns.features.tolist()
         self._bounds = frozenset(options.bounds)
-        self._delimiter = (delimiter_of(path, None) or ",") if self._like is None else self._like.delimiter
-        self._names = like.names if self._like is None else self._like.header and self._like.all_names
+        self._delimiter = (wanted or ",") if self._like is None else self._like.delimiter
+        self._number = Cells(form=PLAIN if self._like is None else self._like.form)
 
     def begin(self) -> bytes:
         """The line of names, if there is one."""
         if self._names is None:
-            return b"" if self._like is None else self._like.mark.encode()
+            return b"" if self._like is None else self._encoded(self._like.mark)
         cells = [quoted(name, self._delimiter) for name in self._columns.named(self._names)]
         if self._like is None or self._like.header is None:
-            return (self._delimiter.join(cells) + "\n").encode()
+            return self._encoded(self._delimiter.join(cells) + "\n")
         for cell, at in zip(self._like.header, self._columns.own, strict=True):
             cells[at] = cell  # as it was written
-        return (self._like.mark + self._delimiter.join(cells) + self._like.header_end).encode()
+        return self._encoded(self._like.mark + self._delimiter.join(cells) + self._like.header_end)
 
     def encode(self, block: Block, filled: Filled) -> bytes:
         """The rows of a block."""
         native = self._like is not None
-        return "".join(self._filled_lines(block.kept, filled) if native else self._new_lines(filled)).encode()
+        lines = self._filled_lines(block.kept, filled) if native else self._new_lines(block, filled)
+        return self._encoded("".join(lines))
 
     def whole(self, draft: Path) -> Whole:
         """The rows of a draft but the last one: whether this, and blank lines behind it, are all there is not known."""
@@ -60,11 +69,18 @@ class TextAppender:
         rows = -1
         with draft.open("rb") as file:
             file.seek(here)
-            for record in records(_whole_lines(file), self._delimiter):
-                here += len(record.text.encode())
+            for record in records(_whole_lines(file, self._encoding), self._delimiter):
+                here += len(self._encoded(record.text))
                 if record.text.strip("\r\n") or len(self._columns.own) == 1:
                     rows, ends = rows + 1, [ends[-1], here]
         return Whole(max(rows, 0), ends[0])
+
+    @property
+    def _encoding(self) -> str:
+        return "utf-8" if self._like is None else self._like.encoding
+
+    def _encoded(self, text: str) -> bytes:
+        return text.encode(self._encoding)
 
     def finish(self, file: BinaryIO, rows: int) -> None:
         """Nothing is left to do."""
@@ -91,14 +107,18 @@ class TextAppender:
                     cells[at + 1] = cells[at + 2] = cells[at]
                 for k in gaps:
                     at = self._features[k]
-                    cells[at] = written(filled.values[i, k])
+                    cells[at] = self._cell(filled.values[i, k])
                     if k in self._bounds and filled.lower is not None and filled.upper is not None:
-                        cells[at + 1], cells[at + 2] = written(filled.lower[i, k]), written(filled.upper[i, k])
+                        cells[at + 1], cells[at + 2] = self._cell(filled.lower[i, k]), self._cell(filled.upper[i, k])
             done.append(self._delimiter.join(cells) + end)
         return "".join(done)
 
-    def _new_lines(self, filled: Filled) -> Iterator[str]:
-        """Rows of numbers: known ones with all their digits, and as many as they are worth of those filled in."""
+    def _cell(self, value: float) -> str:
+        return self._number.written(value, self._delimiter)
+
+    def _new_lines(self, block: Block, filled: Filled) -> Iterator[str]:
+        """Rows of a source of another kind: known numbers with all their digits, and as many as they are worth of those
+        filled in; other columns as the texts that they say."""
         to = self._columns
         values = np.full((len(filled.values), to.width), np.nan, dtype=filled.values.dtype)
         made = np.zeros(values.shape, dtype=bool)
@@ -107,8 +127,12 @@ class TextAppender:
             for behind, side in ((1, filled.lower), (2, filled.upper)):
                 at = to.features[to.bounds] + behind
                 values[:, at], made[:, at] = side[:, to.bounds], filled.gaps[:, to.bounds]
-        for row, new in zip(values, made, strict=True):
-            yield self._delimiter.join(_cells(row, new)) + "\n"
+        texts = [] if self._carrying is None else self._carrying.texts(block, self._others)
+        for i, (row, new) in enumerate(zip(values, made, strict=True)):
+            cells = list(_cells(row, new))
+            for j, column in zip(self._others, texts, strict=bool(texts)):
+                cells[to.own[j]] = quoted(column[i] or "", self._delimiter)
+            yield self._delimiter.join(cells) + "\n"
 
 
 class PackedText:
@@ -142,7 +166,8 @@ def _cells(row: Array, made: Array) -> Iterable[str]:
             yield written(value) if new else str(value)
 
 
-def _whole_lines(file: Iterable[bytes]) -> Iterator[str]:
-    for line in file:
-        if line.endswith(b"\n"):
-            yield line.decode()
+def _whole_lines(file: Iterable[bytes], encoding: str) -> Iterator[str]:
+    """The lines of a draft that are complete."""
+    for line in decoded_lines(file, encoding):
+        if line.endswith("\n"):
+            yield line

@@ -14,11 +14,18 @@ from ...text import listed
 from ..table import TableError
 from .array_output import ArrayParts
 from .arrays import OpenedRows
+from .cutting import rows_per_block
 from .drafts import PartsSink, SinkOptions
+from .problems import choose_one
 from .sink import Sink
 from .source import RowOptions, Source
 
 __all__ = ["ZarrRows", "make_sink", "open_file"]
+
+
+CHUNK_BYTES = 2**20
+"""About how many bytes make a chunk of a new array; chunks have whole rows, so that each is read once. Not tuned: what
+Zarr's own documentation names as the least."""
 
 
 class ZarrRows(OpenedRows):
@@ -39,14 +46,13 @@ def open_file(path: Path, options: RowOptions) -> ZarrRows:
         if options.dataset is not None:
             raise TableError(f"it is one array, and has none named {options.dataset}")
         return ZarrRows(path, None, options)
-    known = sorted(name for name, array in store.members(max_depth=None) if isinstance(array, zarr.Array))
+    members = store.members(max_depth=None)
+    known = sorted(name for name, array in members if isinstance(array, zarr.Array) and array.ndim == 2)
     if options.dataset is None and len(known) != 1:
-        raise TableError(
-            f"it has the arrays {listed(known)}; name one of them with dataset" if known else "it has no arrays"
-        )
+        raise TableError(choose_one("arrays", known))
     wanted = known[0] if options.dataset is None else options.dataset.strip("/")
     if wanted not in known:
-        raise TableError(f"it has no array {options.dataset}; it has {listed(known)}")
+        raise TableError(f"it has no array {options.dataset} with rows and columns; it has {listed(known)}")
     return ZarrRows(path, wanted, options)
 
 
@@ -77,7 +83,9 @@ class _Parts(ArrayParts):
         """Write the store."""
         import zarr
 
-        name, how = None, {}
+        name: str | None = None
+        row_bytes = self.output.width * self.output.kind.itemsize
+        how: dict[str, Any] = {"chunks": (min(rows_per_block(CHUNK_BYTES, row_bytes), rows), self.output.width)}
         if self._like is not None:
             name, store = self._like.dataset, _store(self._like.path)
             how = self._how(store if name is None else store[name])

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy.stats import gamma as gamma_law
 
+from factorstream.core.place import HERE
 from factorstream.core.variational.factors import new_weights
 from factorstream.core.variational.fit import FitOptions, fit
 from factorstream.core.variational.noise.student import (
@@ -65,3 +66,13 @@ def test_weights_formula():
     assert_allclose(w, np.where(W > 0, 5.0 / (4.0 + d), 0), rtol=1e-9)
     assert_allclose(log_rate, (W * np.log((4 + d) / 2)).sum(), rtol=1e-9)
     assert_allclose((N, total), (W.sum(), w.sum()))
+
+
+def test_values_that_are_mostly_those_of_the_median_do_not_make_outliers_of_the_others():
+    """Counts, most of which are zero: the start believes the others too, but for a gross outlier."""
+    rng = np.random.default_rng(6)
+    Y = np.where(rng.random((200, 6)) < 0.8, 0.0, rng.poisson(3.0, size=(200, 6))).astype(float)
+    Y[0, 0] = 1e6
+    believed = StudentNoise().believed(Y, np.ones(Y.shape, dtype=bool), HERE)
+    assert not believed[0, 0]
+    assert believed.sum() == believed.size - 1

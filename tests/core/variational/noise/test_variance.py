@@ -14,6 +14,7 @@ SQUARE, COUNT, S2 = np.array([2.0, 9.0, 0.0, -1e-12]), np.array([2.0, 3.0, 0.0, 
 def test_rules():
     pooled, own, given = PooledVariance(), PerFeatureVariance(), GivenVariance(0.5)
     assert_allclose(pooled.learn(S2, SQUARE, COUNT, 0.0, HERE), 1.1)
+    assert_allclose(pooled.learn(S2, 1e-3 * SQUARE, 1e-3 * COUNT, 0.0, HERE), 1.1)
     assert_allclose(pooled.learn(S2, SQUARE, COUNT, 3.0, HERE), 3.0)
     assert_allclose(own.learn(S2, SQUARE, COUNT, 1e-3, HERE), [1.0, 3.0, 1.1, 1e-3])
     assert_allclose(own.learn(S2, SQUARE, COUNT, np.array([2.0, 0.0, 0.0, 0.5]), HERE), [2.0, 3.0, 1.1, 0.5])

@@ -13,6 +13,7 @@ from ...place import Place, Tall
 from ..observed import Observations, column_count
 from ..packed import Array
 from ..posterior import CoefficientPosterior, FactorPrior, Posterior
+from ..sparse_products import column_squares, less_means
 from .law import ColumnMoments, Prepared, Scaling, safe_scale
 
 
@@ -99,9 +100,8 @@ def centred(Y: Any, W: Any) -> tuple[Any, Array, Array]:
     count = at_least(column_count(W), 1.0)
     if is_sparse(W):
         offset = np.asarray(Y.sum(axis=0)) / count
-        F = Y.astype(np.float64)
-        F.data = F.data - offset[F.indices]
-        return F, offset, np.asarray((F * F).sum(axis=0))
+        F = less_means(Y, offset)
+        return F, offset, column_squares(F)
     xp = namespace(Y)
     offset = xp.sum(xp.where(W > 0, Y, 0.0), axis=0) / count
     F = xp.where(W > 0, Y - offset, 0.0)

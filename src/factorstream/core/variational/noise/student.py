@@ -99,11 +99,16 @@ class StudentNoise(NamedTuple):
         return Scaling(offset, ready.scale, own)
 
     def believed(self, R: Tall, seen: Tall, place: Place) -> Tall:
-        """Those whose residual is within START_CUTOFF robust standard deviations of zero."""
+        """Those whose residual is within START_CUTOFF robust standard deviations of zero.
+
+        Residuals that are exactly zero say nothing of a scale: where most values of a table are those of their columns'
+        medians, as zeros of counts are, all others would be outliers.
+        """
         if is_here(R):  # a median over entries needs all of them
-            scale = mad_scale(place.get(R, 1)[place.get(seen, 1)])
+            residuals = place.get(R, 1)[place.get(seen, 1)]
+            scale = mad_scale(residuals[residuals != 0.0])
         else:
-            scale = float(place.total(mad_scale_of_seen, R, seen))
+            scale = float(place.total(mad_scale_of_seen, R, place.each(_where_off, R, seen)))
         return place.each(_within, R, seen, START_CUTOFF * scale + float(np.finfo(float).tiny))
 
     def first_weights(self, W: Tall, believed: Tall, place: Place) -> Tall:
@@ -265,6 +270,11 @@ def _or_moments(
 
 def _centred(Y: Array, W: Array, offset: Array, own: Array, scale: float) -> tuple[Array, Array]:
     return namespace(Y).where(W > 0, Y - offset, 0.0) / scale, own / scale**2
+
+
+def _where_off(R: Array, seen: Mask) -> Mask:
+    """The entries that are seen and have a residual."""
+    return seen & (R != 0.0)
 
 
 def _within(R: Array, seen: Mask, limit: float) -> Mask:

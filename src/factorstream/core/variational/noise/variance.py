@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from ....arrays import at_least, full_like, namespace, total
 from ...place import Place, Tall
 from ..packed import Array
@@ -24,6 +26,8 @@ LEAST_FREEDOM = 1.0
 """Least degrees of freedom of a learned variance. Derived: below 1 the tails of a Student-t law are so heavy that its
 95% intervals say nothing (6.5 times the normal one at 1, 84 times at 0.5, 10¹² times at 0.1)."""
 
+TINY = float(np.finfo(np.float64).tiny)
+"""In place of a number of entries that is zero. Derived: weights of rows may be any share of one."""
 
 FEW_ENTRIES = 3.0
 """Observed entries per number of the dictionary and mean below which one noise variance for all features does not make
@@ -169,7 +173,7 @@ class GivenVariance(NamedTuple):
 
 def _pooled(square: Tall, count: Tall, place: Place) -> float:
     squares, n = place.total(_sums, square, count)
-    return float(squares) / max(float(n), 1.0)
+    return float(squares) / max(float(n), TINY)
 
 
 def _sums(square: Array, count: Array) -> tuple[Array, Array]:

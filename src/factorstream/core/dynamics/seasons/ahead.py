@@ -1,0 +1,93 @@
+"""How wide forecasts with seasons must be, by those made in the last third of the rows.
+
+Errors grow otherwise than the model says, and not alike in all features: a level that wanders without limit over a few
+rows may be held by something over many. So there is a factor for each feature and for each doubling of the steps ahead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtri
+
+from ...linalg import Array
+from ...telling import Tell, silent
+from ..choose import HORIZON, PARTS, PRIOR_COUNT, TRIAL_SWEEPS, USUAL, WIDE
+from ..drift import with_drift
+from ..filter import forecast, predict, update
+from ..fit import Kind, fit
+from ..noise import NoiseSpec
+from ..scale import LEAST_KNOWN, standards, student_factor
+from ..stream import StreamOptions
+from .layers import Plan, ahead, learn, long_enough, season_before, take
+
+ORIGINS = 4
+"""Forecasts of the last third, at least, that do not overlap; and how many begin within the length of one. Not
+tuned."""
+
+
+def forecast_sizes(
+    Y: Array, plan: Plan, kind: Kind, rows: int, opt: StreamOptions, *, before: bool, tell: Tell = silent
+) -> Array:
+    """Errors (origins, steps, m) of forecasts in the last third of Y, as `normal_size` has them; NaN: unknown.
+
+    Seasons are learned from the first two thirds, and a model of what they leave from the last `rows` of these. Both
+    then follow the rows of the last third. Forecasts go up to the longest period, if ORIGINS of them fit in. `before`:
+    the model learns from what the seasons leave of rows before they see them, as in a stream.
+    """
+    n, m = (PARTS - 1) * len(Y) // PARTS, Y.shape[1]
+    periods = long_enough(plan.periods, n)
+    if not periods or not np.isfinite(Y[:n]).any():
+        return np.full((0, 1, m), np.nan)
+    plan = Plan(periods, plan.shaped if periods[-1] == plan.periods[-1] else plan.shaped[:0])
+    layers, season = learn(Y[:n], plan, opt.r, opt.noise, TRIAL_SWEEPS, tell=tell)
+    season = season_before(layers, Y[:n]) if before else season
+    rest = (Y[:n] - season.signal)[-rows:]
+    shift, scale = standards(rest, opt.noise)
+    f = fit((rest - shift) / scale, opt.r, kind, dynamics=opt.dynamics, noise=opt.noise, sweeps=TRIAL_SWEEPS, tell=tell)
+    N, noise = np.isfinite(Y[:n]).sum(0), f.model.noise
+    model, belief = with_drift(f.model, opt.drift), f.smoothed.end
+    steps = max(min(periods[0], (len(Y) - n) // ORIGINS), min(HORIZON, len(Y) - n))
+    sizes = []
+    for now in range(n, len(Y)):
+        if (now - n) % max(steps // ORIGINS, 1) == 0:
+            truth = np.full((steps, m), np.nan)
+            truth[: len(Y) - now] = Y[now : now + steps]
+            comes = ahead(layers, m, steps)
+            mean, var = forecast(model, belief, steps)
+            var = var - noise.variance + comes.var / scale**2
+            off = (truth - comes.signal - shift) / scale - mean
+            sizes.append(noise.normal_size(off, var, np.broadcast_to(noise.R, off.shape)) / student_factor(N))
+        layers, signal, _ = take(layers, Y[now])
+        belief, _ = update(model, predict(model, belief), (Y[now] - signal - shift) / scale)
+    return np.where(N >= LEAST_KNOWN, np.array(sizes), np.nan)
+
+
+def widths_ahead(size: Array, noise: NoiseSpec) -> Array:
+    """Factors (b, m) on standard deviations: row k for 2^k to 2^(k+1) - 1 steps ahead, the last for all beyond.
+
+    As `stretch`: 95% quantiles over that of a Gaussian. That of a feature is drawn towards 1 as if PRIOR_COUNT more
+    errors had been right, those of its steps as much towards that of the feature. Forecasts overlap, so that their
+    errors count for one part in ORIGINS.
+    """
+    _, steps, m = size.shape
+    out = np.ones((int(steps).bit_length(), m))
+    for j in range(m):
+        whole = _drawn(size[:, :, j], 1.0, noise)
+        for k in range(len(out)):
+            out[k, j] = _drawn(size[:, 2**k - 1 : 2 ** (k + 1) - 1, j], whole, noise)
+    return out
+
+
+def _drawn(size: Array, towards: float, noise: NoiseSpec) -> float:
+    size = size[np.isfinite(size)]
+    if not len(size):
+        return towards
+    wide, usual = (float(np.quantile(size, held) / ndtri((1.0 + held) / 2.0)) for held in (WIDE, USUAL))
+    known = len(size) / ORIGINS
+    return float(towards * (noise.width(wide, usual) / towards) ** (known / (known + PRIOR_COUNT)))
+
+
+def width_at(widths: Array, steps: int) -> Array:
+    """The factors (steps, m) of the next steps."""
+    row = [min((h + 1).bit_length(), len(widths)) - 1 for h in range(steps)]
+    return np.asarray(widths[row])

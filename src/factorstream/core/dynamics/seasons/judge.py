@@ -1,0 +1,134 @@
+"""What hidden runs say of seasons: which features have shapes, which kind of model what is left needs, and widths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...linalg import Array
+from ...telling import Tell, silent
+from ..choose import COMPARED_ROWS, MIN_Z, TRIAL_SWEEPS, Choice, HiddenRuns, choose, clearly
+from ..few import FEW_ROWS, ranked_stretch
+from ..fit import LEVELS, WALKS, Kind, smoothed
+from ..model import Answer, SequenceModel
+from ..noise import GaussianSpec
+from ..stream import StreamOptions
+from .ahead import forecast_sizes, widths_ahead
+from .hidden import APART, Left, hidden_runs, left_by, left_by_plan, tried
+from .layers import Plan, learn, long_enough
+from .shapes import learn_shapes
+
+Answers = Callable[[SequenceModel, Array], Answer]
+
+SHAPED_PERIODS = 8
+"""Periods from which on shapes are tried. Not tuned: with fewer, a hidden run leaves too little to learn them from."""
+JUDGED_PERIODS = 16
+"""Periods of the last rows on which what is left is compared, to bound the cost. Not tuned."""
+
+
+class Judged(NamedTuple):
+    """What to fit, and how much wider than it says errors are in gaps and in forecasts."""
+
+    plan: Plan
+    kind: Kind
+    gaps: float
+    ahead: Array  # (b, m), for each feature, by steps ahead: see `widths_ahead`
+
+
+def judge(
+    Y: Array,
+    periods: Sequence[int],
+    opt: StreamOptions,
+    *,
+    calibrate: bool,
+    answers: Answers,
+    streamed: bool = False,
+    tell: Tell = silent,
+) -> Judged:
+    """What raw rows Y (T, m) ask for. Each question needs the seasons learned once more, and a fit per candidate.
+
+    `answers`: `smoothed` or `filtered`, whichever fills the gaps later; `streamed`: rows will be filtered one by one.
+    """
+    periods = long_enough(periods, len(Y))
+    rows = max(COMPARED_ROWS, JUDGED_PERIODS * periods[0])
+    runs = hidden_runs(Y, periods[-1])
+    plan = Plan(periods, _shaped(Y, periods, runs, rows, opt, tell))
+    if len(Y) <= FEW_ROWS:
+        kind, size = _few(Y, plan, opt, answers, tell)
+        width = ranked_stretch(size, opt.noise)
+    else:
+        left = left_by_plan(Y, plan, runs, opt, before=answers is not smoothed, tell=tell)
+        kind, width = _many(left, rows, opt, answers, tell, calibrate=calibrate)
+    if not calibrate:
+        return Judged(plan, kind, 1.0, np.ones((1, Y.shape[1])))
+    before = streamed or answers is not smoothed
+    size = forecast_sizes(Y, plan, kind, rows, opt, before=before, tell=tell)
+    if len(Y) > FEW_ROWS:
+        return Judged(plan, kind, width, widths_ahead(size, opt.noise))
+    size = size[np.isfinite(size)]
+    return Judged(plan, kind, width, np.full((1, Y.shape[1]), max(width, ranked_stretch(size, opt.noise), 1.0)))
+
+
+def _shaped(Y: Array, periods: tuple[int, ...], runs: HiddenRuns, rows: int, opt: StreamOptions, tell: Tell) -> Array:
+    """The features whose hidden runs are filled clearly better with shapes of their own. Two fits of what is left."""
+    nobody = np.arange(0)
+    if len(Y) < SHAPED_PERIODS * periods[-1]:
+        return nobody
+    Z = np.where(runs.hide, np.nan, Y)
+    _, phases = learn(Z, Plan(periods, nobody), opt.r, opt.noise, TRIAL_SWEEPS)
+    shapes = np.zeros(Y.shape)
+    for j in range(Y.shape[1]):
+        rest = (Z - phases.signal)[:, [j]]
+        if np.isfinite(rest).any():
+            _, own = learn_shapes(rest, periods[-1], np.array([j]), opt.r, opt.noise, TRIAL_SWEEPS, 1e-3, tell)
+            shapes[:, [j]] = own.signal
+    plain, shaped = (
+        _errors(left_by(Y, season, runs, opt).last(rows), opt, tell)
+        for season in (phases, phases._replace(signal=phases.signal + shapes))
+    )
+    return np.flatnonzero([clearly(a - b, MIN_Z) for a, b in zip(plain, shaped, strict=True)])
+
+
+def _errors(left: Left, opt: StreamOptions, tell: Tell) -> list[Array]:
+    """The root of the summed losses of every hidden run, for each feature."""
+    hide, run, _ = left.runs
+    loss = opt.noise.loss(tried(left, opt.candidates[0], opt, tell=tell).off)
+    column = np.broadcast_to(np.arange(hide.shape[1]), hide.shape)[hide]
+    out = []
+    for j in range(hide.shape[1]):
+        own = column == j
+        _, number = np.unique(run[own], return_inverse=True)
+        out.append(np.sqrt(np.bincount(number, weights=loss[own])))
+    return out
+
+
+def _many(
+    left: Left, rows: int, opt: StreamOptions, answers: Answers, tell: Tell, *, calibrate: bool
+) -> tuple[Kind, float]:
+    """The kind of model that fills best what is left of the hidden runs, compared on the last rows; widths by all."""
+    how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift, "tell": tell}
+    candidates, last = opt.candidates, left.last(rows)
+    best = Choice(candidates[0])
+    if len(candidates) > 1:
+        if LEVELS in candidates and isinstance(opt.noise, GaussianSpec):
+            candidates = (*candidates, WALKS)
+        best = choose(last.Z, opt.r, candidates, rows=rows, hidden=last.runs, **how)
+    if calibrate and (len(candidates) == 1 or len(left.Z) > rows):
+        best = choose(left.Z, opt.r, [best.kind], rows=len(left.Z), follow_by=answers, hidden=left.runs, **how)
+    return best.kind, best.stretch
+
+
+def _few(Y: Array, plan: Plan, opt: StreamOptions, answers: Answers, tell: Tell) -> tuple[Kind, Array]:
+    """The kind that loses less where every entry is hidden once, and the sizes of its errors. Compare `choose_few`."""
+    folds = [hidden_runs(Y, plan.periods[-1], k) for k in range(APART)]
+    lefts = [left_by_plan(Y, plan, runs, opt, before=answers is not smoothed, tell=tell) for runs in folds]
+    best: tuple[float, Kind, Array] | None = None
+    for kind in dict.fromkeys((opt.candidates[0], opt.candidates[-1])):
+        trials = [tried(left, kind, opt, answers, tell) for left in lefts]
+        loss = float(sum(opt.noise.loss(trial.off).sum() for trial in trials))
+        if best is None or loss < best[0]:
+            best = loss, kind, np.concatenate([trial.size for trial in trials])
+    assert best is not None  # for the type checker: there is a candidate
+    return best[1:]

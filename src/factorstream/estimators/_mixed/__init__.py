@@ -1,0 +1,1 @@
+"""Tables with columns of every kind: how they become rows of numbers, and how answers become tables again."""

@@ -1,0 +1,54 @@
+"""A fit of a whole sequence, as the state of its estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.dynamics.filter import filter_rows
+from ..core.dynamics.fit import fit
+from ..core.dynamics.seasons.finding import found_periods
+from ..core.dynamics.stream import followed, resumed
+from ..core.linalg import Array
+from ..core.telling import Tell, silent
+from ._sequence_seasons import is_auto, left_by_seasons, periods_of
+from ._sequence_state import SequenceState
+
+
+def periods_in(state: SequenceState, Y: Array, usual: tuple[int, ...] = (), tell: Tell = silent) -> tuple[int, ...]:
+    """The periods of rows Y (T, m): those asked for, or those of the usual ones, or of any, that the data have."""
+    if not is_auto(state.parameters):
+        return periods_of(state.parameters)
+    return found_periods(Y.astype(np.float64), state.options, usual, tell)
+
+
+def learned(
+    state: SequenceState, Y: Array, periods: tuple[int, ...], tell: Tell = silent, *, streamed: bool = False
+) -> SequenceState:
+    """The state after a fit of all rows Y (T, m), with the parameters it has; in a stream, with what `recent` needs."""
+    given, opt = state.parameters, state.options
+    left = left_by_seasons(Y, periods, given, opt, tell, streamed=streamed)
+    keep = 1 + state.lag if streamed else 1
+    sweeps, tol = given["max_iter"], given["tol"]
+    assert isinstance(sweeps, int)  # for the type checker: scikit-learn has checked them
+    assert isinstance(tol, int | float)
+    how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "tell": tell}
+    found = fit(left.Z, opt.r, left.kind, sweeps=sweeps, tol=float(tol), **how)
+    stream = followed(resumed(found, left.shift, left.scale, left.rows.astype(np.float64), opt), left.Z)
+    assert stream.fitted is not None  # for the type checker: it was fitted
+    before = filter_rows(stream.fitted.model, left.Z)[0][-keep:-1] if keep > 1 else ()
+    return state._replace(
+        stream=stream,
+        rows=Y[-keep:].copy(),
+        counts=np.isfinite(Y).sum(0, dtype=np.float64),
+        beliefs=(*before, stream.fitted.belief),
+        n_rows=len(Y),
+        interval_scale=left.interval_scale,
+        forecast_scale=left.forecast_scale,
+        history=tuple(found.history),
+        n_iter=len(found.history),
+        layers=left.layers,
+        ahead_scale=left.ahead,
+        seasons=np.stack([part[-keep:] for part in left.season], axis=1) if left.layers else None,
+    )

@@ -1,0 +1,113 @@
+"""The seasons that are asked for, and what they leave of the rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.dynamics.choose import TRIAL_SWEEPS
+from ..core.dynamics.few import FEW_ROWS
+from ..core.dynamics.fit import Kind, filtered, smoothed
+from ..core.dynamics.scale import standards
+from ..core.dynamics.seasons.finding import MOST_PERIODS
+from ..core.dynamics.seasons.hidden import APART
+from ..core.dynamics.seasons.judge import SHAPED_PERIODS, judge
+from ..core.dynamics.seasons.layers import LEAST_PERIODS, SeasonLayer, learn, season_before
+from ..core.dynamics.seasons.season import Season, no_season
+from ..core.dynamics.stream import StreamOptions
+from ..core.linalg import Array
+from ..core.telling import Tell, silent
+from ._sequence import Parameter, choose_kind, planned_sweeps
+
+SHORTEST = 2
+"""Rows of the shortest period: what comes back in every row is no season."""
+
+
+def is_auto(given: dict[str, Parameter]) -> bool:
+    """Whether periods are to be found."""
+    return isinstance(given["period"], str)  # scikit-learn has checked which
+
+
+def periods_of(given: dict[str, Parameter]) -> tuple[int, ...]:
+    """The periods asked for, longest first; none without seasons, and where they are to be found."""
+    period = given["period"]
+    if period is None or is_auto(given):
+        return ()
+    values = np.atleast_1d(np.asarray(period, dtype=np.float64))
+    whole = values.ndim == 1 and bool((np.isfinite(values) & (values == np.rint(values))).all())
+    if not whole or not len(values) or values.min() < SHORTEST:
+        raise ValueError(f"period must be None, or whole numbers of rows from {SHORTEST} on; got {period!r}.")
+    return tuple(sorted({int(value) for value in values}, reverse=True))
+
+
+def check_long_enough(periods: tuple[int, ...], T: int) -> None:
+    """Refuse rows that do not show the longest period often enough."""
+    if periods and LEAST_PERIODS * periods[0] > T:
+        raise ValueError(
+            f"X has n_samples={T} time steps, fewer than {LEAST_PERIODS} periods of {periods[0]}; pass more rows, or "
+            "leave that period out."
+        )
+
+
+def planned_fits(Y: Array, opt: StreamOptions, given: dict[str, Parameter]) -> list[tuple[int, int]]:
+    """The sweeps that each fit of `left_by_seasons`, and then the last one, may make, and their rows at most."""
+    T, m = Y.shape
+    periods, n_candidates, last = periods_of(given), len(opt.candidates), given["max_iter"]
+    auto = is_auto(given)
+    if not periods and not auto:
+        return planned_sweeps(T, opt, given)
+    assert isinstance(last, int)  # for the type checker: scikit-learn has checked it
+    trials = m + 2 if auto or SHAPED_PERIODS * periods[-1] <= T else 0
+    trials += APART * (1 + min(n_candidates, 2)) if T <= FEW_ROWS else 2 + n_candidates
+    trials += 2 if given["calibrate"] else 0
+    if auto:  # and there may be none after all
+        trials = MOST_PERIODS * MOST_PERIODS + max(trials, len(planned_sweeps(T, opt, given)) - 1)
+    return [*((TRIAL_SWEEPS, T) for _ in range(trials)), (last, T), (last, T)]
+
+
+class Left(NamedTuple):
+    """What the seasons leave of some rows, and which model it asks for."""
+
+    layers: tuple[SeasonLayer, ...]
+    season: Season
+    rows: Array  # less the season
+    shift: Array
+    scale: Array
+    Z: Array  # the rows, standardised
+    kind: Kind
+    interval_scale: float
+    forecast_scale: float
+    ahead: Array | None = None  # factors on forecasts by feature and steps, where seasons were looked at
+
+
+def left_by_seasons(
+    Y: Array,
+    periods: tuple[int, ...],
+    given: dict[str, Parameter],
+    opt: StreamOptions,
+    tell: Tell = silent,
+    *,
+    streamed: bool = False,
+) -> Left:
+    """Learn the seasons of raw rows Y (T, m), or none where there are no periods, and look at what they leave.
+
+    Where rows are to be filtered one after another, it is what they leave of each row before they see it.
+    """
+    if not periods:
+        shift, scale = standards(Y, opt.noise)
+        Z = (Y - shift) / scale
+        return Left((), no_season(Y[-1:]), Y, shift, scale, Z, *choose_kind(Z, opt, given, tell))
+    sweeps, tol, answers = given["max_iter"], given["tol"], smoothed if given["smooth"] else filtered
+    assert isinstance(sweeps, int)  # for the type checker: scikit-learn has checked them
+    assert isinstance(tol, int | float)
+    Y = Y.astype(np.float64)
+    calibrate = bool(given["calibrate"])
+    found = judge(Y, periods, opt, calibrate=calibrate, answers=answers, streamed=streamed, tell=tell)
+    layers, season = learn(Y, found.plan, opt.r, opt.noise, sweeps, float(tol), tell)
+    if streamed or not given["smooth"]:
+        season = season_before(layers, Y)
+    rows = Y - season.signal
+    shift, scale = standards(rows, opt.noise)
+    Z = (rows - shift) / scale
+    return Left(layers, season, rows, shift, scale, Z, found.kind, found.gaps, 1.0, found.ahead)

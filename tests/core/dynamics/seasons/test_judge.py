@@ -1,0 +1,45 @@
+"""What hidden runs say of seasons."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from factorstream.core.dynamics.fit import filtered, smoothed
+from factorstream.core.dynamics.seasons.hidden import APART, hidden_runs
+from factorstream.core.dynamics.seasons.judge import judge
+from factorstream.core.dynamics.stream import StreamOptions
+
+
+def days(rng, n=60, P=12):
+    """A feature with a fixed day, one whose days are of two kinds, and one without a season."""
+    kinds, shapes = rng.integers(0, 2, n), 2 * rng.normal(size=(3, P))
+    Y = np.stack([np.tile(shapes[2], n), shapes[kinds].ravel(), rng.normal(size=n * P).cumsum() * 0.1], axis=1)
+    return Y + 0.2 * rng.normal(size=Y.shape)
+
+
+def test_features_whose_days_differ_have_shapes(rng):
+    found = judge(days(rng), (12,), StreamOptions(), calibrate=False, answers=smoothed)
+    assert found.plan.periods == (12,)
+    assert found.plan.shaped.tolist() == [1]
+
+
+@pytest.mark.parametrize(("n", "answers"), [(60, smoothed), (12, smoothed), (60, filtered)])
+def test_widths_are_near_one_where_the_model_holds(rng, n, answers):
+    found = judge(days(rng, n)[:, :1], (12,), StreamOptions(), calibrate=True, answers=answers)
+    assert 0.8 < found.gaps < 1.4
+    assert found.ahead.shape[1] == 1
+    assert (found.ahead > 0.7).all()
+    assert (found.ahead < 1.6).all()
+
+
+def test_every_entry_is_hidden_and_no_place_is_spared(rng):
+    Y = rng.normal(size=(240, 2))
+    Y[3] = np.nan
+    folds = [hidden_runs(Y, 24, k).hide for k in range(APART)]
+    hidden = np.sum(folds, axis=0)
+    assert (hidden[np.isfinite(Y).all(1)] <= 1).all()
+    assert hidden.mean() > 0.95
+    assert not hidden[3].any()
+    times = [hidden_runs(rng.normal(size=(24 * 61, 1)), 24).hide.reshape(-1, 24).sum(0)]
+    assert np.ptp(times) <= 1

@@ -1,0 +1,380 @@
+"""Every kind of column goes in as it is, and comes out with its type, in every library."""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from factorstream import LowRankImputer, load, moved
+from mixed_problems import LIBRARIES, as_lists, columns, gappy, gaps, table, types_of
+
+FILLED = ("number", "sum", "category", "text", "truth", "whole", "moment", "day", "zoned", "lasted")
+CARRIED = "Columns that are returned as they are"
+
+
+@pytest.fixture(scope="module")
+def complete():
+    return columns()
+
+
+@pytest.fixture(scope="module")
+def missing(complete):
+    return gaps(160, complete)
+
+
+@pytest.fixture(scope="module", params=LIBRARIES)
+def fitted(request, complete, missing):
+    X = table(request.param, gappy(complete, missing))
+    with pytest.warns(UserWarning, match=CARRIED):
+        return LowRankImputer(random_state=0).fit(X), X
+
+
+def test_gaps_are_filled_and_types_stay(fitted, complete, missing):
+    model, X = fitted
+    for out in (model.transform(X), model.impute(X), *model.sample_imputations(X, 2, random_state=0)):
+        assert type(out) is type(X)
+        assert types_of(out) == types_of(X)
+        assert not hasattr(X, "index") or out.index.equals(X.index)
+        found, given = as_lists(out), as_lists(X)
+        for name in complete:
+            kept = [a for a, gap in zip(found[name], missing[name], strict=True) if not gap]
+            assert kept == [a for a, gap in zip(given[name], missing[name], strict=True) if not gap], name
+            if name in FILLED:
+                assert None not in found[name], name
+            else:
+                assert found[name] == given[name], name
+
+
+def test_fills_are_near_the_truth(fitted, complete, missing):
+    model, X = fitted
+    found = as_lists(model.transform(X))
+    for name in ("text", "truth"):
+        right = [a == b for a, b, gap in zip(found[name], complete[name], missing[name], strict=True) if gap]
+        assert np.mean(right) > 0.9, name
+    off = [abs(a - b) for a, b, gap in zip(found["whole"], complete["whole"], missing["whole"], strict=True) if gap]
+    assert np.median(off) <= 2
+    for name in ("moment", "zoned"):
+        pairs = zip(found[name], complete[name], missing[name], strict=True)
+        assert np.median([abs((a - b).total_seconds()) for a, b, gap in pairs if gap]) < 6 * 3600, name
+    pairs = zip(found["day"], complete["day"], missing["day"], strict=True)
+    assert np.median([abs((_day(a) - b).days) for a, b, gap in pairs if gap]) <= 1
+
+
+def _day(value):
+    return value.date() if isinstance(value, datetime.datetime) else value
+
+
+def test_bounds_and_sets(fitted, complete, missing):
+    model, X = fitted
+    lower, upper = model.predict_interval(X, 0.9)
+    low, high, filled = as_lists(lower), as_lists(upper), as_lists(model.transform(X))
+    for name in ("number", "whole", "moment", "day", "zoned", "lasted"):
+        assert types_of(lower)[name] == types_of(X)[name], name
+        assert all(a <= b <= c for a, b, c in zip(low[name], filled[name], high[name], strict=True)), name
+        inside = zip(low[name], complete[name], high[name], missing[name], strict=True)
+        held = [_same(a) <= _same(b) <= _same(c) for a, b, c, gap in inside if gap]
+        assert np.mean(held) > 0.75, name
+    for name in ("category", "text", "truth"):
+        assert [list(one) for one in low[name]] == [list(one) for one in high[name]]
+        held = [truth in some for some, truth, gap in zip(low[name], complete[name], missing[name], strict=True) if gap]
+        assert np.mean(held) > 0.75, name
+        assert all(some[0] == best for some, best in zip(low[name], filled[name], strict=True)), name
+        assert all(len(some) == 1 for some, gap in zip(low[name], missing[name], strict=True) if not gap)
+
+
+def _same(value):
+    """Dates of columns of objects beside those of other types."""
+    return value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value
+
+
+def test_probabilities(fitted, complete, missing):
+    model, X = fitted
+    found = model.predict_proba(X)
+    assert list(found) == ["category", "text", "truth"] == list(model.categories_)
+    filled = as_lists(model.transform(X))
+    for name, P in found.items():
+        labels = model.categories_[name]
+        assert type(P) is type(X)
+        values = np.column_stack([np.asarray(column, dtype=float) for column in as_lists(P).values()])
+        np.testing.assert_allclose(values.sum(axis=1), 1.0)
+        assert [labels[k] for k in values.argmax(axis=1)] == filled[name]
+        assert (values.max(axis=1)[~missing[name]] == 1.0).all()
+    _, std = model.impute(X, return_std=True)
+    doubt = as_lists(std)
+    assert all((value > 0) == gap for value, gap in zip(doubt["category"], missing["category"], strict=True))
+    assert all((value > 0) == gap for value, gap in zip(doubt["moment"], missing["moment"], strict=True))
+
+
+def test_files_pickles_and_copies_answer_as_before(fitted, tmp_path):
+    model, X = fitted
+    before = as_lists(model.transform(X)), as_lists(model.predict_interval(X)[0])
+    model.save(tmp_path / "mixed.factorstream")
+    for again in (load(tmp_path / "mixed.factorstream"), pickle.loads(pickle.dumps(model)), moved(model)):
+        assert as_lists(again.transform(X))["category"] == before[0]["category"]
+        assert again.transform(X).equals(model.transform(X))
+        assert as_lists(again.predict_interval(X)[0])["text"] == before[1]["text"]
+        assert again.categories_ == model.categories_
+
+
+def test_the_libraries_agree(complete, missing):
+    filled = {}
+    for library in LIBRARIES:
+        X = table(library, gappy(complete, missing))
+        with pytest.warns(UserWarning, match=CARRIED):
+            filled[library] = as_lists(LowRankImputer(random_state=0).fit(X).transform(X))
+    for name in ("text", "truth", "whole", "lasted"):
+        assert filled["polars"][name] == filled["arrow"][name], name
+    assert filled["pandas"]["whole"] == filled["polars"]["whole"]
+    assert filled["pandas"]["text"] == filled["polars"]["text"]
+    np.testing.assert_allclose(filled["pandas"]["sum"], filled["polars"]["sum"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_single_rows_and_rows_of_gaps(library, complete, missing):
+    some = {name: complete[name] for name in FILLED}
+    model = LowRankImputer(random_state=0).fit(table(library, some))
+    for row in ({name: values[:1] for name, values in some.items()}, {name: [None] for name in some}):
+        asked = table(library, row)
+        assert None not in [value for (value,) in as_lists(model.transform(asked)).values()]
+
+
+def in_text(library, values):
+    """The table with its whole numbers as text."""
+    texts = [f"number {value}" for value in values["whole"]]
+    if library == "pandas":
+        return table(library, values).assign(whole=texts)
+    if library == "polars":
+        polars = pytest.importorskip("polars")
+        return table(library, values).with_columns(polars.Series("whole", texts))
+    arrow = pytest.importorskip("pyarrow")
+    X = table(library, values)
+    return X.set_column(X.column_names.index("whole"), "whole", arrow.array(texts))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_names_have_to_be_those_of_the_fit(library, complete):
+    some = {name: complete[name] for name in ("number", "text", "whole")}
+    model = LowRankImputer(random_state=0).fit(table(library, some))
+    assert list(model.feature_names_in_) == list(some)
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(table(library, {"number": some["number"], "other": some["text"], "whole": some["whole"]}))
+    with pytest.raises(ValueError, match="same order"):
+        model.transform(table(library, dict(reversed(some.items()))))
+    with pytest.raises(ValueError, match="Column 'whole' of X holds text, and held whole numbers in fit"):
+        model.transform(in_text(library, some))
+
+
+def test_two_columns_of_one_name():
+    arrow = pytest.importorskip("pyarrow")
+    X = arrow.table([arrow.array(["a", "b"] * 20), arrow.array(np.arange(40.0))], names=["x", "x"])
+    with pytest.raises(ValueError, match=r"more than one column of the same name \('x'\)"):
+        LowRankImputer().fit(X)
+
+
+def test_columns_of_polars_with_labels_of_their_own():
+    polars = pytest.importorskip("polars")
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(80)
+    kind = polars.Enum(["small", "large", "never"])
+    labels = [None if k % 7 == 0 else ("large" if value > 0 else "small") for k, value in enumerate(x)]
+    X = polars.DataFrame({"x": x, "y": polars.Series(labels, dtype=kind), "z": x + rng.standard_normal(80)})
+    out = LowRankImputer(random_state=0).fit(X)
+    assert out.categories_ == {"y": ["small", "large"]}
+    assert out.transform(X)["y"].dtype == kind
+    assert out.transform(X)["y"].null_count() == 0
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(("unit", "start"), [("days", 0), ("days", 9), ("hours", 0), ("minutes", 0), ("seconds", 0)])
+def test_times_are_filled_in_the_unit_that_they_have(library, unit, start):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(120)
+    one, first = datetime.timedelta(**{unit: 1}), datetime.datetime(2024, 3, 1, start)
+    gone = np.arange(120) % 6 == 0
+    values = {
+        "number": (x + 0.3 * rng.standard_normal(120)).tolist(),
+        "moment": [None if gap else first + round(40 * value) * one for value, gap in zip(x, gone, strict=True)],
+        "lasted": [None if gap else round(90 + 9 * value) * one for value, gap in zip(x, gone, strict=True)],
+    }
+    X = table(library, values)
+    model = LowRankImputer(random_state=0).fit(X)
+    moment, lasted = model.state_.encoding.columns[1:]
+    lower, upper = map(as_lists, model.predict_interval(X))
+    filled = as_lists(model.transform(X))
+    for found in (filled, lower, upper, *map(as_lists, model.sample_imputations(X, 2, random_state=0))):
+        assert all((value.replace(tzinfo=None) - first) % one == datetime.timedelta() for value in found["moment"])
+        assert all(value % one == datetime.timedelta() for value in found["lasted"])
+    assert moment.unit == lasted.unit == one.total_seconds()
+    for name in ("moment", "lasted"):
+        assert all(a <= b <= c for a, b, c in zip(lower[name], filled[name], upper[name], strict=True))
+        z = model.state_.encoding.columns[list(values).index(name)]
+        ends = [frame_free(z, bound) for bound in (np.array([[1.25 * z.unit]]), np.array([[-1.25 * z.unit]]))]
+        assert ends == [(z.unit, 2 * z.unit), (-2 * z.unit, -z.unit)]
+
+
+class OneCell:
+    """A table of one entry, which is whatever it is filled with."""
+
+    def with_numbers(self, j, where, numbers, held):
+        return float(numbers[0])
+
+
+def frame_free(column, Z):
+    """Both bounds that a column makes of the model's numbers, from its origin on."""
+    gap = np.ones(1, dtype=bool)
+    return tuple(column.bound(OneCell(), 0, Z, gap, upper) - column.origin for upper in (False, True))
+
+
+@pytest.mark.parametrize("index", ["uint8", "uint32", "uint64", "int8"])
+def test_dictionaries_of_arrow_with_any_index(index):
+    """As polars gives its categories: unsigned indices."""
+    arrow = pytest.importorskip("pyarrow")
+    x = np.random.default_rng(0).standard_normal(80)
+    labels = [None if k % 7 == 0 else ("up" if value > 0 else "down") for k, value in enumerate(x)]
+    kind = arrow.dictionary(getattr(arrow, index)(), arrow.large_string())
+    X = arrow.table({"x": x, "y": arrow.array(labels).dictionary_encode().cast(kind)})
+    out = LowRankImputer(random_state=0).fit(X).transform(X)
+    assert out.schema.types == X.schema.types
+    found = out["y"].to_pylist()
+    assert [one for one, label in zip(found, labels, strict=True) if label] == [one for one in labels if one]
+    assert set(found) == {"up", "down"}
+
+
+def sized(library, x, labels, levels):
+    """Numbers, and sizes in order whose type has these levels only."""
+    if library == "pandas":
+        pandas = pytest.importorskip("pandas")
+        return pandas.DataFrame({"x": x, "size": pandas.Categorical(labels, categories=levels, ordered=True)})
+    arrow = pytest.importorskip("pyarrow")
+    codes = arrow.array([None if one is None else levels.index(one) for one in labels], type=arrow.uint8())
+    return arrow.table({"x": x, "size": arrow.DictionaryArray.from_arrays(codes, levels, ordered=True)})
+
+
+@pytest.mark.parametrize("library", ["pandas", "arrow"])
+@pytest.mark.parametrize("known", [["high"], ["low"], ["mid"], ["low", "high"], ["other", "high"]])
+def test_labels_that_a_type_lacks_are_added_in_the_order_of_the_fit(library, known):
+    x = np.repeat([-5.0, 0.0, 5.0], 30) + np.random.default_rng(0).standard_normal(90)
+    order = ["low", "mid", "high"]
+    model = LowRankImputer(random_state=0).fit(sized(library, x, np.repeat(order, 30).tolist(), order))
+    assert model.categories_ == {"size": order}
+    asked = sized(library, [-5.0, 0.0, 5.0, 0.0], [None, None, None, known[-1]], known)
+    out = model.transform(asked)
+    column = out["size"].dtype if library == "pandas" else out["size"].type
+    assert column.ordered
+    levels = list(column.categories) if library == "pandas" else out["size"].chunk(0).dictionary.to_pylist()
+    assert [one for one in levels if one in order] == order
+    assert set(levels) == {*order, *known}
+    assert as_lists(out)["size"] == [*order, known[-1]]
+
+
+def priced(library, x, prices):
+    """A table of numbers and decimals."""
+    if library == "pandas":
+        pandas = pytest.importorskip("pandas")
+        return pandas.DataFrame({"x": x, "price": pandas.Series(prices, dtype=object)})
+    if library == "polars":
+        polars = pytest.importorskip("polars")
+        return polars.DataFrame({"x": x, "price": polars.Series(prices, dtype=polars.Decimal(12, 2))})
+    arrow = pytest.importorskip("pyarrow")
+    return arrow.table({"x": x, "price": arrow.array(prices, type=arrow.decimal128(12, 2))})
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_decimals_stay_decimals(library):
+    x = np.random.default_rng(0).standard_normal(80)
+    prices = [None if k % 5 == 0 else Decimal(f"{20 + 3 * value:.2f}") for k, value in enumerate(x)]
+    X = priced(library, x, prices)
+    model = LowRankImputer(random_state=0).fit(X)
+    lower, upper = model.predict_interval(X)
+    for out in (model.transform(X), model.impute(X), lower, upper, *model.sample_imputations(X, 2, random_state=0)):
+        assert types_of(out) == types_of(X)
+        found = as_lists(out)["price"]
+        assert {(type(value), value.as_tuple().exponent) for value in found} == {(Decimal, -2)}
+        assert all(a == b for a, b in zip(prices, found, strict=True) if a is not None)
+    off = [abs(float(a) - 20 - 3 * b) for a, b in zip(as_lists(model.transform(X))["price"], x, strict=True)]
+    assert max(off) < 0.3
+    nothing = priced(library, [np.nan] * 3, [None] * 3)
+    assert None not in as_lists(model.transform(nothing))["price"]
+
+
+def test_numbers_of_pandas_are_read_at_once(monkeypatch):
+    """Numbers of NumPy and of pandas' own types do not become objects on the way, nor are labels read twice."""
+    pandas = pytest.importorskip("pandas")
+    from factorstream.estimators._mixed.pandas_frame import PandasFrame
+
+    x = [1.5, np.nan, 3.0]
+    X = pandas.DataFrame(
+        {"a": x, "b": pandas.array(x, dtype="Float32"), "c": pandas.array([1, None, 3], dtype="UInt8")}
+    )
+    X["label"] = ["u", "v", None]
+    monkeypatch.setattr(pandas.Series, "astype", None)
+    frame = PandasFrame(X)
+    assert [frame.cells(j).numbers.tolist()[::2] for j in range(3)] == [[1.5, 3.0], [1.5, 3.0], [1.0, 3.0]]
+    assert all(np.isnan(frame.cells(j).numbers[1]) for j in range(3))
+    assert frame.cells(3) is frame.cells(3)
+
+
+def test_objects_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    x = np.random.default_rng(0).standard_normal(90)
+    some = np.arange(90) % 9 == 0
+    nothing = [None, np.nan, pandas.NA]
+
+    def holed(values):
+        return [nothing[k % 3] if some[k] else value for k, value in enumerate(values)]
+
+    start = datetime.date(2024, 1, 1)
+    X = pandas.DataFrame(
+        {
+            "x": x,
+            "text": pandas.Series(holed(np.where(x > 0, "a", "b").tolist()), dtype=object),
+            "truth": pandas.Series(holed((x > 0.5).tolist()), dtype=object),
+            "number": pandas.Series(holed((3 * x).tolist()), dtype=object),
+            "whole": pandas.Series(holed(np.round(9 * x).astype(int).tolist()), dtype=object),
+            "cut": pandas.cut(pandas.Series(np.where(some, np.nan, x)), 3),
+            "day": pandas.Series([start + datetime.timedelta(days=round(20 * value)) for value in x], dtype=object),
+        }
+    )
+    model = LowRankImputer(random_state=0).fit(X)
+    out = model.transform(X)
+    assert out.dtypes.equals(X.dtypes)
+    assert not out.isna().any(axis=None)
+    assert set(out["text"]) == {"a", "b"}
+    assert {type(value) for value in out["truth"]} == {bool}
+    assert {type(value) for value in out["whole"]} == {int}
+    assert model.categories_["cut"] == [str(one) for one in X["cut"].cat.categories]
+    assert {type(value) for value in out["day"]} == {datetime.date}
+
+
+def test_types_of_pandas_that_are_arrows():
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    x, start = np.random.default_rng(0).standard_normal(80), datetime.datetime(2024, 1, 1)
+    some = np.arange(80) % 8 == 0
+    kinds = {
+        "whole": (np.round(5 * x).astype(int).tolist(), arrow.int32()),
+        "number": (x.tolist(), arrow.float32()),
+        "text": (np.where(x > 0, "a", "b").tolist(), arrow.string()),
+        "truth": ((x > 0).tolist(), arrow.bool_()),
+        "moment": (
+            [datetime.datetime(2024, 1, 1) + datetime.timedelta(hours=float(v)) for v in x],
+            arrow.timestamp("us"),
+        ),
+        "lasted": ([datetime.timedelta(hours=float(np.exp(v))) for v in x], arrow.duration("us")),
+        "day": ([start.date() + datetime.timedelta(days=round(9 * v)) for v in x], arrow.date32()),
+    }
+    X = pandas.DataFrame(
+        {
+            name: pandas.Series(
+                [None if gap else value for value, gap in zip(values, some, strict=True)], dtype=pandas.ArrowDtype(kind)
+            )
+            for name, (values, kind) in kinds.items()
+        }
+    )
+    model = LowRankImputer(random_state=0).fit(X)
+    for out in (model.transform(X), model.predict_interval(X)[0][["whole", "number", "moment", "lasted", "day"]]):
+        assert out.dtypes.equals(X[list(out)].dtypes)
+        assert not out.isna().any(axis=None)

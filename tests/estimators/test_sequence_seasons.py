@@ -1,0 +1,208 @@
+"""Seasons of a sequence: gaps, forecasts, streams, tables and what is refused."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+from factorstream import SequenceFilter, load
+from factorstream.estimators._sequence_places import calendar_periods
+from factorstream.estimators._sequence_stream import learning_rows
+from factorstream.estimators._times import split_table
+
+P, WEEK = 8, 56
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """A season of two periods, days of two kinds, and a random walk."""
+    rng = np.random.default_rng(0)
+    t = np.arange(WEEK * 8)
+    day, week, other = rng.normal(size=P), rng.normal(size=WEEK), rng.normal(size=P)
+    kinds = np.repeat(rng.integers(0, 2, len(t) // P), P)
+    Y = np.stack([2 * day[t % P] + week[t % WEEK], np.where(kinds, day[t % P], other[t % P]), np.zeros(len(t))], axis=1)
+    Y += 0.2 * rng.normal(size=Y.shape)
+    Y[:, 2] += 0.3 * rng.normal(size=len(t)).cumsum()
+    return 10.0 + Y
+
+
+@pytest.fixture(scope="module")
+def gone():
+    """Runs of half a day."""
+    rng = np.random.default_rng(1)
+    return np.repeat(rng.random((WEEK * 8 // 4, 3)) < 0.2, 4, axis=0)
+
+
+@pytest.fixture(scope="module")
+def model(rows, gone):
+    return SequenceFilter(period=(P, WEEK)).fit(np.where(gone, np.nan, rows))
+
+
+def error(filled, rows, gone):
+    return np.sqrt([np.mean((filled - rows)[gone[:, j], j] ** 2) for j in range(rows.shape[1])])
+
+
+def test_gaps_are_filled_by_the_season(model, rows, gone):
+    X = np.where(gone, np.nan, rows)
+    filled, std = model.impute(X, return_std=True)
+    with_seasons = error(filled, rows, gone)
+    without = error(SequenceFilter().fit(X).impute(X), rows, gone)
+    assert with_seasons[0] < 0.3 * without[0]
+    assert with_seasons[1] < 0.6 * without[1]
+    assert with_seasons[2] < 1.15 * without[2]
+    lower, upper = model.predict_interval(X)
+    assert 0.9 < ((lower <= rows) & (rows <= upper))[gone].mean() < 0.985
+    np.testing.assert_array_equal(std[~gone], 0.0)
+    np.testing.assert_allclose(model.denoise(X)[gone], filled[gone])
+
+
+def test_the_season_is_forecast(model, rows):
+    past, future = rows[:-WEEK], rows[-WEEK:]
+    ahead = SequenceFilter(period=(P, WEEK)).fit(past)
+    off = np.sqrt(np.mean((ahead.forecast(WEEK) - future) ** 2, axis=0))
+    assert off[0] < 0.4  # two deviations of the noise; those of the season itself are two units
+    lower, upper = ahead.forecast_interval(WEEK)
+    assert ((lower <= future) & (future <= upper))[:, :2].mean() > 0.85
+    assert list(ahead.seasons_) == [WEEK, P]
+    assert ahead.seasons_[P].shape == (P, 3)
+
+
+def test_one_period_or_several_in_any_order(rows):
+    fits = [SequenceFilter(period=p, calibrate=False).fit(rows) for p in ((WEEK, P), [P, WEEK], np.array([P, WEEK, P]))]
+    answers = [fit.forecast(5) for fit in fits]
+    np.testing.assert_array_equal(answers[0], answers[1])
+    np.testing.assert_array_equal(answers[0], answers[2])
+    assert list(SequenceFilter(period=P, calibrate=False).fit(rows).seasons_) == [P]
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+def test_any_split_of_a_stream_is_the_same(rows, gone, smooth):
+    X = np.where(gone, np.nan, rows)[:300]
+    settings = {"period": (P, WEEK), "lag": 3, "max_iter": 4, "calibrate": False, "smooth": smooth}
+    streams = []
+    for cuts in ([], [1, 2, 17, 112, 113, 250]):
+        stream = SequenceFilter(**settings)
+        for part in np.split(X, cuts):
+            stream.partial_fit(part)
+        streams.append(stream)
+    one, split = streams
+    for ask in ("forecast", "recent"):
+        argument = (20,) if ask == "forecast" else ()
+        for a, b in zip(
+            getattr(one, ask)(*argument, return_std=True), getattr(split, ask)(*argument, return_std=True), strict=True
+        ):
+            np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(one.impute(X), split.impute(X))
+    np.testing.assert_array_equal(one.score_samples(X), split.score_samples(X))
+    assert one.alarms_ == split.alarms_
+
+
+def test_a_stream_learns_seasons_and_goes_on(rows):
+    stream = SequenceFilter(period=P, calibrate=False)
+    stream.partial_fit(rows[:15])
+    assert learning_rows(stream.state_) == (16, 32, 64)
+    assert stream.seasons_ == {}
+    stream.partial_fit(rows[15:16])
+    assert list(stream.seasons_) == [P]
+    assert stream.state_.before is not None
+    stream.partial_fit(rows[16:-P])
+    assert stream.state_.before is None
+    off = stream.forecast(P)[:, 0] - rows[-P:, 0]
+    assert np.std(off) < 0.8 * np.std(rows[:, 0])
+
+
+def test_fit_goes_on_as_a_stream(model, rows):
+    late = SequenceFilter(period=P).fit(rows[: -3 * P])
+    for row in rows[-3 * P : -P]:
+        late.partial_fit(row[None])
+    batch = SequenceFilter(period=P).fit(rows[:-P])
+    future = rows[-P:, 0]
+    assert np.std(late.forecast(P)[:, 0] - future) < 1.3 * np.std(batch.forecast(P)[:, 0] - future)
+    assert late.n_samples_seen_ == len(rows) - P
+
+
+def test_a_file_answers_as_before(model, rows, gone, tmp_path):
+    model = deepcopy(model).partial_fit(rows[:3])
+    model.save(tmp_path / "model.factorstream")
+    again = load(tmp_path / "model.factorstream")
+    X = np.where(gone, np.nan, rows)
+    np.testing.assert_array_equal(again.impute(X), model.impute(X))
+    np.testing.assert_array_equal(again.forecast(9), model.forecast(9))
+    again.partial_fit(rows[3:20])
+    model.partial_fit(rows[3:20])
+    np.testing.assert_array_equal(again.forecast(9), model.forecast(9))
+
+
+def test_a_table_is_placed_by_its_time_stamps(rows):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(rows, pandas.date_range("2024-01-01", periods=len(rows), freq="3h"), list("abc"))
+    fit = SequenceFilter(period=(P, WEEK), calibrate=False).fit(table)
+    part = table.iloc[3 : 3 + 2 * P].copy()
+    part.iloc[5:10, 0] = np.nan
+    truth = table.iloc[8:13, 0].to_numpy()
+    placed = fit.impute(part).iloc[5:10, 0].to_numpy()
+    unplaced = SequenceFilter(period=(P, WEEK), calibrate=False).fit(rows).impute(part.to_numpy())[5:10, 0]
+    assert np.abs(placed - truth).mean() < 0.5 * np.abs(unplaced - truth).mean()
+    assert fit.forecast(2).index[0] == table.index[-1] + pandas.Timedelta("3h")
+
+
+@pytest.mark.parametrize("period", [[], [[2, 3]], [2.5], [1], [np.nan], ["a"]])
+def test_a_period_is_whole_rows(rows, period):
+    with pytest.raises(ValueError, match=r"period must be"):
+        SequenceFilter(period=period).fit(rows)
+
+
+def test_too_few_rows_are_refused(rows):
+    with pytest.raises(ValueError, match="fewer than 2 periods of 60; pass more rows"):
+        SequenceFilter(period=60).fit(rows[:100])
+
+
+def test_periods_are_found(rows):
+    assert list(SequenceFilter(period="auto", calibrate=False).fit(rows).seasons_) == [WEEK, P]
+    walk = np.random.default_rng(0).normal(size=(300, 2)).cumsum(0)
+    plain, auto = (SequenceFilter(period=period).fit(walk) for period in (None, "auto"))
+    assert auto.seasons_ == {}
+    np.testing.assert_array_equal(auto.forecast(3), plain.forecast(3))
+    np.testing.assert_array_equal(auto.partial_fit(walk[:5]).forecast(3), plain.partial_fit(walk[:5]).forecast(3))
+
+
+def test_time_stamps_say_which_periods_are_tried(rows):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(rows, pandas.date_range("2024-01-01", periods=len(rows), freq="3h"), list("abc"))
+    assert list(SequenceFilter(period="auto", calibrate=False).fit(table).seasons_) == [WEEK, P]
+    for freq, periods in {
+        "h": (24, 168),
+        "D": (7, 365),
+        "W": (52,),
+        "MS": (12,),
+        "QS": (4,),
+        "B": (5,),
+        "7h": (),
+    }.items():
+        table = pandas.DataFrame(rows, pandas.date_range("2024-01-01", periods=len(rows), freq=freq), list("abc"))
+        assert calendar_periods(split_table(table)[1]) == periods
+    assert calendar_periods(split_table(rows)[1]) == ()
+
+
+def test_a_stream_finds_periods(rows):
+    stream = SequenceFilter(period="auto", calibrate=False, max_iter=4)
+    for part in np.split(rows, [10, 64, 200]):
+        stream.partial_fit(part)
+    whole = SequenceFilter(period="auto", calibrate=False, max_iter=4).partial_fit(rows)
+    assert P in stream.seasons_
+    np.testing.assert_array_equal(stream.forecast(9), whole.forecast(9))
+
+
+@pytest.mark.parametrize("period", [P, (P, WEEK)])
+def test_constant_empty_and_exact_columns(rows, period):
+    t = np.arange(len(rows))
+    X = np.stack([rows[:, 0], np.full(len(t), 7.0), np.full(len(t), np.nan), t % P], axis=1)
+    X[50:60] = np.nan
+    with pytest.warns(UserWarning, match="one value of a feature is known, or none"):
+        fit = SequenceFilter(period=period, calibrate=False).fit(X)
+    filled = fit.impute(X)
+    np.testing.assert_allclose(filled[50:60, 1], 7.0, atol=1e-6)
+    np.testing.assert_allclose(filled[50:60, 3], t[50:60] % P, atol=0.05)
+    assert np.isfinite(fit.forecast(20)).all()
