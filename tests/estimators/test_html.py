@@ -115,7 +115,7 @@ def test_the_numbers_are_right():
 def test_nothing_is_fitted_to_be_shown(monkeypatch):
     """A stream that is starting fits its rows when it is asked, as scikit-learn's diagram does; the table need not."""
     model = BayesianFactorization(3).partial_fit(rows()[:5])
-    monkeypatch.setattr("factorstream.estimators._bayesian_run.fit_rows", None)
+    monkeypatch.setattr("factorstream.estimators._variational_fits.fit_rows", None)
     assert model._facts()["components"] == "none yet: the stream needs more rows"
 
 

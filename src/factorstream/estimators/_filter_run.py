@@ -16,11 +16,9 @@ from ..core.filter.state import FilterRecord, FilterState
 from ..core.linalg import Array, is_sparse
 from ..core.place import Place, Tall
 from ..progress import Step, say_nothing
-from ..tall.filtering import filter_rows
 from ..tall.places import place_of
 from ..tall.rows import Rows, rows_with_data, stack
 from ..tall.starting import in_units, measure, start, warm_up
-from ..tall.starting_rows import start_with_row_means
 from ._absurd import first_rows, next_rows
 from ._column_units import first_values, looked, with_few_values, with_late_units
 from ._filter_columns import Columns, new_columns, with_noise
@@ -251,6 +249,8 @@ def _taken_in(
     state: FilterState, columns: Columns, settings: FilterSettings, X: Rows, step: Step = say_nothing
 ) -> tuple[FilterState, Columns, FilterRecord]:
     """The filter and what it knows of the columns after the next rows of a stream, and the facts about them."""
+    from ..tall.filtering import filter_rows  # only fits need it
+
     model, size, n = settings.model, settings.block_size, int(X.shape[0])
     infos, start = [], 0
     while start < n:
@@ -281,6 +281,8 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
     given = {"noise_variance": settings.noise_variance, "V0": settings.prior_covariance, "C0": C0}
     common: dict[str, Any] = {**given, "r": model.r, "seed": settings.seed, "dtype": dtype_of(rows)}
     if model.row_mean:
+        from ..tall.starting_rows import start_with_row_means  # only fits with a mean for every row need it
+
         state = start_with_row_means(scale, **common)
     else:
         state = start(scale, **common, fit_mean=model.has_mean, counted=model.step.doubts)
@@ -290,6 +292,8 @@ def _start(settings: FilterSettings, rows: Rows, place: Place | None = None) -> 
 
 def _pass(run: FilterRun, X: Rows, order: Array, tell: Tell, step: Step, note: str) -> tuple[FilterRun, float]:
     """One pass over X in the given order; returns the dictionary's mean share of the variance (∞: no posterior)."""
+    from ..tall.filtering import filter_rows  # only fits need it
+
     model, size, state, columns = run.settings.model, run.settings.block_size, run.filter, run.columns
     at_once = _rows_at_once(X, size)
     infos = []
