@@ -176,6 +176,7 @@ TESTED_BY = {
     "estimators/_table_fit": "estimators/test_low_rank_imputer_tables",
     "estimators/_table_stream": "estimators/test_imputer_stream",
     "estimators/_table_model": "estimators/test_low_rank_imputer_tables",
+    "core/dynamics/compiled_levels": "core/dynamics/test_levels",
     "core/variational/compiled_sparse": "core/variational/test_sparse_products",
     "tall/compiled_counted": "tall/test_counted_compiled",
     "tall/compiled_counted_rows": "tall/test_counted_compiled",

@@ -89,3 +89,52 @@ def test_level_moments_equal_the_exact_ones_when_levels_are_small():
     assert np.allclose(mom.levels.M[1], np.swapaxes(lag, 1, 2)[:, r:, :r].sum(0), rtol=1e-2, atol=1e-6)
     assert np.allclose(mom.levels.M[2], lag[:, r:, :r].sum(0), rtol=1e-2, atol=1e-6)
     assert np.allclose(mom.levels.M[3], second[:-1, r:, :r].sum(0), rtol=1e-2, atol=1e-6)
+
+
+@pytest.mark.parametrize("gaps", GAPS)
+@pytest.mark.parametrize(("r", "weighted", "started"), [(3, False, False), (1, True, True), (0, False, True)])
+def test_compiled_loops_equal_numpy(monkeypatch, gaps, r, weighted, started):
+    """More rows than go backwards at once, with weights, after other rows, and without any state."""
+    pytest.importorskip("numba")
+    model = make(3, m=7, r=max(r, 1), level=True)
+    model = model if r else without_states(model)
+    _, _, _, Y = draw(model, 300, 3, gaps)
+    w = np.random.default_rng(0).uniform(0.2, 1.0, size=Y.shape) if weighted else None
+    start = filter_rows(model, Y[:5])[0][-1] if started else None
+    both = []
+    for compiled in ("0", "1"):
+        monkeypatch.setenv("FACTORSTREAM_COMPILED", compiled)
+        both.append((forward(model, Y, w, start), *smooth_levels(model, Y, w, start)))
+    for a, b in zip(leaves(both[0]), leaves(both[1]), strict=True):
+        assert np.allclose(a, b, rtol=1e-9, atol=1e-10)
+    assert any((np.asarray(a) != np.asarray(b)).any() for a, b in zip(leaves(both[0]), leaves(both[1]), strict=True))
+
+
+def leaves(tree):
+    if isinstance(tree, tuple):
+        return [leaf for part in tree for leaf in leaves(part)]
+    return [] if tree is None else [tree]
+
+
+def test_numpy_takes_over_where_a_covariance_is_not_positive_definite(monkeypatch):
+    loops = pytest.importorskip("factorstream.core.dynamics.compiled_levels")
+    singular = np.array([[1.0, 1.0], [1.0, 1.0]])
+    assert not loops.invert(singular, np.empty((2, 2)), np.empty((2, 2)))
+    model = make(3, m=7, r=2, level=True)
+    _, _, _, Y = draw(model, 20, 3, "random")
+    expected = smooth_levels(model, Y)
+    monkeypatch.setenv("FACTORSTREAM_COMPILED", "1")
+    for name in ("forward", "backward"):
+        monkeypatch.setattr(loops, name, spoiling(getattr(loops, name), loops.FAILED))
+    for a, b in zip(leaves(expected), leaves(smooth_levels(model, Y)), strict=True):
+        assert np.array_equal(a, b)
+
+
+def spoiling(function, answer):
+    """The function, which does its work and then says that it could not."""
+
+    def spoilt(*args):
+        function(*args)
+        return answer
+
+    return spoilt

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...cores import compiling
 from ..linalg import Array
 from .filter import initial, predict_levels
 from .model import LOG2PI, Belief, LevelBelief, Levels, SequenceModel, Smoothed, inv, row_sums
@@ -14,6 +15,12 @@ from .moments import LevelMoments, Moments, observed_moments
 
 CHUNK = 256
 """Rows whose kernels are made at once: batched products without O(T m r) more memory. It changes no result."""
+
+MANY_ROWS = 1000
+"""Rows from which on the recursions are compiled. Derived: that saves some 50 microseconds per row and sweep, and a fit
+makes tens of sweeps; to load the loops takes some 0.3 seconds. Speed and rounding only."""
+
+LOOPS = "factorstream.core.dynamics.compiled_levels"
 
 
 class Arrow(NamedTuple):
@@ -129,6 +136,8 @@ def forward(model: SequenceModel, Y: Array, w: Array | None, start: Belief | Non
     obs = np.isfinite(Y)
     y = np.where(obs, Y, 0.0) - model.emission.mean
     R = np.broadcast_to(R, Y.shape) if w is None else R / w
+    if T and _forward_by_loops(model, y, obs, R, start, out, prior_P, noise, chi2):
+        return out, _log_densities(obs, noise, chi2, prior_P, out.P)
     s, levels = None if start is None else flat(start), levels_of(model)
     for t, (yt, seen, Rt) in enumerate(zip(y, obs, R, strict=True)):
         if s is None:
@@ -152,9 +161,60 @@ def forward(model: SequenceModel, Y: Array, w: Array | None, start: Belief | Non
         s = Arrow(x + dx, P, level_mean, B - k[:, None] * H, d * (1.0 - k))
         for a, b in zip(out, s, strict=True):
             a[t] = b
-    logdet = np.linalg.slogdet(prior_P)[1] - np.linalg.slogdet(out.P)[1]
-    logp = -0.5 * ((obs * (np.log(noise) + LOG2PI)).sum(1) + logdet + chi2)
-    return out, logp
+    return out, _log_densities(obs, noise, chi2, prior_P, out.P)
+
+
+def _log_densities(obs: Array, noise: Array, chi2: Array, prior_P: Array, P: Array) -> Array:
+    """Of all rows (T,), from the entries' variances given x, eᵀS⁻¹e, and P before and after each row."""
+    logdet = np.linalg.slogdet(prior_P)[1] - np.linalg.slogdet(P)[1]
+    return np.asarray(-0.5 * ((obs * (np.log(noise) + LOG2PI)).sum(1) + logdet + chi2))
+
+
+def _forward_by_loops(
+    model: SequenceModel,
+    y: Array,
+    obs: Array,
+    R: Array,
+    start: Belief | None,
+    out: Arrow,
+    prior_P: Array,
+    noise: Array,
+    chi2: Array,
+) -> bool:
+    """Let compiled loops fill the last four of `forward`; False where NumPy has to do it."""
+    if not compiling.applies(len(y) >= MANY_ROWS, LOOPS):
+        return False
+    from .compiled_levels import forward
+
+    levels = levels_of(model)
+    first = initial(model) if start is None else predict_levels(model, start, levels, LevelBelief(*flat(start)[2:]))[0]
+    given = (*model.dynamics[:2], model.emission.C, *levels[:2], y, obs, R)
+    plain = [compiling.plain(np.asarray(some)) for some in given]
+    return compiling.call(forward, *plain, *(np.array(f, order="C") for f in flat(first)), *out, prior_P, noise, chi2) > 0
+
+
+def _back_by_loops(ks: Kernel, s: Arrow, Ns: Array, Ks: Array, rows: int) -> bool:
+    """Let compiled loops smooth all of s but its last row, of `rows` in all; False where NumPy has to do it."""
+    if not compiling.applies(rows >= MANY_ROWS, LOOPS):
+        return False
+    from .compiled_levels import backward
+
+    before = [f[:-1].copy() for f in s]
+    if compiling.call(backward, *map(compiling.plain, ks), *s, Ns, Ks) > 0:
+        return True
+    for f, kept in zip(s, before, strict=True):
+        f[:-1] = kept
+    return False
+
+
+def _back(ks: Kernel, s: Arrow, Ns: Array, Ks: Array) -> None:
+    """The same row by row: `back`, from the last row of s, which is smoothed, to the first; Ns and Ks are filled too."""
+    n = Arrow(*(f[-1] for f in s))
+    backwards = zip(*(f[::-1] for f in ks), strict=True)
+    for t, k in zip(range(len(Ns) - 1, -1, -1), map(Kernel._make, backwards), strict=True):
+        n, Ns[t], Ks[t] = back(k, n)
+        for a, b in zip(s, n, strict=True):
+            a[t] = b
 
 
 def smooth_levels(
@@ -167,18 +227,14 @@ def smooth_levels(
     T, m = Y.shape
     r = len(model.dynamics.A)
     s, logp = forward(model, Y, w, start)
-    n = Arrow(*(f[-1] for f in s))
     lag = np.empty((max(T - 1, 0), r, r))
     ll10, M10, M01 = np.zeros(m), np.zeros((m, r)), np.zeros((m, r))
     for hi in range(T - 1, 0, -CHUNK):
         lo = max(hi - CHUNK, 0)
         ks = kernel(model, Arrow(*(f[lo:hi] for f in s)))
         Ns, Ks = np.empty((hi - lo, r, r)), np.empty((hi - lo, m, r))
-        backwards = zip(*(f[::-1] for f in ks), strict=True)
-        for t, k in zip(range(hi - 1, lo - 1, -1), map(Kernel._make, backwards), strict=True):
-            n, Ns[t - lo], Ks[t - lo] = back(k, n)
-            for a, b in zip(s, n, strict=True):
-                a[t] = b
+        if not _back_by_loops(ks, Arrow(*(f[lo : hi + 1] for f in s)), Ns, Ks, T):
+            _back(ks, Arrow(*(f[lo : hi + 1] for f in s)), Ns, Ks)
         # pairs (t, t+1), t in [lo, hi): all smoothed by now
         now, new = Arrow(*(f[lo:hi] for f in s)), Arrow(*(f[lo + 1 : hi + 1] for f in s))
         lag[lo:hi] = Ns @ new.P
