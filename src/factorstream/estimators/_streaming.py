@@ -6,7 +6,7 @@ from abc import abstractmethod
 from functools import partial
 from math import isfinite
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,7 +34,6 @@ from . import _filter_run
 from ._absurd import without_absurd
 from ._checkpoint import CheckpointLike, FitMemory, Resumable, refuse_checkpoint, remembering
 from ._factorizer import Factorizer
-from ._filter_answers import FilterDictionary
 from ._filter_columns import Columns
 from ._filter_run import FilterRun, FilterSettings
 from ._html import STREAMED, Facts, noise_words, observed_words
@@ -57,6 +56,9 @@ from ._validation import (
     current_parameters,
     unchanged_on_error,
 )
+
+if TYPE_CHECKING:
+    from ._filter_answers import FilterDictionary
 
 
 class RecursiveFactorizer(Resumable, Factorizer):
@@ -294,6 +296,8 @@ class RecursiveFactorizer(Resumable, Factorizer):
         return self.state_.settings.dtype
 
     def _dictionary(self) -> FilterDictionary:
+        from ._filter_answers import FilterDictionary  # only answers need it
+
         return FilterDictionary(self._learned())
 
 

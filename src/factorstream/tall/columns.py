@@ -15,7 +15,6 @@ from ..core.linalg import Array
 from ..core.place import Tall
 from . import column_products as products
 from .places import place_of
-from .projecting_numpy import doubt_of
 from .projecting_products import as_float64, block_without_gaps
 from .rows import divided
 from .within_limit import within_limit
@@ -38,6 +37,8 @@ def residual_sums(state: FilterState, model: FilterModel, rows: Array, unit: Arr
     With h_i = w_i‖Fᵀc_i‖²/σ², the share of column i in its own prediction, and d_i = zᵀV_i z/λ, which its loadings have
     taken up, E e_i² = ((1 − h_i)² σ_i² + h_i(1 − h_i) σ²)(1 − d_i) with the mean σ² for the noise of the others.
     """
+    from .projecting_numpy import doubt_of  # only fits need it
+
     place, doubt = place_of(state.C), doubt_of(state, model)
     noise, lam, r = doubt.prior.noise, state.small.lam, model.r
     weights = lam / (lam + expected_doubts(state.small, model, doubt.roots))

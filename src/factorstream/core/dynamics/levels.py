@@ -181,7 +181,7 @@ def _forward_by_loops(
     noise: Array,
     chi2: Array,
 ) -> bool:
-    """Let compiled loops fill the last four of `forward`; False where NumPy has to do it."""
+    """Let compiled loops fill the last four arguments; False where NumPy has to do it."""
     if not compiling.applies(len(y) >= MANY_ROWS, LOOPS):
         return False
     from .compiled_levels import forward
@@ -190,7 +190,9 @@ def _forward_by_loops(
     first = initial(model) if start is None else predict_levels(model, start, levels, LevelBelief(*flat(start)[2:]))[0]
     given = (*model.dynamics[:2], model.emission.C, *levels[:2], y, obs, R)
     plain = [compiling.plain(np.asarray(some)) for some in given]
-    return compiling.call(forward, *plain, *(np.array(f, order="C") for f in flat(first)), *out, prior_P, noise, chi2) > 0
+    return (
+        compiling.call(forward, *plain, *(np.array(f, order="C") for f in flat(first)), *out, prior_P, noise, chi2) > 0
+    )
 
 
 def _back_by_loops(ks: Kernel, s: Arrow, Ns: Array, Ks: Array, rows: int) -> bool:
@@ -208,7 +210,7 @@ def _back_by_loops(ks: Kernel, s: Arrow, Ns: Array, Ks: Array, rows: int) -> boo
 
 
 def _back(ks: Kernel, s: Arrow, Ns: Array, Ks: Array) -> None:
-    """The same row by row: `back`, from the last row of s, which is smoothed, to the first; Ns and Ks are filled too."""
+    """The same row by row, by `back`: the last row of s is smoothed already, the others become so."""
     n = Arrow(*(f[-1] for f in s))
     backwards = zip(*(f[::-1] for f in ks), strict=True)
     for t, k in zip(range(len(Ns) - 1, -1, -1), map(Kernel._make, backwards), strict=True):
