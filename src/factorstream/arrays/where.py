@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import array_api_compat as compat
 import numpy as np
-from array_api_compat import numpy as of_numpy
 from numpy.typing import NDArray
 
 Array = Any
@@ -17,7 +17,7 @@ NARROW = ("float16", "bfloat16")
 
 _OF_NUMPY = np.ndarray, np.generic
 
-_NUMPY: Any = np if np.lib.NumpyVersion(np.__version__) >= "2.3.0" else of_numpy
+_NUMPY: Any = np if np.lib.NumpyVersion(np.__version__) >= "2.3.0" else import_module("array_api_compat.numpy")
 """NumPy itself where it follows the standard, which saves a call for each of its functions."""
 
 

@@ -10,7 +10,6 @@ from ..core.filter.model import FilterModel
 from ..core.filter.state import EQUAL_SHARE, FilterState
 from ..core.filter.units import units
 from ..core.linalg import Array, is_sparse
-from ..tall.columns import rescaled, residual_sums
 from ..tall.places import place_of
 from ..tall.rows import Rows, few_columns
 from ._filter_columns import FIRST, Columns, with_noise
@@ -50,6 +49,8 @@ def _in_larger_units(columns: Columns, state: FilterState, model: FilterModel) -
 
 def _with_units(columns: Columns, state: FilterState, model: FilterModel, new: Array) -> tuple[Columns, FilterState]:
     """With other units (m, here). The noise is measured again, because columns in wrong units have been part of it."""
+    from ..tall.columns import rescaled, residual_sums  # only fits need it
+
     recent, unit = columns.recent, to_host(columns.unit)
     if recent is None or unit is None or (new == unit).all():
         return columns, state

@@ -17,7 +17,6 @@ from ..core.filter.state import FilterState
 from ..core.filter.units import noise_left_by
 from ..core.linalg import Array
 from ..core.place import Tall
-from ..tall.columns import column_variances, residual_sums
 from ..tall.rows import Rows
 
 FIRST = 4
@@ -54,6 +53,8 @@ def new_columns(unit: Array | None, wanted: bool, rows: Rows) -> Columns:
 
 def with_noise(columns: Columns, state: FilterState, model: FilterModel) -> Columns:
     """With the noise of the columns in the kept rows. Where one V is shared, the noise is as well."""
+    from ..tall.columns import column_variances, residual_sums  # only fits need it
+
     if columns.recent is None or not model.step.doubts:
         return columns
     sums = residual_sums(state, model, columns.recent, columns.unit)
