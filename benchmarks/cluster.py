@@ -44,14 +44,22 @@ BLOCKS = (25, 50, 100, 200, 500, 1000, 2000)
 SOME = 400
 """Rows that the sweeps begin with."""
 SWEEPS = 4
-"""The first is not counted."""
+"""The first is not counted, as it imports what workers need."""
 GAPS = 0.1
 FEATURES, FILTERED = (1000, 10_000, 100_000), 80
 """Features of the filter, and rows of a block."""
 BLOCKS_OF = 10
 """Blocks of a chunk."""
-FULL = {"rows": 200_000, "columns": 4096, "components": 40, "chunk": 1000, "workers": [1, 2, 4, 8], "only": "workers"}
-"""The table of ``--full``: 6.6 GB, and as much again for what is being worked on."""
+FULL = {
+    "rows": 200_000,
+    "columns": 4096,
+    "components": 40,
+    "chunk": 1000,
+    "workers": [1, 2, 4, 8],
+    "sweeps": 2,
+    "only": "workers",
+}
+"""The table of ``--full``: 6.6 GB, and as much again for what is being worked on. A sweep takes one worker a minute."""
 
 
 class Table(NamedTuple):
@@ -61,6 +69,7 @@ class Table(NamedTuple):
     m: int
     r: int
     chunk: int
+    sweeps: int
 
     def rows(self, first: int, stop: int) -> Array:
         """Some rows, always the same ones."""
@@ -93,8 +102,8 @@ class Cost(NamedTuple):
 class Clock:
     """Is told of every sweep, and notes when, and what the processors have spent since the first."""
 
-    def __init__(self, client: Client | None = None) -> None:
-        self.client = client
+    def __init__(self, sweeps: int, client: Client | None = None) -> None:
+        self.sweeps, self.client = sweeps, client
         self.times = [time.perf_counter()]
         self.spent: list[tuple[float, float]] = []
 
@@ -108,7 +117,7 @@ class Clock:
     @property
     def cost(self) -> Cost:
         """The least time of a sweep but the first, and the mean of what the processors spend on one."""
-        spent = np.subtract(self.spent[-1], self.spent[0]) / (SWEEPS - 1)
+        spent = np.subtract(self.spent[-1], self.spent[0]) / (self.sweeps - 1)
         return Cost(float(min(np.diff(self.times)[1:])), float(spent[0]), float(spent[1]))
 
 
@@ -119,7 +128,10 @@ def read(values: Array, first: int) -> Observations:
 
 def begun(table: Table) -> tuple[Any, ...]:
     """What the sweeps begin with: a fit to some rows; their moments stand for those of all."""
-    some, options = observe(table.rows(0, SOME)), FitOptions(r=table.r, max_sweeps=SWEEPS, tol=-np.inf, prune=False)
+    some, options = (
+        observe(table.rows(0, SOME)),
+        FitOptions(r=table.r, max_sweeps=table.sweeps, tol=-np.inf, prune=False),
+    )
     with limited():
         warm = fit(some, options._replace(max_sweeps=1)).factors
     return warm, add_moments(no_moments(table.m), some), some, options
@@ -127,9 +139,11 @@ def begun(table: Table) -> tuple[Any, ...]:
 
 @contextmanager
 def cluster(n_workers: int) -> Iterator[Client]:
-    """So many processes with one thread each."""
+    """So many processes with one thread each. Without a limit of memory: nothing is to go to the disk."""
     with (
-        LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0") as workers,
+        LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=None
+        ) as workers,
         Client(workers) as client,
     ):
         yield client
@@ -138,7 +152,7 @@ def cluster(n_workers: int) -> Iterator[Client]:
 def in_one_process(table: Table, start: tuple[Any, ...]) -> Cost:
     """A sweep over the same chunks in this process, on one thread."""
     warm, moments, some, options = start
-    clock, ends = Clock(), range(0, table.n, table.chunk)
+    clock, ends = Clock(table.sweeps), range(0, table.n, table.chunk)
     chunks = [table.rows(first, min(first + table.chunk, table.n)) for first in ends]
     with limited(), undivided():
         fit_blocks(lambda: map(observe, chunks), warm, moments, some, options, tell=clock)
@@ -148,7 +162,7 @@ def in_one_process(table: Table, start: tuple[Any, ...]) -> Cost:
 def on_workers(table: Table, start: tuple[Any, ...], n_workers: int) -> Cost:
     """A sweep on so many workers."""
     with cluster(n_workers) as client:
-        clock = Clock(client)
+        clock = Clock(table.sweeps, client)
         X = table.array().persist()
         wait(X)
         client.rebalance()
@@ -157,26 +171,25 @@ def on_workers(table: Table, start: tuple[Any, ...], n_workers: int) -> Cost:
     return clock.cost
 
 
-def workers(table: Table, numbers: Sequence[int]) -> list[str]:
+def workers(table: Table, numbers: Sequence[int]) -> Iterator[str]:
     """A line for each number of workers."""
-    start, lines, first, busy = begun(table), [], None, None
+    start, first, busy = begun(table), None, None
     if table.n <= 4 * ROWS:
         alone = in_one_process(table, start)
-        lines.append(f"one process without Dask: {alone.seconds:.2f} s a sweep, processors {alone.of_this:.2f} s")
+        yield f"one process without Dask: {alone.seconds:.2f} s a sweep, processors {alone.of_this:.2f} s"
     for n_workers in numbers:
         cost = on_workers(table, start, n_workers)
         first, busy = first or cost.seconds * n_workers, busy or cost.of_workers
-        lines.append(
+        yield (
             f"{n_workers} workers: {cost.seconds:.2f} s a sweep, efficiency {first / (n_workers * cost.seconds):.2f}; "
             f"processors {cost.of_workers:.2f} s of workers, efficiency {busy / cost.of_workers:.2f}, "
             f"{cost.of_this:.2f} s of this process"
         )
-    return lines
 
 
-def blocks(table: Table, lengths: Sequence[int], n_workers: int) -> list[str]:
+def blocks(table: Table, lengths: Sequence[int], n_workers: int) -> Iterator[str]:
     """A line for each number of rows of a chunk, and one that says from which on the work itself is more than half."""
-    start, lines, enough = begun(table), [], None
+    start, enough = begun(table), None
     for chunk in lengths:
         cut = table._replace(chunk=chunk)
         alone, cost = in_one_process(cut, start), on_workers(cut, start, n_workers)
@@ -184,26 +197,24 @@ def blocks(table: Table, lengths: Sequence[int], n_workers: int) -> list[str]:
         spent = cost.of_workers + cost.of_this
         more = 1e3 * (spent - alone.of_this) / n_chunks
         enough = (chunk if enough is None else enough) if spent < 2.0 * alone.of_this else None
-        lines.append(
+        yield (
             f"{chunk} rows: {cost.seconds:.2f} s a sweep on {n_workers}, {alone.seconds:.2f} s without Dask; "
             f"processors {spent:.2f} s and {alone.of_this:.2f} s, {more:.1f} ms more for each of {n_chunks} chunks"
         )
     found = f"from {enough} rows of a chunk on" if enough else "for none of these chunks"
-    return [*lines, f"{found}, the sweep itself is more than half of what the processors spend"]
+    yield f"{found}, the sweep itself is more than half of what the processors spend"
 
 
-def features(lengths: Sequence[int], n_workers: int) -> list[str]:
+def features(lengths: Sequence[int], n_workers: int) -> Iterator[str]:
     """A line for each number of features: blocks of complete rows through the filter, the features in shards or not."""
-    lines = []
     with cluster(n_workers) as client:
         for m in lengths:
             there, here = in_shards_of(client, m, n_workers), _seconds_per_block(m)
-            lines.append(
+            yield (
                 f"{m} features: {1e3 * there.seconds:.0f} ms for a block of {FILTERED} rows in {n_workers} shards, "
                 f"{1e3 * here:.0f} ms in this process; processors {1e3 * there.of_workers:.1f} ms of workers, "
                 f"{1e3 * there.of_this:.1f} ms of this process with the scheduler"
             )
-    return lines
 
 
 def in_shards_of(client: Client, m: int, n_shards: int, times: int = 3) -> Cost:
@@ -243,6 +254,12 @@ def _seconds_per_block(m: int) -> float:
     return min(times[2:])
 
 
+def told(lines: Iterator[str]) -> None:
+    """Print lines as they come."""
+    for line in lines:
+        print(line, flush=True)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the lines."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -250,6 +267,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--columns", type=int, default=COLUMNS)
     parser.add_argument("--components", type=int, default=COMPONENTS)
     parser.add_argument("--chunk", type=int, default=CHUNK)
+    parser.add_argument("--sweeps", type=int, default=SWEEPS, help="two at least")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--blocks", type=int, nargs="+", default=BLOCKS)
     parser.add_argument("--features", type=int, nargs="+", default=FEATURES)
@@ -258,14 +276,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     if chosen.full:
         vars(chosen).update(FULL)
-    table = Table(chosen.rows, chosen.columns, chosen.components, chosen.chunk)
+    table = Table(chosen.rows, chosen.columns, chosen.components, chosen.chunk, chosen.sweeps)
     print(f"{table.n} × {table.m}, {table.r} components, chunks of {table.chunk} rows")
     if chosen.only in (None, "workers"):
-        print(*workers(table, chosen.workers), sep="\n")
+        told(workers(table, chosen.workers))
     if chosen.only in (None, "blocks"):
-        print(*blocks(table, chosen.blocks, max(chosen.workers)), sep="\n")
+        told(blocks(table, chosen.blocks, max(chosen.workers)))
     if chosen.only in (None, "features"):
-        print(*features(chosen.features, max(chosen.workers)), sep="\n")
+        told(features(chosen.features, max(chosen.workers)))
 
 
 if __name__ == "__main__":
