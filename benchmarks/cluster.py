@@ -273,9 +273,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--features", type=int, nargs="+", default=FEATURES)
     parser.add_argument("--only", choices=["workers", "blocks", "features"])
     parser.add_argument("--full", action="store_true", help="the large table, on 1 to 8 workers")
+    if parser.parse_args(arguments).full:
+        parser.set_defaults(**FULL)  # whatever else is asked for stays
     chosen = parser.parse_args(arguments)
-    if chosen.full:
-        vars(chosen).update(FULL)
     table = Table(chosen.rows, chosen.columns, chosen.components, chosen.chunk, chosen.sweeps)
     print(f"{table.n} × {table.m}, {table.r} components, chunks of {table.chunk} rows")
     if chosen.only in (None, "workers"):
