@@ -24,6 +24,16 @@ def test_features_whose_days_differ_have_shapes(rng):
     assert found.plan.shaped.tolist() == [1]
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_features_with_the_same_kinds_of_days_are_judged_together(seed):
+    rng = np.random.default_rng(seed)
+    kinds = rng.integers(0, 2, 40)
+    Y = np.stack([*(rng.normal(size=(2, 12))[kinds].ravel() for _ in range(3)), rng.normal(size=480)], axis=1)
+    Y += 0.8 * rng.normal(size=Y.shape)
+    found = judge(Y, (12,), StreamOptions(), calibrate=False, answers=smoothed)
+    assert found.plan.shaped.tolist() == [0, 1, 2]  # at most two of them by their own shapes
+
+
 @pytest.mark.parametrize(("n", "answers"), [(60, smoothed), (12, smoothed), (60, filtered)])
 def test_widths_are_near_one_where_the_model_holds(rng, n, answers):
     found = judge(days(rng, n)[:, :1], (12,), StreamOptions(), calibrate=True, answers=answers)

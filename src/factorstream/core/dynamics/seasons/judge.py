@@ -72,23 +72,40 @@ def judge(
 
 
 def _shaped(Y: Array, periods: tuple[int, ...], runs: HiddenRuns, rows: int, opt: StreamOptions, tell: Tell) -> Array:
-    """The features whose hidden runs are filled clearly better with shapes of their own. Two fits of what is left."""
+    """The features whose hidden runs are filled better with shapes, if these together are filled clearly better.
+
+    Each feature is first tried with shapes of its own. Those that gain share shapes then, and whoever gains nothing
+    from that is left out, until all that are left gain. Cost: two fits per feature, and two each time some are left out.
+    """
     nobody = np.arange(0)
     if len(Y) < SHAPED_PERIODS * periods[-1]:
         return nobody
     Z = np.where(runs.hide, np.nan, Y)
     _, phases = learn(Z, Plan(periods, nobody), opt.r, opt.noise, TRIAL_SWEEPS)
-    shapes = np.zeros(Y.shape)
-    for j in range(Y.shape[1]):
-        rest = (Z - phases.signal)[:, [j]]
-        if np.isfinite(rest).any():
-            _, own = learn_shapes(rest, periods[-1], np.array([j]), opt.r, opt.noise, TRIAL_SWEEPS, 1e-3, tell)
-            shapes[:, [j]] = own.signal
-    plain, shaped = (
-        _errors(left_by(Y, season, runs, opt).last(rows), opt, tell)
-        for season in (phases, phases._replace(signal=phases.signal + shapes))
-    )
-    return np.flatnonzero([clearly(a - b, MIN_Z) for a, b in zip(plain, shaped, strict=True)])
+
+    def errors(groups: Sequence[Array]) -> list[Array]:
+        """With shapes that the features of a group share."""
+        signal = phases.signal.copy()
+        for columns in groups:
+            rest = (Z - phases.signal)[:, columns]
+            if np.isfinite(rest).any():
+                _, shapes = learn_shapes(rest, periods[-1], columns, opt.r, opt.noise, TRIAL_SWEEPS, 1e-3, tell)
+                signal[:, columns] += shapes.signal
+        return _errors(left_by(Y, phases._replace(signal=signal), runs, opt).last(rows), opt, tell)
+
+    plain = errors([])
+    shaped = errors([np.array([j]) for j in range(Y.shape[1])])
+    before, some = nobody, _gaining(plain, shaped, np.arange(Y.shape[1]))
+    while len(some) and len(some) != len(before):
+        shaped = errors([some])
+        before, some = some, _gaining(plain, shaped, some)
+    gain = [(plain[j] - shaped[j]) / plain[j].mean() for j in some]
+    return some if len(some) and clearly(np.concatenate(gain), MIN_Z) else nobody
+
+
+def _gaining(plain: Sequence[Array], shaped: Sequence[Array], columns: Array) -> Array:
+    """Those of the columns whose mean error is less with shapes."""
+    return columns[[bool(shaped[j].sum() < plain[j].sum()) for j in columns]]
 
 
 def _errors(left: Left, opt: StreamOptions, tell: Tell) -> list[Array]:
