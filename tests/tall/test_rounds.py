@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from factorstream.arrays import kernels, to_host
 from factorstream.core.place import HERE
 from factorstream.tall import engine, rounds
-from factorstream.tall.round_products import Numbers, ends, go, packed, read
+from factorstream.tall.round_products import Numbers, chosen_products, ends, go, moved, packed, read
 from factorstream.tall.rounds import RoundRows
 from factorstream.tall.rows_numpy import NumpyRows
 from filter_problems import begin, close, paper_model, random_spd
@@ -85,17 +85,20 @@ def test_a_round_as_written_out_feature_by_feature(rng, q, K, by_missing):
     like = STRICT.put(C, 0)
     tall = [STRICT.put(part, 0) for part in (before, after, group, seen)]
     out = STRICT.put(np.full(ends(q, K).pulls, np.nan), 0)
-    numbers = packed(Numbers(z, gains, 0.7), like)
+    numbers = STRICT.put(packed(Numbers(z, gains, 0.7), C.dtype), 0)
+    chosen_products(like, q, tall[1], by_missing, out)
     go(like, q, K, tall[0], numbers, tall[2] if K > 1 else None, tall[3], tall[1], by_missing, out)
-    moved, counted, square, b, yy, errors, pulls, heard = expected
-    assert_allclose(to_host(like)[:, :q], moved, rtol=1e-12)
+    C_moved, counted, square, b, yy, errors, pulls, heard, chosen_errors, chosen_pulls = expected
+    assert_allclose(to_host(like)[:, :q], C_moved, rtol=1e-12)
     assert_allclose(to_host(like)[:, q:], C[:, q:], rtol=0)
     assert_allclose(to_host(tall[3]), counted, rtol=1e-12)
     sums = read(to_host(out), q, K)
-    close(sums.square, square, 1e-12)
+    close(moved(sums, gains), square, 1e-12)
     close(sums.b, b, 1e-12)
     assert sums.yy == pytest.approx(yy, rel=1e-12)
     assert_allclose(sums.errors, errors, rtol=1e-12)
+    assert_allclose(sums.chosen_errors, chosen_errors, rtol=1e-12)
+    assert_allclose(sums.chosen_pulls, chosen_pulls, rtol=1e-9, atol=1e-12)
     if K > 1:
         assert_allclose(sums.pulls, pulls, rtol=1e-9, atol=1e-12)
         assert_allclose(sums.heard, heard)

@@ -36,6 +36,7 @@ from .functions import (
     zeros_beside,
 )
 from .kernels import launchable, launched
+from .transfers import FromDevice, ToDevice
 from .where import (
     Array,
     beside,
@@ -57,6 +58,8 @@ from .where import (
 
 __all__ = [
     "Array",
+    "FromDevice",
+    "ToDevice",
     "add_outer",
     "add_product",
     "as_type",

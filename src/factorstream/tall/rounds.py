@@ -1,8 +1,8 @@
 """Rows with gaps on a device, one after another, in rounds: the engine where kernels of our own make a round.
 
-In a round one row moves the dictionary, and the sums that the next row needs are taken (``round_products``). So C is
-written once per row, and read twice. The small recursion between two rounds is done in this
-process, from sums that come in one transfer.
+In a round one row moves the dictionary, and the sums that the next row needs are taken (``round_products``), so that C
+is read and written once per row. Products of those rows of C that a row misses are made one round ahead: while the
+small recursion between two rounds is done in this process, from sums that come in one transfer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ import numpy as np
 
 from ..arrays import (
     Array,
+    FromDevice,
+    ToDevice,
     device_of,
+    dtype_of,
     in_one_piece,
     launchable,
     launched,
@@ -32,7 +35,7 @@ from . import round_products
 from .array_products import gram
 from .engine import Filtered, RowBlock, record_of, refreshed
 from .products import count_missing, is_missing
-from .round_products import Numbers, Sums, ends, is_single, packed, read
+from .round_products import Numbers, Sums, ends, is_single, moved, packed, read
 
 KERNEL = "factorstream.tall.triton_rounds"
 """Where the kernel of a round is."""
@@ -78,8 +81,11 @@ class Rounds:
 
     def __init__(self, C: Array) -> None:
         self._wide, (self.m, self.q) = with_aligned_rows(C), C.shape
-        self._asked: Array | None = None
-        self._groups = 1
+        self._sent, self._asked = ToDevice(C), FromDevice()
+        self._out: dict[tuple[int, bool], Array] = {}
+        self._second = False
+        self._ahead: tuple[Row, Array] | None = None
+        self._gains: Array = np.zeros((1, self.q))
 
     @property
     def C(self) -> Array:
@@ -88,25 +94,51 @@ class Rounds:
 
     def take(self, C: Array) -> None:
         """Go on with what somebody else has made of the dictionary."""
-        self._wide[:, : self.q] = C
+        self._wide[:, : self.q], self._ahead = C, None
 
-    def start(self, before: Before | None, after: Row | None) -> None:
-        """Ask the device for a round; it works on, and :meth:`sums` waits for it."""
-        xp, C, K = namespace(self._wide), self._wide, 1
+    def start(self, before: Before | None, after: Row | None, following: Row | None = None) -> None:
+        """Ask the device for a round; it works on, and :meth:`sums` waits for it.
+
+        ``following`` is the row after the next one, if it is known: the device begins with it before anybody waits.
+        """
+        C, q = self._wide, self.q
         given: tuple[Array | None, ...] = None, None, None, None
+        self._gains = np.zeros((1, q)) if before is None else before.numbers.gains
+        K = len(self._gains)
         if before is not None:
-            K = len(before.numbers.gains)
-            given = before.y, packed(before.numbers, C), before.group, before.seen
-        out = xp.empty((ends(self.q, K).pulls,), dtype=xp.float64, device=device_of(C))
+            numbers = self._sent.put(packed(before.numbers, dtype_of(C)))
+            given = before.y, numbers, before.group, before.seen
+        out = self._sums_of(after, K)
         next_y, by_missing = (None, False) if after is None else (after.y, self._by_missing(after))
-        arguments = C, self.q, K, *given, next_y, by_missing, out
+        arguments = C, q, K, *given, next_y, by_missing, out
         if not launched(C, KERNEL, "go", *arguments):
             round_products.go(*arguments)
-        self._asked, self._groups = out, K
+        self._asked.ask(out)
+        self._ahead = None
+        if following is not None:
+            self._ahead = following, self._sums_of(following, K)
+
+    def _sums_of(self, row: Row | None, K: int) -> Array:
+        """Room for the sums of a round before K groups move, with the products that ``row`` needs of C as it is."""
+        size = ends(self.q, K).pulls
+        if self._ahead is not None and self._ahead[0] is row and self._ahead[1].shape[0] == size:
+            return self._ahead[1]
+        self._second = not self._second  # the other one is on its way to this process
+        out = self._out.get((size, self._second))
+        if out is None:
+            xp = namespace(self._wide)
+            out = xp.zeros((size,), dtype=xp.float64, device=device_of(self._wide))
+            self._out[size, self._second] = out
+        if row is not None:
+            arguments = self._wide, self.q, row.y, self._by_missing(row), out
+            if not launched(self._wide, KERNEL, "chosen_products", *arguments):
+                round_products.chosen_products(*arguments)
+        return out
 
     def sums(self) -> Sums:
-        """Of the round that was started last."""
-        return read(to_host(self._asked), self.q, self._groups)
+        """Of the round that was started last, with ``square`` as it is after the move."""
+        sums = read(self._asked.get(), self.q, len(self._gains))
+        return sums._replace(square=moved(sums, self._gains))
 
     def equations(self, sums: Sums, row: Row, G: Array) -> tuple[Array, Array, float]:
         """C_ΩᵀC_Ω, C_Ωᵀy_Ω and ‖y_Ω‖² of the row that the sums are for, given CᵀC."""
@@ -143,10 +175,9 @@ class RoundRows(NamedTuple):
         rounds, small, before = Rounds(state.C), state.small, None
         records: list[FilterRecord] = []
         for rows in blocks:
-            for row in rows_of(self.place, rows, rounds.m):
-                if row is None:
-                    continue
-                rounds.start(before, row)
+            some = [row for row in rows_of(self.place, rows, rounds.m) if row is not None]
+            for row, following in zip(some, [*some[1:], None], strict=True):
+                rounds.start(before, row, following)
                 sums = rounds.sums()
                 small = refreshed(self.place, small, rounds.C)
                 small, step = absorb(small, self.model, *rounds.equations(sums, row, small.G), row.n)
