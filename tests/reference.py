@@ -433,8 +433,8 @@ def als_sweep(Y: A, seen: NDArray[np.bool_], X: A, C: A, ridge: float) -> tuple[
 def gap_round(C, before, z, gains, group, seen, weight, after, by_missing):
     """One round of rows with gaps, feature by feature: the row ``before`` moves C, then sums for the row ``after``.
 
-    Returns C, ``seen``, Σ c cᵀ of the chosen features, Σ c y, Σ y², and by group Σ e², Σ c e, how many are observed, and
-    Σ e² and Σ c e of the chosen features alone.
+    Returns C, ``seen``, Σ c cᵀ of the chosen features, Σ c y, Σ y², and by group Σ e², Σ c e, how many are observed,
+    and Σ e² and Σ c e of the chosen features alone.
     """
     m, q = C.shape
     K, C, seen = len(gains), C.copy(), seen.copy()

@@ -96,7 +96,7 @@ def test_what_there_is_only_before_or_only_after(rng):
     other = made(put, both[0], q, K, None, None, group, seen, after, True)
     np.testing.assert_array_equal(other[0], both[0])
     np.testing.assert_array_equal(other[1], seen)
-    np.testing.assert_allclose(other[2].square, both[2].square, rtol=1e-6, atol=1e-6)
+    close(other[2].square, both[2].square, 2e-6)
     np.testing.assert_array_equal(other[2].heard, both[2].heard)
     assert not other[2].errors.any()
 

@@ -46,7 +46,8 @@ class FromDevice:
 
     def __init__(self) -> None:
         self._asked: Array = np.empty(0)
-        self._rooms, self._come = dict[int, Any](), None
+        self._rooms = dict[int, Any]()
+        self._come: Any = None
 
     def ask(self, values: Array) -> None:
         """Ask for a vector as it is once the device has done what it was told so far. What it is told next may go on

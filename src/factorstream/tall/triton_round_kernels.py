@@ -1,7 +1,8 @@
 """The kernels of a round of rows with gaps, which ``triton_rounds`` launches; ``round_products`` has their twin.
 
-Every program of ``multiply`` and ``move`` has some rows of C in registers at a time, and its own sums in float32. What these are,
-``round_products`` says. Sums are kept apart for each of those rows until the end: to add up over threads is slow.
+Every program of ``multiply`` and ``move`` has some rows of C in registers at a time, and its own sums in float32. What
+these are, ``round_products`` says. Sums are kept apart for each of those rows until the end: to add up over threads is
+slow.
 """
 
 import triton
@@ -36,7 +37,7 @@ def multiply(  # type: ignore[no-untyped-def]
     STAGES: tl.constexpr,
     PRECISION: tl.constexpr,
 ):
-    """The products of the chosen rows of C with each other: in ``partial``, for each program, ``square`` and ``last``."""
+    """The chosen rows of C times each other; in ``partial``, for each program, ``square`` and ``last``."""
     columns, lanes = tl.arange(0, Q), tl.arange(0, ROWS)
     inside = columns < WHOLE
     idx += tl.program_id(0) * CHUNK
