@@ -29,7 +29,7 @@ SPENT = (
     ("the engine", rounds.RoundRows, "run"),
     ("the engine", counted_rounds.CountedRounds, "run"),
     ("asking the device", rounds.Rounds, "start"),
-    ("waiting for sums", FromDevice, "get"),
+    ("waiting for the device", FromDevice, "get"),
     ("small step", rounds, "absorb"),
     ("small step", counted_rounds, "absorb"),
     ("small step", counted_rounds, "_observed"),
@@ -40,7 +40,6 @@ SPENT = (
     ("levels", counted_rounds, "regrouped"),
     ("levels", counted_rounds, "with_room"),
     ("recursion", blocks, "run_block"),
-    ("waiting for products", blocks, "to_host"),
     ("asking for products", array_products, "summed"),
 )
 """Functions whose time is taken, and under which name. "small step" and "learning" are between two rounds."""

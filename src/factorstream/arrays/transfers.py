@@ -42,29 +42,27 @@ class ToDevice:
 
 
 class FromDevice:
-    """An array on its way to this process, one at a time."""
+    """An array on its way to this process, as it is once the device has done what it was told so far.
 
-    def __init__(self) -> None:
-        self._asked: Array = np.empty(0)
-        self._rooms = dict[int, Any]()
+    What the device is told next may go on while the array is waited for.
+    """
+
+    def __init__(self, values: Array, room: Any = None) -> None:
+        """``room`` is memory for it, which a former one has had."""
+        self._values, self.room = values, room
         self._come: Any = None
-
-    def ask(self, values: Array) -> None:
-        """Ask for a vector as it is once the device has done what it was told so far. What it is told next may go on
-        while the vector is waited for."""
-        self._asked = values
         if not _on_gpu(values):
             return
-        xp, size = namespace(values), int(values.shape[0])
-        if size not in self._rooms:
-            self._rooms[size] = xp.empty(values.shape, dtype=values.dtype, pin_memory=True)
-            self._come = self._come or xp.cuda.Event()
-        self._rooms[size].copy_(values, non_blocking=True)
+        xp = namespace(values)
+        if room is None or room.shape != values.shape:
+            self.room = xp.empty(tuple(values.shape), dtype=values.dtype, pin_memory=True)
+        self.room.copy_(values, non_blocking=True)
+        self._come = xp.cuda.Event()
         self._come.record()
 
     def get(self) -> NDArray[Any]:
-        """The vector that was asked for last, as an array of its own."""
-        if not _on_gpu(self._asked):
-            return np.array(to_host(self._asked))
+        """The array, in memory of its own."""
+        if self._come is None:
+            return np.array(to_host(self._values))
         self._come.synchronize()
-        return np.array(self._rooms[int(self._asked.shape[0])].numpy())
+        return np.array(self.room.numpy())

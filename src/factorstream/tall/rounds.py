@@ -81,7 +81,8 @@ class Rounds:
 
     def __init__(self, C: Array) -> None:
         self._wide, (self.m, self.q) = with_aligned_rows(C), C.shape
-        self._sent, self._asked = ToDevice(C), FromDevice()
+        self._sent = ToDevice(C)
+        self._asked: FromDevice | None = None
         self._out: dict[tuple[int, bool], Array] = {}
         self._second = False
         self._ahead: tuple[Row, Array] | None = None
@@ -113,7 +114,7 @@ class Rounds:
         arguments = C, q, K, *given, next_y, by_missing, out
         if not launched(C, KERNEL, "go", *arguments):
             round_products.go(*arguments)
-        self._asked.ask(out)
+        self._asked = FromDevice(out, None if self._asked is None else self._asked.room)
         self._ahead = None
         if following is not None:
             self._ahead = following, self._sums_of(following, K)
@@ -137,6 +138,7 @@ class Rounds:
 
     def sums(self) -> Sums:
         """Of the round that was started last, with ``square`` as it is after the move."""
+        assert self._asked is not None  # for the type checker: a round was started
         sums = read(self._asked.get(), self.q, len(self._gains))
         return sums._replace(square=moved(sums, self._gains))
 
