@@ -147,6 +147,7 @@ def kernel_times(m: int, r: int, gaps: float) -> None:
             if q == r:
                 _tried(title, of, "CHUNK", [1024, 4096], products)
                 _tried(title, of, "CHOOSE_WARPS", [4, 16], products)
+                _tried(title, of, "CHOSEN_SUMS", [of.Adding(16, 512, 8), of.Adding(64, 128, 8)], products)
                 others = [
                     (32, 4, 1),
                     (32, 4, 2),
@@ -166,6 +167,8 @@ def kernel_times(m: int, r: int, gaps: float) -> None:
         if (q, K) == (r, 1):
             settings = [S(16, 2, 1, 2112), S(32, 4, 1, 2112), S(32, 4, 1, 1056), S(32, 2, 1, 1056), S(32, 2, 1, 4224)]
             _tried(title, of, "MOVE", [*settings, S(16, 1, 1, 4224), S(64, 4, 1, 1056)], moved)
+            adding = [of.Adding(32, 256, 8), of.Adding(16, 512, 8), of.Adding(4, 1024, 4), of.Adding(4, 2048, 8)]
+            _tried(title, of, "MOVED_SUMS", adding, moved)
         if K == 8:
             settings = [S(32, 4, 1, 528), S(32, 4, 1, 2112), S(32, 2, 1, 2112), S(64, 4, 1, 1056), S(64, 8, 1, 528)]
             _tried(title, of, "MOVE_GROUPED", settings, moved)

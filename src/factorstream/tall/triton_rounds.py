@@ -54,10 +54,22 @@ STEPS = 8
 """Times its rows that a program has at the least: its sums are written and read again. Not tuned; speed and rounding
 only."""
 
-COLUMNS, AT_ONCE, TOTAL_WARPS = 32, 256, 8
-"""Sums that a program of the third kernel adds up, from so many programs of the others at a time, and its warps.
 
-Measured there: 9 µs; 11 with 128 at a time, 17 with 64. Speed only."""
+class Adding(NamedTuple):
+    """How the sums of programs are added up. Speed and rounding only."""
+
+    columns: int
+    """Sums that a program adds up."""
+    at_once: int
+    """From so many of the others at a time."""
+    warps: int
+
+
+CHOSEN_SUMS = Adding(32, 256, 8)
+"""Of :func:`chosen_products`, which has many sums of few programs. TODO"""
+
+MOVED_SUMS = Adding(8, 1024, 8)
+"""Of :func:`go`, which has few sums of many programs. TODO"""
 
 PRECISION = "ieee"
 """How float32 is multiplied: as it is. Measured there: sums are wrong by 3e-8 of the largest, and by 1.3e-7 with
@@ -115,23 +127,19 @@ class Launch(NamedTuple):
     stages: int
 
     def compile(self) -> None:
-        """Compile it where that has not been done, without launching it."""
-        if not isinstance(self.kernel, triton.JITFunction):  # it is interpreted on the host
-            return
-        C, types = self.given[0], tuple(getattr(part, "dtype", None) for part in self.given)
-        key = self.kernel.__name__, C.device, C.data_ptr() % 16, types, self.fixed, self.warps, self.stages
-        if key not in _compiled:
+        """Compile it, without launching it."""
+        if isinstance(self.kernel, triton.JITFunction):  # otherwise it is interpreted on the host
             self.kernel.warmup(*self.given, *self.fixed, grid=(1,), num_warps=self.warps, num_stages=self.stages)
-            _compiled.add(key)
 
     def run(self) -> None:
         """Launch it."""
         self.kernel[(self.programs,)](*self.given, *self.fixed, num_warps=self.warps, num_stages=self.stages)
 
 
-def _added_up(partial: Array, out: Array, programs: int, n: int, room: int) -> Launch:
+def _added_up(partial: Array, out: Array, programs: int, n: int, room: int, adding: Adding) -> Launch:
     """The kernel that adds up n sums of some programs."""
-    return Launch(total, -(-n // COLUMNS), (partial, out, programs, n, room), (COLUMNS, AT_ONCE), TOTAL_WARPS, 1)
+    columns, at_once, warps = adding
+    return Launch(total, -(-n // columns), (partial, out, programs, n, room), (columns, at_once), warps, 1)
 
 
 def chosen_products(C: Array, q: int, row: Array, by_missing: bool, out: Array) -> None:
@@ -145,7 +153,7 @@ def chosen_products(C: Array, q: int, row: Array, by_missing: bool, out: Array) 
         Launch(choose, programs, (row, idx, found, m, int(by_missing)), (CHUNK,), CHOOSE_WARPS, 1).run()
         fixed = stride, size.whole, q, size.Q, size.chosen, CHUNK, setting.rows, setting.stages, PRECISION
         Launch(multiply, programs, (C, idx, found, partial), fixed, setting.warps, setting.stages).run()
-        _added_up(partial, out, programs, size.n_chosen, size.chosen).run()
+        _added_up(partial, out, programs, size.n_chosen, size.chosen, CHOSEN_SUMS).run()
 
 
 def go(
@@ -175,9 +183,13 @@ def go(
         fixed = stride, q, size.whole, size.Q, K, size.moved, setting.rows, PRECISION
         launches = (
             Launch(move, programs, given, fixed, setting.warps, setting.stages),
-            _added_up(partial, out[size.n_chosen :], programs, size.n_moved, size.moved),
+            _added_up(partial, out[size.n_chosen :], programs, size.n_moved, size.moved, MOVED_SUMS),
         )
-        for launch in launches:
-            launch.compile()  # or fail, as long as nothing has changed
+        types = tuple(None if part is None else part.dtype for part in (before, after, group, seen))
+        key = C.device, C.data_ptr() % 16, fixed, setting, MOVED_SUMS, types
+        if key not in _compiled:
+            for launch in launches:
+                launch.compile()  # or fail, as long as nothing has changed
+            _compiled.add(key)
         for launch in launches:
             launch.run()
