@@ -104,6 +104,36 @@ def test_a_round_as_written_out_feature_by_feature(rng, q, K, by_missing):
         assert_allclose(sums.heard, heard)
 
 
+@pytest.mark.parametrize("K", [1, 16])
+def test_products_are_made_one_row_ahead_and_once_per_row(rng, monkeypatch, K):
+    """Also where somebody else has changed C in between: then those that were made ahead are made again."""
+    m, q, made = 40, 3, []
+    C, rows = rng.standard_normal((m, q)), np.where(rng.random((4, m)) < 0.3, np.nan, rng.standard_normal((4, m)))
+    group, gains = rng.integers(0, min(K, 3), m), rng.standard_normal((K, q))
+    some = [rounds.Row(STRICT.put(row, 0), int((~np.isnan(row)).sum())) for row in rows]
+    asked = rounds.Rounds(STRICT.put(C, 0))
+    monkeypatch.setattr(
+        rounds.round_products,
+        "chosen_products",
+        lambda C, q, row, *more: made.append(row) or chosen_products(C, q, row, *more),
+    )
+    for j, row in enumerate(some[:3]):
+        before = None
+        if j:
+            numbers = Numbers(rng.standard_normal(q), gains, 0.5)
+            before = rounds.Before(some[j - 1].y, numbers, STRICT.put(group, 0) if K > 1 else None)
+        asked.start(before, row, some[j + 1])
+        sums = asked.sums()
+        for_row = to_host(asked.C)[np.isnan(rows[j])]
+        close(sums.square, for_row.T @ for_row, 1e-10)
+    ahead = 4 if K == 1 else 5  # the first round has one group, and room for the sums of one
+    assert len(made) == ahead
+    asked.take(STRICT.put(C, 0))
+    asked.start(None, some[3])
+    close(asked.sums().square, C[np.isnan(rows[3])].T @ C[np.isnan(rows[3])], 1e-10)
+    assert len(made) == ahead + 1
+
+
 def test_only_where_kernels_can_be_launched(monkeypatch):
     """Arrays of other libraries, float64, few features and wide dictionaries go another way."""
     C = np.zeros((rounds.FEWEST, 3), np.float32)

@@ -37,7 +37,7 @@ class ToDevice:
         gone.synchronize()  # what was sent before is on the device
         here.numpy()[...] = values
         there.copy_(here, non_blocking=True)
-        gone.record()
+        gone.record(namespace(there).cuda.current_stream(there.device))
         return there
 
 
@@ -58,7 +58,7 @@ class FromDevice:
             self.room = xp.empty(tuple(values.shape), dtype=values.dtype, pin_memory=True)
         self.room.copy_(values, non_blocking=True)
         self._come = xp.cuda.Event()
-        self._come.record()
+        self._come.record(xp.cuda.current_stream(values.device))
 
     def get(self) -> NDArray[Any]:
         """The array, in memory of its own."""

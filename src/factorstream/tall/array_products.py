@@ -30,7 +30,8 @@ Not tuned; speed and rounding only."""
 
 
 HALVED = 256
-"""Rows from which on YYᵀ is made in two products. Speed and rounding only. TODO"""
+"""Rows from which on YYᵀ is made in two products. Not tuned: fewer are narrow for a device; speed and rounding only.
+``python -m benchmarks.gpu --only products`` times both."""
 
 
 class Some(NamedTuple):
