@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from factorstream.arrays import device_of, is_here, to_host
+from factorstream.arrays import device_of, is_here
 from factorstream.core import linalg
 from factorstream.core.filter import masked
 from factorstream.core.filter.column_noise import ResidualSums
@@ -234,11 +234,3 @@ def test_features_beside_a_group():
     np.testing.assert_array_equal(STRICT.get(some.idx, 0), BESIDE.idx)
     _, *apart = STRICT.each(counted_products.apart, there(C), there(e), there(GROUP), some, there(GAINS))
     close(tuple(apart), (e[BESIDE.idx], GROUP[BESIDE.idx], C[BESIDE.idx], MOVES))
-
-
-@pytest.mark.parametrize("n", [4, 5])
-def test_half_of_the_products_of_many_rows_follow_from_symmetry(monkeypatch, n):
-    monkeypatch.setattr(array_products, "HALVED", 4)
-    some = STRICT.put(np.tile(Y, (2, 1))[:n], 1)
-    close = {"rtol": 1e-13, "atol": 1e-13}
-    np.testing.assert_allclose(to_host(array_products.self_products(some)), to_host(some @ some.T), **close)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from factorstream.arrays import kernels, to_host
 from factorstream.core.place import HERE
-from factorstream.tall import engine, rounds
+from factorstream.tall import engine, repeated_rounds, rounds
 from factorstream.tall.round_products import Numbers, chosen_products, ends, go, moved, packed, read
 from factorstream.tall.rounds import RoundRows
 from factorstream.tall.rows_numpy import NumpyRows
@@ -113,7 +113,7 @@ def test_products_are_made_one_row_ahead_and_once_per_row(rng, monkeypatch, K):
     some = [rounds.Row(STRICT.put(row, 0), int((~np.isnan(row)).sum())) for row in rows]
     asked = rounds.Rounds(STRICT.put(C, 0))
     monkeypatch.setattr(
-        rounds.round_products,
+        repeated_rounds.round_products,
         "chosen_products",
         lambda C, q, row, *more: made.append(row) or chosen_products(C, q, row, *more),
     )
@@ -132,6 +132,24 @@ def test_products_are_made_one_row_ahead_and_once_per_row(rng, monkeypatch, K):
     asked.start(None, some[3])
     close(asked.sums().square, C[np.isnan(rows[3])].T @ C[np.isnan(rows[3])], 1e-10)
     assert len(made) == ahead + 1
+
+
+def test_recorded_rounds_are_those_that_are_not(rng, monkeypatch):
+    """Rows with few and with many gaps, so that two kinds are recorded, and neither is gone on with all the time."""
+    m, recorded = 40, []
+    share = np.where(np.arange(60) % 20 < 14, 0.2, 0.8)
+    Y = np.where(rng.random((60, m)) < share[:, None], np.nan, rng.standard_normal((60, m)))
+    C, V = rng.standard_normal((m, 4)), random_spd(rng, 4)
+
+    def start():
+        return begin(C.copy(), V, 0.3, 4)
+
+    here = filtered(HERE, start, NumpyRows(HERE, paper_model(4), None), Y)
+    monkeypatch.setattr(repeated_rounds, "recorded", lambda work, beside: recorded.append(work) or work)
+    for unrecorded, calls in ((len(Y), 0), (2, 4)):  # two kinds, and two calls for each
+        monkeypatch.setattr(rounds, "UNRECORDED", unrecorded)
+        same(filtered(STRICT, start, RoundRows(STRICT, paper_model(4)), Y), here)
+        assert len(recorded) == calls
 
 
 def test_only_where_kernels_can_be_launched(monkeypatch):

@@ -36,6 +36,7 @@ from .functions import (
     zeros_beside,
 )
 from .kernels import launchable, launched
+from .replays import recorded
 from .transfers import FromDevice, ToDevice
 from .where import (
     Array,
@@ -92,6 +93,7 @@ __all__ = [
     "positions",
     "raising_as_numpy",
     "read_only",
+    "recorded",
     "refuse_without_float64",
     "set_entries",
     "set_rows",

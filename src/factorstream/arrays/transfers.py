@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from .where import Array, beside, is_torch, namespace, to_host
 
 
-def _on_gpu(values: Array) -> bool:
+def on_gpu(values: Array) -> bool:
+    """Whether it is a tensor of PyTorch on a GPU."""
     return is_torch(values) and values.device.type == "cuda"
 
 
@@ -26,7 +27,7 @@ class ToDevice:
 
     def put(self, values: NDArray[Any]) -> Array:
         """The vector there. It may still be under way; the device waits for it before it goes on."""
-        if not _on_gpu(self._other):
+        if not on_gpu(self._other):
             return beside(values, self._other)
         key = values.size, values.dtype.str
         if key not in self._rooms:
@@ -51,7 +52,7 @@ class FromDevice:
         """``room`` is memory for it, which a former one has had."""
         self._values, self.room = values, room
         self._come: Any = None
-        if not _on_gpu(values):
+        if not on_gpu(values):
             return
         xp = namespace(values)
         if room is None or room.shape != values.shape:

@@ -29,11 +29,6 @@ AT_ONCE = 2**18
 Not tuned; speed and rounding only."""
 
 
-HALVED = 256
-"""Rows from which on YYᵀ is made in two products. Not tuned: fewer are narrow for a device; speed and rounding only.
-``python -m benchmarks.gpu --only products`` times both."""
-
-
 class Some(NamedTuple):
     """Some of the features."""
 
@@ -113,14 +108,9 @@ def cross(C: Array, Y: Array) -> Array:
 
 @instead_of(products.self_products)
 def self_products(Y: Array) -> Array:
-    """N = YYᵀ (B × B). Of many rows a quarter, below the diagonal, is not multiplied: it follows from symmetry."""
-    (n, m), xp = Y.shape, namespace(Y)
-    at_once, half = AT_ONCE if is_float32(Y) else m, n // 2
-    if n < HALVED:
-        return summed(lambda some: Y[:, some] @ Y[:, some].T, m, at_once)
-    upper = summed(lambda some: Y[:half, some] @ Y[:, some].T, m, at_once)
-    corner = summed(lambda some: Y[half:, some] @ Y[half:, some].T, m, at_once)
-    return xp.concat([upper, xp.concat([upper[:, half:].T, corner], axis=1)])
+    """N = YYᵀ (B × B)."""
+    m = Y.shape[1]
+    return summed(lambda some: Y[:, some] @ Y[:, some].T, m, AT_ONCE if is_float32(Y) else m)
 
 
 @instead_of(linalg.gram)

@@ -20,7 +20,6 @@ from ..arrays import (
     dtype_of,
     in_one_piece,
     launchable,
-    launched,
     namespace,
     picked,
     to_host,
@@ -31,14 +30,11 @@ from ..core.filter.model import FilterModel
 from ..core.filter.recursion import absorb
 from ..core.filter.state import FilterRecord, FilterState
 from ..core.place import Place
-from . import round_products
 from .array_products import gram
 from .engine import Filtered, RowBlock, record_of, refreshed
 from .products import count_missing, is_missing
+from .repeated_rounds import RepeatedRounds, launch
 from .round_products import Numbers, Sums, ends, is_single, moved, packed, read
-
-KERNEL = "factorstream.tall.triton_rounds"
-"""Where the kernel of a round is."""
 
 FEWEST = 20_000
 """Features from which on the kernels are used. Measured on an H200, 64 components and a quarter of the entries missing:
@@ -48,6 +44,9 @@ rounding only."""
 LARGEST = 65
 """Columns of C up to which the kernels are used: 64 components and a mean. Larger products do not fit the registers of
 the few threads that a program has; speed only."""
+
+UNRECORDED = 8
+"""Rounds of a kind before it is recorded. Not tuned: recording takes about as long as a few rounds; speed only."""
 
 
 def applies(C: Array) -> bool:
@@ -87,6 +86,9 @@ class Rounds:
         self._second = False
         self._ahead: tuple[Row, Array] | None = None
         self._gains: Array = np.zeros((1, self.q))
+        self._repeated: dict[tuple[int, bool], RepeatedRounds] = {}
+        self._met: dict[tuple[int, bool], int] = {}
+        self._last: Array | None = None
 
     @property
     def C(self) -> Array:
@@ -107,17 +109,51 @@ class Rounds:
         self._gains = np.zeros((1, q)) if before is None else before.numbers.gains
         K = len(self._gains)
         if before is not None:
+            if after is not None and following is not None and (repeated := self._of_kind(before, after, following)):
+                self._repeat(repeated, before, after, following)
+                return
             numbers = self._sent.put(packed(before.numbers, dtype_of(C)))
             given = before.y, numbers, before.group, before.seen
         out = self._sums_of(after, K)
         next_y, by_missing = (None, False) if after is None else (after.y, self._by_missing(after))
-        arguments = C, q, K, *given, next_y, by_missing, out
-        if not launched(C, KERNEL, "go", *arguments):
-            round_products.go(*arguments)
-        self._asked = FromDevice(out, None if self._asked is None else self._asked.room)
+        launch("go", C, q, K, *given, next_y, by_missing, out)
+        self._wait_for(out)
         self._ahead = None
         if following is not None:
             self._ahead = following, self._sums_of(following, K)
+
+    def _wait_for(self, out: Array) -> None:
+        self._asked = FromDevice(out, None if self._asked is None else self._asked.room)
+
+    def _of_kind(self, before: Before, after: Row, following: Row) -> RepeatedRounds | None:
+        """Recorded rounds that this one could be of; None where it has to be asked for kernel by kernel."""
+        q, by_missing, K = self.q, self._by_missing(after), len(before.numbers.gains)
+        size, kind = ends(q, K).pulls, (K, by_missing)
+        if self._ahead is None or self._ahead[0] is not after or self._ahead[1].shape[0] != size:
+            return None  # products of the next row have not been made, or not in a vector of this length
+        if self._by_missing(following) != by_missing:
+            return None
+        found = self._repeated.get(kind)
+        if found is None or found.seen is not before.seen:
+            self._met[kind] = self._met.get(kind, 0) + 1
+            if self._met[kind] <= UNRECORDED:
+                return None
+            numbers = self._sent.put(np.zeros(2 + q + K * q, dtype_of(self._wide)))
+            found = RepeatedRounds(self._wide, q, K, by_missing, numbers, before.group, before.seen)
+            self._repeated[kind], self._met[kind] = found, 0
+        return found
+
+    def _repeat(self, rounds: RepeatedRounds, before: Before, after: Row, following: Row) -> None:
+        """A recorded round."""
+        assert self._ahead is not None  # for the type checker: see _of_kind
+        if self._ahead[1] is not rounds.ahead or self._last is not before.y:
+            rounds.begin(before.y, after.y, self._ahead[1])
+        rounds.take(self._sent.put(packed(before.numbers, dtype_of(self._wide))), before.group)
+        rounds.move()
+        self._wait_for(rounds.out)
+        rounds.following[...] = following.y
+        rounds.products()
+        self._ahead, self._last = (following, rounds.ahead), after.y
 
     def _sums_of(self, row: Row | None, K: int) -> Array:
         """Room for the sums of a round before K groups move, with the products that ``row`` needs of C as it is."""
@@ -131,9 +167,7 @@ class Rounds:
             out = xp.zeros((size,), dtype=xp.float64, device=device_of(self._wide))
             self._out[size, self._second] = out
         if row is not None:
-            arguments = self._wide, self.q, row.y, self._by_missing(row), out
-            if not launched(self._wide, KERNEL, "chosen_products", *arguments):
-                round_products.chosen_products(*arguments)
+            launch("chosen_products", self._wide, self.q, row.y, self._by_missing(row), out)
         return out
 
     def sums(self) -> Sums:
