@@ -45,9 +45,9 @@ LARGEST = 65
 """Columns of C up to which the kernels are used: 64 components and a mean. Larger products do not fit the registers of
 the few threads that a program has; speed only."""
 
-UNRECORDED = 2
-"""Rounds of a kind before it is recorded. Not tuned; speed only. Recording takes about as long as 30 rounds that are not
-recorded, once in a call of ``partial_fit``."""
+UNRECORDED = 8
+"""Rounds of a kind before it is recorded. Not tuned; speed only. Recording takes about as long as 30 rounds that are
+not recorded, once for each kind in a call of ``partial_fit``."""
 
 
 def applies(C: Array) -> bool:
