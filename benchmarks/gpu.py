@@ -5,6 +5,7 @@
     python -m benchmarks.gpu --only faces     # Olivetti with "auto", from the start to filled images (needs the data)
     python -m benchmarks.gpu --only stream    # the exact stream of complete rows
     python -m benchmarks.gpu --only gaps      # rows with gaps
+    python -m benchmarks.gpu --only parts kernels products    # where the time of rows goes (see ``gpu_parts``)
 
 Times are the best of several runs, each until the device has finished. Everything is in double precision but the
 stream's rows and dictionary, which are single.
@@ -28,6 +29,8 @@ from factorstream.core.variational.sweep import sweep
 from factorstream.datasets import load_olivetti
 from factorstream.masks import random_mask
 from factorstream.metrics import snr
+
+from . import gpu_parts
 
 try:
     import torch
@@ -193,33 +196,55 @@ def row_floor(q: int) -> float:
 
 
 def gaps() -> None:
-    """Rows with gaps, one after another."""
-    X = rows(STREAMED, FEATURES, STREAMED, GAPS, dtype=torch.float32, seed=2)
-    print(f"| {FEATURES} features, {GAPS:.0%} gaps | ms per row | floor | over it |")
-    print("|---|---:|---:|---:|")
+    """Rows with gaps, one after another, in calls of several lengths."""
+    X = rows(CALL, FEATURES, STREAMED, GAPS, dtype=torch.float32, seed=2)
+    print(f"| {FEATURES} features, {GAPS:.0%} gaps | rows of a call | ms per row | floor | over it |")
+    print("|---|---:|---:|---:|---:|")
     for name, settings in SETTINGS.items():
         model = begun(**settings)
         floor = row_floor(STREAMED + (0 if settings.get("fit_mean") is False else 1))
-        one = best(lambda model=model: model.partial_fit(X), 3) / len(X)  # type: ignore[misc]
-        print(f"| r = {STREAMED}, {name} | {1e3 * one:.3f} | {1e3 * floor:.3f} | {one / floor:.2f} |", flush=True)
+        for some in (X[:STREAMED], X):
+            one = best(lambda model=model, some=some: model.partial_fit(some), 3) / len(some)  # type: ignore[misc]
+            told = f"{len(some)} | {1e3 * one:.3f} | {1e3 * floor:.3f} | {one / floor:.2f}"
+            print(f"| r = {STREAMED}, {name} | {told} |", flush=True)
+        del model
+        torch.cuda.empty_cache()
+
+
+def parts() -> None:
+    """Where the time of rows with gaps goes, and that of complete rows."""
+    for q in (STREAMED, STREAMED + 1):
+        gpu_parts.small_step_times(q)
+    print()
+    gappy, complete = (rows(CALL, FEATURES, STREAMED, gone, dtype=torch.float32, seed=2) for gone in (GAPS, 0.0))
+    for name, settings in SETTINGS.items():
+        model = begun(batch_size=BLOCK, **settings)
+        gpu_parts.of_calls(f"complete rows, {name}", lambda model=model: model.partial_fit(complete), CALL)  # type: ignore[misc]
+        gpu_parts.of_calls(f"rows with gaps, {name}", lambda model=model: model.partial_fit(gappy), CALL)  # type: ignore[misc]
         del model
         torch.cuda.empty_cache()
 
 
 PARTS = {"sweeps": sweeps, "faces": faces, "stream": stream, "gaps": gaps}
+DETAILS = {
+    "parts": parts,
+    "kernels": lambda: gpu_parts.kernel_times(FEATURES, STREAMED, GAPS),
+    "products": lambda: gpu_parts.product_times(FEATURES, BLOCK),
+}
+"""What is run only if it is asked for."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the parts that are asked for."""
     parser = argparse.ArgumentParser(description="What a GPU gives.")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--only", nargs="+", choices=[*PARTS, *DETAILS], default=list(PARTS))
     chosen = parser.parse_args(arguments)
     if torch is None or not torch.cuda.is_available():
         parser.error("this needs PyTorch and a GPU that it can use.")
     print(f"{torch.cuda.get_device_name()}; PyTorch {torch.__version__}; NumPy {np.__version__}")
     for part in chosen.only:
         print(f"\n## {part}\n")
-        PARTS[part]()
+        (PARTS | DETAILS)[part]()
 
 
 if __name__ == "__main__":

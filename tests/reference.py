@@ -433,24 +433,29 @@ def als_sweep(Y: A, seen: NDArray[np.bool_], X: A, C: A, ridge: float) -> tuple[
 def gap_round(C, before, z, gains, group, seen, weight, after, by_missing):
     """One round of rows with gaps, feature by feature: the row ``before`` moves C, then sums for the row ``after``.
 
-    Returns C, ``seen``, Σ c cᵀ of the chosen features, Σ c y, Σ y², and by group Σ e², Σ c e and how many are observed.
+    Returns C, ``seen``, Σ c cᵀ of the chosen features, Σ c y, Σ y², and by group Σ e², Σ c e, how many are observed,
+    and Σ e² and Σ c e of the chosen features alone.
     """
     m, q = C.shape
     K, C, seen = len(gains), C.copy(), seen.copy()
     square, b, yy = np.zeros((q, q)), np.zeros(q), 0.0
     errors, pulls, heard = np.zeros(K), np.zeros((K, q)), np.zeros(K)
+    chosen_errors, chosen_pulls = np.zeros(K), np.zeros((K, q))
     for i in range(m):
         k = group[i] if K > 1 else 0
+        chosen = np.isnan(after[i]) == by_missing
         if not np.isnan(before[i]):
             e = before[i] - C[i] @ z
             errors[k] += e * e
             pulls[k] += e * C[i]
+            chosen_errors[k] += chosen * e * e
+            chosen_pulls[k] += chosen * e * C[i]
             C[i] = C[i] + e * gains[k]
             seen[i] += weight
         if not np.isnan(after[i]):
             b += after[i] * C[i]
             yy += after[i] ** 2
             heard[k] += 1
-        if np.isnan(after[i]) == by_missing:
+        if chosen:
             square += np.outer(C[i], C[i])
-    return C, seen, square, b, yy, errors, pulls, heard
+    return C, seen, square, b, yy, errors, pulls, heard, chosen_errors, chosen_pulls

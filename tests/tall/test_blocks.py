@@ -8,7 +8,9 @@ import pytest
 from counted_problems import begin_counted, counted_model, problem
 from factorstream import DictionaryFilter
 from factorstream.core.filter.whitened import in_numpy
+from factorstream.core.linalg import gram
 from factorstream.core.place import HERE
+from factorstream.tall import blocks
 from factorstream.tall.array_place import ArrayPlace
 from factorstream.tall.blocks import Blocks, in_blocks, runs
 from factorstream.tall.engine import RowBlock
@@ -78,7 +80,7 @@ class Told(ArrayPlace):
         self.calls = []
 
     def each(self, function, *arguments):
-        if function in (cross, self_products, combine):
+        if function in (cross, self_products, combine, gram):
             self.calls.append(function)
         return super().each(function, *arguments)
 
@@ -89,8 +91,8 @@ def test_a_device_begins_with_the_next_block_early(rng):
     Y, C, place = rng.standard_normal((40, 20)), rng.standard_normal((20, 3)), Told()
     with using(place):
         state = begin(C, np.eye(3), 0.4)
-        blocks = (place.calls.append("ready") or rows for rows in blocks_of(place, Y))
-        Blocks(place, paper_model(3), None, lambda: in_numpy).run(state, blocks)
+        coming = (place.calls.append("ready") or rows for rows in blocks_of(place, Y))
+        Blocks(place, paper_model(3), None, lambda: in_numpy).run(state, coming)
     first, last = ["ready", self_products, cross], [combine]
     assert place.calls == [*first, *["ready", self_products, combine, cross] * 3, *last]
 
@@ -130,3 +132,25 @@ def test_what_was_begun_early_is_used_for_no_other_block(rng, gap):
         found.append((fetched(state.C), state.small.G, state.small.S, np.array(facts)))
     for here, there in zip(*found, strict=True):
         close(there, here, 1e-10)
+
+
+def test_a_gram_matrix_that_comes_during_the_recursion(rng, monkeypatch):
+    """What the block has added to the one at its start is added to it; one that was off is so no longer.
+
+    C moves little here: what a block adds is off by as much, relative to itself, as the matrix that it started with.
+    """
+    C, place, model = rng.standard_normal((20, 3)), Told(), paper_model(3)
+    Y = rng.standard_normal((40, 3)) @ C.T + 0.1 * rng.standard_normal((40, 20))
+    monkeypatch.setattr(blocks, "REFRESH", 20)
+    with using(place):
+        state = begin(C, 1e-4 * np.eye(3), 0.4)
+        off = state.small._replace(G=np.asfortranarray(state.small.G * (1.0 + 1e-6)), age=20)
+        place.calls.clear()
+        state, _ = Blocks(place, model, None, lambda: in_numpy).run(state._replace(small=off), blocks_of(place, Y))
+    assert [function for function in place.calls if function is not combine] == [
+        *[self_products, cross, gram, self_products, cross],  # 20 rows are known since that one
+        *[self_products, cross, gram, self_products, cross],
+    ]
+    assert state.small.age == 20
+    C = fetched(state.C, 0)
+    close(state.small.G, C.T @ C, 1e-9)

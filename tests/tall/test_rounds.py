@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 
 from factorstream.arrays import kernels, to_host
 from factorstream.core.place import HERE
-from factorstream.tall import engine, rounds
-from factorstream.tall.round_products import Numbers, ends, go, packed, read
+from factorstream.tall import engine, repeated_rounds, rounds
+from factorstream.tall.round_products import Numbers, chosen_products, ends, go, moved, packed, read
 from factorstream.tall.rounds import RoundRows
 from factorstream.tall.rows_numpy import NumpyRows
 from filter_problems import begin, close, paper_model, random_spd
@@ -85,20 +85,71 @@ def test_a_round_as_written_out_feature_by_feature(rng, q, K, by_missing):
     like = STRICT.put(C, 0)
     tall = [STRICT.put(part, 0) for part in (before, after, group, seen)]
     out = STRICT.put(np.full(ends(q, K).pulls, np.nan), 0)
-    numbers = packed(Numbers(z, gains, 0.7), like)
+    numbers = STRICT.put(packed(Numbers(z, gains, 0.7), C.dtype), 0)
+    chosen_products(like, q, tall[1], by_missing, out)
     go(like, q, K, tall[0], numbers, tall[2] if K > 1 else None, tall[3], tall[1], by_missing, out)
-    moved, counted, square, b, yy, errors, pulls, heard = expected
-    assert_allclose(to_host(like)[:, :q], moved, rtol=1e-12)
+    C_moved, counted, square, b, yy, errors, pulls, heard, chosen_errors, chosen_pulls = expected
+    assert_allclose(to_host(like)[:, :q], C_moved, rtol=1e-12)
     assert_allclose(to_host(like)[:, q:], C[:, q:], rtol=0)
     assert_allclose(to_host(tall[3]), counted, rtol=1e-12)
     sums = read(to_host(out), q, K)
-    close(sums.square, square, 1e-12)
+    close(moved(sums, gains), square, 1e-12)
     close(sums.b, b, 1e-12)
     assert sums.yy == pytest.approx(yy, rel=1e-12)
     assert_allclose(sums.errors, errors, rtol=1e-12)
+    assert_allclose(sums.chosen_errors, chosen_errors, rtol=1e-12)
+    assert_allclose(sums.chosen_pulls, chosen_pulls, rtol=1e-9, atol=1e-12)
     if K > 1:
         assert_allclose(sums.pulls, pulls, rtol=1e-9, atol=1e-12)
         assert_allclose(sums.heard, heard)
+
+
+@pytest.mark.parametrize("K", [1, 16])
+def test_products_are_made_one_row_ahead_and_once_per_row(rng, monkeypatch, K):
+    """Also where somebody else has changed C in between: then those that were made ahead are made again."""
+    m, q, made = 40, 3, []
+    C, rows = rng.standard_normal((m, q)), np.where(rng.random((4, m)) < 0.3, np.nan, rng.standard_normal((4, m)))
+    group, gains = rng.integers(0, min(K, 3), m), rng.standard_normal((K, q))
+    some = [rounds.Row(STRICT.put(row, 0), int((~np.isnan(row)).sum())) for row in rows]
+    asked = rounds.Rounds(STRICT.put(C, 0))
+    monkeypatch.setattr(
+        repeated_rounds.round_products,
+        "chosen_products",
+        lambda C, q, row, *more: made.append(row) or chosen_products(C, q, row, *more),
+    )
+    for j, row in enumerate(some[:3]):
+        before = None
+        if j:
+            numbers = Numbers(rng.standard_normal(q), gains, 0.5)
+            before = rounds.Before(some[j - 1].y, numbers, STRICT.put(group, 0) if K > 1 else None)
+        asked.start(before, row, some[j + 1])
+        sums = asked.sums()
+        for_row = to_host(asked.C)[np.isnan(rows[j])]
+        close(sums.square, for_row.T @ for_row, 1e-10)
+    ahead = 4 if K == 1 else 5  # the first round has one group, and room for the sums of one
+    assert len(made) == ahead
+    asked.take(STRICT.put(C, 0))
+    asked.start(None, some[3])
+    close(asked.sums().square, C[np.isnan(rows[3])].T @ C[np.isnan(rows[3])], 1e-10)
+    assert len(made) == ahead + 1
+
+
+def test_recorded_rounds_are_those_that_are_not(rng, monkeypatch):
+    """Rows with few and with many gaps, so that two kinds are recorded, and neither is gone on with all the time."""
+    m, recorded = 40, []
+    share = np.where(np.arange(60) % 20 < 14, 0.2, 0.8)
+    Y = np.where(rng.random((60, m)) < share[:, None], np.nan, rng.standard_normal((60, m)))
+    C, V = rng.standard_normal((m, 4)), random_spd(rng, 4)
+
+    def start():
+        return begin(C.copy(), V, 0.3, 4)
+
+    here = filtered(HERE, start, NumpyRows(HERE, paper_model(4), None), Y)
+    monkeypatch.setattr(repeated_rounds, "recorded", lambda work, beside: recorded.append(work) or work)
+    for unrecorded, calls in ((len(Y), 0), (1, 4)):  # two kinds, and two calls for each
+        monkeypatch.setattr(rounds, "UNRECORDED", unrecorded)
+        same(filtered(STRICT, start, RoundRows(STRICT, paper_model(4)), Y), here)
+        assert len(recorded) == calls
 
 
 def test_only_where_kernels_can_be_launched(monkeypatch):

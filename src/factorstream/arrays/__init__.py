@@ -36,6 +36,8 @@ from .functions import (
     zeros_beside,
 )
 from .kernels import launchable, launched
+from .replays import recorded
+from .transfers import FromDevice, ToDevice
 from .where import (
     Array,
     beside,
@@ -57,6 +59,8 @@ from .where import (
 
 __all__ = [
     "Array",
+    "FromDevice",
+    "ToDevice",
     "add_outer",
     "add_product",
     "as_type",
@@ -89,6 +93,7 @@ __all__ = [
     "positions",
     "raising_as_numpy",
     "read_only",
+    "recorded",
     "refuse_without_float64",
     "set_entries",
     "set_rows",

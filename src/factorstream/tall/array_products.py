@@ -109,8 +109,8 @@ def cross(C: Array, Y: Array) -> Array:
 @instead_of(products.self_products)
 def self_products(Y: Array) -> Array:
     """N = YYᵀ (B × B)."""
-    at_once = AT_ONCE if is_float32(Y) else Y.shape[1]
-    return summed(lambda some: Y[:, some] @ Y[:, some].T, Y.shape[1], at_once)
+    m = Y.shape[1]
+    return summed(lambda some: Y[:, some] @ Y[:, some].T, m, AT_ONCE if is_float32(Y) else m)
 
 
 @instead_of(linalg.gram)

@@ -2,8 +2,8 @@
 
 Passes over the rows Y of a block: one that reads and writes them (origin and units), and three products that read them,
 YYᵀ, CᵀYᵀ and YᵀD; gaps are found in the first of these. Over C: two products that read it, the second of which writes
-the new one, and a third every 256 rows (``engine.REFRESH``). A device makes the next block ready, and its YYᵀ, while
-the small recursion is under way in this process.
+the new one, and a third every 256 rows (``engine.REFRESH``). A device makes the next block ready, its YYᵀ, and CᵀC,
+while the small recursion is under way in this process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import to_host
+from ..arrays import FromDevice
 from ..core.filter.model import FilterModel
 from ..core.filter.recursion import run_block
 from ..core.filter.state import FilterRecord, FilterState
@@ -41,6 +41,8 @@ class Known(NamedTuple):
     """CᵀC, where it was asked for as well."""
     m: int | None = None
     """The number of features, where it came with the others."""
+    later: FromDevice | None = None
+    """CᵀC that is still to come."""
 
 
 class Blocks(NamedTuple):
@@ -67,7 +69,7 @@ class Blocks(NamedTuple):
                 records += new
         return Filtered(state, records)
 
-    def _if_complete(self, state: FilterState, rows: RowBlock, asked: Array | None) -> Known | None:
+    def _if_complete(self, state: FilterState, rows: RowBlock, asked: FromDevice | None) -> Known | None:
         """CᵀYᵀ and YYᵀ of a block in which nothing is missing; None for any other block.
 
         A missing value is NaN and makes YYᵀ NaN, so that the product itself tells whether the block is complete. The
@@ -86,10 +88,21 @@ class Blocks(NamedTuple):
             if has_gaps(place, place.each(some_rows, rows.Y, 0, 1)):
                 return None
             N: Array = place.total(self_products, rows.Y)
-            return None if isnan(N.trace()) else Known(place.total(cross, state.C, rows.Y), N)
-        K = place.by_row(cross, state.C, rows.Y)  # so that a device has something to do until YYᵀ is here
-        N = to_host(asked)
-        return None if isnan(N.trace()) else Known(to_host(K), N)
+            if isnan(N.trace()):
+                return None
+            if not place.works_ahead:
+                return Known(place.total(cross, state.C, rows.Y), N)
+            K, later = self._asked(state, rows.Y)
+            return Known(K.get(), N, later=later)
+        K, later = self._asked(state, rows.Y)  # so that a device has something to do until YYᵀ is here
+        N = asked.get()
+        return None if isnan(N.trace()) else Known(K.get(), N, later=later)
+
+    def _asked(self, state: FilterState, Y: Tall) -> tuple[FromDevice, FromDevice | None]:
+        """CᵀYᵀ, and CᵀC if it is time for it, from a device that works ahead: the latter comes during the recursion."""
+        place, wants_gram = self.place, state.small.age >= REFRESH
+        K = FromDevice(place.by_row(cross, state.C, Y))
+        return K, FromDevice(place.by_row(gram, state.C)) if wants_gram else None
 
     def _from_afar(self, state: FilterState, Y: Tall) -> Known | None:
         """The same and CᵀC, if it is time for it, in one reduction."""
@@ -100,19 +113,24 @@ class Blocks(NamedTuple):
 
     def _complete(
         self, state: FilterState, Y: Tall, known: Known | None, coming: Coming
-    ) -> tuple[FilterState, list[FilterRecord], Array | None]:
+    ) -> tuple[FilterState, list[FilterRecord], FromDevice | None]:
         """Three tall products in, two of which may be ``known`` already, and one out.
 
         Also the second product of the block that is ``coming``, if this one is complete as a whole. A device makes that
-        block ready and works on the product during the small recursion: this is why nobody looks at it before.
+        block ready and works on the product during the small recursion: this is why nobody looks at it before. A CᵀC
+        that comes ``later`` takes the place of the one at the start of the block once the block has added to it.
         """
         place, C = self.place, state.C
-        K, N, G, m = known or Known(place.total(cross, C, Y), place.total(self_products, Y))
-        small = refreshed(place, state.small, C, G)
+        K, N, G, m, later = known or Known(place.total(cross, C, Y), place.total(self_products, Y))
+        start = state.small if later is not None else refreshed(place, state.small, C, G)
         ahead = coming.first() if known and place.works_ahead else None
-        asked = None if ahead is None or ahead.n < SHORTEST else place.by_row(self_products, ahead.Y)
-        small, block = run_block(small, self.model, K, N, place.total(len, C) if m is None else m, self.loop())
+        asked = None
+        if ahead is not None and ahead.n >= SHORTEST:
+            asked = FromDevice(place.by_row(self_products, ahead.Y))
+        small, block = run_block(start, self.model, K, N, place.total(len, C) if m is None else m, self.loop())
         C = place.each(combine, C, block.A, Y, block.D)
+        if later is not None:
+            small = small._replace(G=np.asfortranarray(later.get() + (small.G - start.G)), age=len(N))
         groups = state.groups
         if groups is not None:
             seen = place.each(counted, groups.seen, NONE_MISSING, 1.0, block.weight)

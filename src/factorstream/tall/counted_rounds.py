@@ -26,9 +26,9 @@ from .products import copied, is_missing
 from .round_products import Numbers, Sums
 from .rounds import Before, Rounds, Row, rows_of
 
-GROUPS = (16, 32)
+GROUPS = (8, 16, 32)
 """For how many groups there are sums, with rows of zeros for those that are not there. Derived: a GPU multiplies
-matrices of 16 rows at least, and there are 17 levels at most."""
+matrices of 16 rows at least, every group has two, and there are 17 levels at most."""
 
 HANDED_OVER = 16
 """Rows that go another way before rounds are tried again. Derived: groups are chosen anew after so many
@@ -110,7 +110,8 @@ class CountedRounds(NamedTuple):
             row = rows[j]
             if row is None:
                 continue
-            state, sums = self._concluded(rounds, state, pending, row, records, known)
+            following = next((later for later in rows[j + 1 :] if later is not None), None)
+            state, sums = self._concluded(rounds, state, pending, (row, following), records, known)
             pending, groups = None, state.groups
             assert groups is not None  # for the type checker
             if row.n < rounds.m and is_time(state.small.k):
@@ -128,7 +129,7 @@ class CountedRounds(NamedTuple):
             state = state._replace(small=refreshed(place, state.small, rounds.C))
             state, pending = self._step(rounds, state, known, row, sums, heard, records)
         if pending is not None:
-            state, _ = self._concluded(rounds, state, pending, None, records, known)
+            state, _ = self._concluded(rounds, state, pending, (None, None), records, known)
         return state, len(rows)
 
     def _concluded(
@@ -136,12 +137,12 @@ class CountedRounds(NamedTuple):
         rounds: Rounds,
         state: FilterState,
         pending: Pending | None,
-        after: Row | None,
+        after: tuple[Row | None, Row | None],
         records: list[FilterRecord],
         known: Levels | None,
     ) -> tuple[FilterState, Sums]:
-        """The state after the row that is pending, whose round also has the sums for the row ``after``; these."""
-        rounds.start(None if pending is None else pending.before, after)
+        """The state after the row that is pending, whose round also has the sums for the first row ``after``; these."""
+        rounds.start(None if pending is None else pending.before, *after)
         if pending is None:
             return state, rounds.sums()
         small, groups, asks = state.small, state.groups, pending.asks

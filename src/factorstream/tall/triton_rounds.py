@@ -1,9 +1,9 @@
-"""One round of rows with gaps in three kernels on a GPU: the twin of ``round_products.go``, which says what a round is.
+"""Kernels on a GPU for a round of rows with gaps: the twins of ``round_products``, which says what a round is.
 
-The first moves C by the row before: it reads and writes the rows of C that this row has. The second reads C once more,
-for what the next row needs of it. Every program of these two has its own sums in float32, and the third adds them up in
-float64. One kernel that both moves C and sums up took 520 µs or more for 10⁶ features and 64 components on an H200: it
-has too much in registers to keep memory busy.
+:func:`chosen_products` writes down which rows of C it needs, and then reads only these. :func:`go` reads and writes
+every row of C once. In both every program has its own sums in float32, and one more kernel adds them up in float64. One
+kernel for all of it took 520 µs or more for 10⁶ features and 64 components on an H200: it has too much in registers to
+keep memory busy.
 
 A kernel that cannot be compiled fails before anything has changed, and the twin does the round: all are compiled before
 C is moved.
@@ -19,7 +19,7 @@ import triton
 
 from ..arrays import Array, in_tiles
 from .round_products import ends
-from .triton_round_kernels import move, sum_up, total
+from .triton_round_kernels import choose, move, multiply, total
 
 
 class Setting(NamedTuple):
@@ -35,24 +35,45 @@ class Setting(NamedTuple):
     """How many programs there are at most."""
 
 
-MOVE = Setting(32, 2, 1, 2112)
-"""Of the kernel that moves C. Measured on an H200, 10⁶ features, 64 components and a mean: 135 µs; 155 to 197 with 16
-or 8 rows, other numbers of warps and of programs; a copy of C takes 198. 2112 are sixteen for each processor."""
+MOVE = Setting(32, 4, 1, 1056)
+"""Of the kernel that moves C. Measured on an H200 (``python -m benchmarks.gpu --only kernels``) with 10⁶ features and
+64 components, its sums added up: 126 µs; 127 to 179 with other numbers of rows, warps and programs."""
 
-MOVE_GROUPED = Setting(32, 4, 1, 1056)
-"""Of the same where features are in several groups. Measured there with 16 groups: 195 µs; 216 to 335 with others."""
+MOVE_GROUPED = Setting(64, 4, 1, 1056)
+"""Of the same where features are in several groups. Measured there with a mean and eight groups: 303 µs; 312 to 385
+with others."""
 
-SUM = Setting(32, 4, 3, 528)
-"""Of the kernel that sums up. Measured there: 254 µs, with eight warps 267. Four programs for each processor."""
+MULTIPLY = Setting(32, 4, 3, 0)
+"""Of the kernel that multiplies the chosen rows. It has a program for each part of the features. Measured there with a
+quarter of the features chosen, choosing and adding up included: 71 µs; 71 to 85 with others."""
+
+CHUNK = 2048
+"""Features whose chosen ones are written down together. Derived: with 10⁶ features about four programs for each of the
+132 processors of an H200, and steps of the kernel that multiplies are full but for one in sixteen."""
+
+CHOOSE_WARPS = 8
+"""Of the kernel that writes them down. Measured there: four and sixteen make no difference."""
 
 STEPS = 8
 """Times its rows that a program has at the least: its sums are written and read again. Not tuned; speed and rounding
 only."""
 
-COLUMNS, AT_ONCE, TOTAL_WARPS = 32, 256, 8
-"""Sums that a program of the third kernel adds up, from so many programs of the others at a time, and its warps.
 
-Measured there: 9 µs; 11 with 128 at a time, 17 with 64. Speed only."""
+class Adding(NamedTuple):
+    """How the sums of programs are added up. Speed and rounding only."""
+
+    columns: int
+    """Sums that a program adds up."""
+    at_once: int
+    """From so many of the others at a time."""
+    warps: int
+
+
+CHOSEN_SUMS = Adding(32, 256, 8)
+"""Of :func:`chosen_products`, which has many sums of few programs. Measured there: others make no difference."""
+
+MOVED_SUMS = Adding(8, 1024, 8)
+"""Of :func:`go`, which has few sums of many programs. Measured there: others differ by 3% of the whole."""
 
 PRECISION = "ieee"
 """How float32 is multiplied: as it is. Measured there: sums are wrong by 3e-8 of the largest, and by 1.3e-7 with
@@ -74,23 +95,23 @@ class Sizes(NamedTuple):
     """Columns of C that are multiplied at once (``in_tiles``)."""
     Q: int
     """The power of two that has room for them."""
-    n_summed: int
-    """Sums of the second kernel."""
+    n_chosen: int
+    """Sums of :func:`chosen_products`."""
     n_moved: int
-    """Sums of the first."""
-    summed: int
-    """Room for the sums of a program of the second."""
+    """Sums of :func:`go`."""
+    chosen: int
+    """Room for the sums of a program of the former."""
     moved: int
-    """Room for those of a program of the first."""
+    """Room for those of a program of the latter."""
 
 
 @lru_cache
 def sizes(q: int, K: int) -> Sizes:
     """For q columns and K groups."""
     stops, whole = ends(q, K), in_tiles(q)
-    n_summed, n_moved = stops.heard, stops.pulls - stops.heard
+    n_chosen, n_moved = stops.last, stops.pulls - stops.last
     Q = max(16, 1 << (whole - 1).bit_length())
-    return Sizes(whole, Q, n_summed, n_moved, *(-(-n // 16) * 16 for n in (n_summed, n_moved)))
+    return Sizes(whole, Q, n_chosen, n_moved, *(-(-n // 16) * 16 for n in (n_chosen, n_moved)))
 
 
 _compiled: set[tuple[object, ...]] = set()
@@ -110,18 +131,33 @@ class Launch(NamedTuple):
     stages: int
 
     def compile(self) -> None:
-        """Compile it where that has not been done, without launching it."""
-        if not isinstance(self.kernel, triton.JITFunction):  # it is interpreted on the host
-            return
-        C, types = self.given[0], tuple(getattr(part, "dtype", None) for part in self.given)
-        key = self.kernel.__name__, C.device, C.data_ptr() % 16, types, self.fixed, self.warps, self.stages
-        if key not in _compiled:
+        """Compile it, without launching it."""
+        if isinstance(self.kernel, triton.JITFunction):  # otherwise it is interpreted on the host
             self.kernel.warmup(*self.given, *self.fixed, grid=(1,), num_warps=self.warps, num_stages=self.stages)
-            _compiled.add(key)
 
     def run(self) -> None:
         """Launch it."""
         self.kernel[(self.programs,)](*self.given, *self.fixed, num_warps=self.warps, num_stages=self.stages)
+
+
+def _added_up(partial: Array, out: Array, programs: int, n: int, room: int, adding: Adding) -> Launch:
+    """The kernel that adds up n sums of some programs."""
+    columns, at_once, warps = adding
+    return Launch(total, -(-n // columns), (partial, out, programs, n, room), (columns, at_once), warps, 1)
+
+
+def chosen_products(C: Array, q: int, row: Array, by_missing: bool, out: Array) -> None:
+    """See ``round_products.chosen_products``. C is float32, and its rows lie one after the other."""
+    (m, stride), size, setting = C.shape, sizes(q, 1), MULTIPLY
+    programs = -(-m // CHUNK)
+    with torch.cuda.device_of(C):
+        idx = torch.empty(programs * CHUNK, dtype=torch.int32, device=C.device)
+        found = torch.empty(programs, dtype=torch.int32, device=C.device)
+        partial = torch.empty(programs * size.chosen, dtype=torch.float32, device=C.device)
+        Launch(choose, programs, (row, idx, found, m, int(by_missing)), (CHUNK,), CHOOSE_WARPS, 1).run()
+        fixed = stride, size.whole, q, size.Q, size.chosen, CHUNK, setting.rows, setting.stages, PRECISION
+        Launch(multiply, programs, (C, idx, found, partial), fixed, setting.warps, setting.stages).run()
+        _added_up(partial, out, programs, size.n_chosen, size.chosen, CHOSEN_SUMS).run()
 
 
 def go(
@@ -136,29 +172,28 @@ def go(
     by_missing: bool,
     out: Array,
 ) -> None:
-    """See ``round_products.go``. C is float32, its rows lie one after the other, and K is 1, 16 or 32."""
+    """See ``round_products.go``. C is float32, its rows lie one after the other, and K is 1, 8, 16 or 32."""
     (m, stride), size = C.shape, sizes(q, K)
     setting = MOVE if K == 1 else MOVE_GROUPED
-    (move_steps, n_movers), (sum_steps, n_summers) = divided(m, setting), divided(m, SUM)
-    n_movers, n_summers = n_movers * (before is not None), n_summers * (after is not None)
-    given: tuple[Any, ...]
+    steps, programs = divided(m, setting)
     with torch.cuda.device_of(C):
-        partial = torch.empty(n_summers * size.summed + n_movers * size.moved, dtype=torch.float32, device=C.device)
-        moved = partial[n_summers * size.summed :]
-        fixed = stride, q, size.whole, size.Q, K
-        launches = []
-        if before is not None:
-            given = C, before, numbers, group, seen, moved, m, move_steps
-            more = *fixed, size.moved, setting.rows, PRECISION
-            launches.append(Launch(move, n_movers, given, more, setting.warps, setting.stages))
-        if after is not None:
-            given = C, group, after, partial, m, sum_steps, int(by_missing)
-            more = *fixed, size.summed, SUM.rows, PRECISION
-            launches.append(Launch(sum_up, n_summers, given, more, SUM.warps, SUM.stages))
-        given = partial, out, n_summers, n_movers, size.n_summed, size.n_moved, size.summed, size.moved
-        blocks = -(-size.n_summed // COLUMNS) - (-size.n_moved // COLUMNS)
-        launches.append(Launch(total, blocks, given, (COLUMNS, AT_ONCE), TOTAL_WARPS, 1))
-        for launch in launches:
-            launch.compile()  # or fail, as long as nothing has changed
+        if before is None:  # a row with nothing observed moves nothing
+            before, numbers = torch.full_like(after, torch.nan), C.new_zeros(2 + q + K * q)
+            group = C.new_zeros(m, dtype=torch.int64) if K > 1 and group is None else group
+        if after is None:
+            after = torch.full_like(before, torch.nan)
+        partial = torch.empty(programs * size.moved, dtype=torch.float32, device=C.device)
+        given = C, before, after, numbers, group, seen, partial, m, steps, int(by_missing)
+        fixed = stride, q, size.whole, size.Q, K, size.moved, setting.rows, PRECISION
+        launches = (
+            Launch(move, programs, given, fixed, setting.warps, setting.stages),
+            _added_up(partial, out[size.n_chosen :], programs, size.n_moved, size.moved, MOVED_SUMS),
+        )
+        types = tuple(None if part is None else part.dtype for part in (before, after, group, seen))
+        key = C.device, C.data_ptr() % 16, fixed, setting, MOVED_SUMS, types
+        if key not in _compiled:
+            for launch in launches:
+                launch.compile()  # or fail, as long as nothing has changed
+            _compiled.add(key)
         for launch in launches:
             launch.run()

@@ -98,12 +98,13 @@ def run(
     while at < B and whitened.grown[0] < GROWTH:
         stop = at + INNER if B - at >= 2 * INNER else B
         state, last = loop(state, model, work, whitened, m, slice(at, stop), done)
-        _move_others(work, done, slice(at, last), stop)
+        new = slice(at, last)
+        work.U[new, first:last] = done.x[new] @ done.g[first:last].T  # in any basis the same
+        _move_others(work, done, new, stop)
         at = last
     new, X, g = slice(first, at), done.x[first:at], done.g[first:at]
     if first:
         work.U[new, :first] = X @ triangular_solve(R, done.g[:first].T)
-    work.U[new, new] = X @ g.T
     root[:] = root @ R.T
     if at < B:
         H[at:] = H[at:] @ R.T
@@ -125,7 +126,7 @@ def _move_others(work: Work, done: Records, new: slice, stop: int) -> None:
     if len(others) == 0:
         return
     X, g = done.x[new], done.g[new]
-    W = solve_with_ones(X @ g.T, work.N[new, stop:] - X @ others.T)
+    W = solve_with_ones(work.U[new, new], work.N[new, stop:] - X @ others.T)
     others += W.T @ g
 
 
