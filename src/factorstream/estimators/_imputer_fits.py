@@ -95,9 +95,7 @@ class ImputerFits(ImputerStream):
 
         return state._replace(links=links_by_hiding(state.columns, rows, groups, how["seed"], without_hidden))
 
-    def _fit_table(
-        self, rows: Tall, plan: TablePlan, groups: tuple[Group, ...]
-    ) -> tuple[TableModel, BayesianRun]:
+    def _fit_table(self, rows: Tall, plan: TablePlan, groups: tuple[Group, ...]) -> tuple[TableModel, BayesianRun]:
         """Learn a table of few columns: every reading of them, and what is beyond these. Last, the factorisation of the
         first reading, where the rows are."""
         bound = sum(len(group.columns) > 1 for group in groups)  # the columns of one category add up to 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.special import chdtrc
+from scipy.special import gammaincc
 
 from ..linalg import Array
 
@@ -24,15 +24,27 @@ division grows with its square."""
 def come_together(seen: Array) -> bool:
     """Whether columns are missing together more, or less, often than by chance, by the entries that are seen (n, m).
 
-    The squared correlations of independent columns, times n, are chi-squared with a degree of freedom for each pair.
+    Chance puts the gaps of every column in a random order of the n > 3 rows. The squared correlation r² of two columns
+    has then the mean 1 / (n - 1) and, with the columns' excess kurtoses g and h in Fisher's k-statistics (Pitman,
+    1937),
+
+        E r⁴ = 3 / (n² - 1) (1 + (n - 2)(n - 3) g h / (3 n (n - 1)²))
+
+    Different pairs are not correlated, so that means and variances add up. Their sum is taken to have a gamma law with
+    this mean and variance: a chi-squared law, unless gaps are so few that a single row makes r² large.
     """
     some = seen[:, ~seen.all(axis=0) & seen.any(axis=0)].astype(np.float64)
     n, m = some.shape
     if m < 2:
         return False
-    pairs = m * (m - 1) / 2.0
-    R = np.corrcoef(some, rowvar=False)
-    return bool(chdtrc(pairs, 0.5 * n * (np.sum(R * R) - m)) < BY_CHANCE)
+    Z = some - some.mean(axis=0)
+    Z /= np.sqrt(np.sum(Z * Z, axis=0))
+    pairs = np.triu_indices(m, 1)
+    g = (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * n * np.sum(Z**4, axis=0) - 3 * (n - 1))
+    fourth = 3 / (n * n - 1) * (1 + (n - 2) * (n - 3) / (3 * n * (n - 1) ** 2) * np.outer(g, g)[pairs])
+    mean, variance = len(fourth) / (n - 1), np.sum(fourth - 1 / (n - 1) ** 2)
+    by_chance = gammaincc(mean**2 / variance, np.sum((Z.T @ Z)[pairs] ** 2) * mean / variance)
+    return bool(by_chance < BY_CHANCE)
 
 
 def as_where_missing(seen: Array, j: int, rng: np.random.Generator) -> Array:
