@@ -154,8 +154,8 @@ def read_table(
         table = format_of(path).read(raw, options)
     except TableError as problem:
         raise TableError(f"{where} cannot be used: {problem}.") from None
-    if format_of(path) != TEXT:
-        table.assumed = [*table.assumed, *marks_unused(_unused(table, missing))]
+    if format_of(path) != TEXT and (unused := _unused(table, missing)):  # a text has said it of all its cells
+        table.assumed = [*table.assumed, *marks_unused(unused)]
     _take_out(table, missing)
     return table
 
