@@ -7,6 +7,9 @@ taken once, whatever its names. They are divided into halves by the first byte o
 were looked at in the "even" half alone. Errors are in standard deviations of the columns, over the removed entries;
 means over tables are geometric. "Trees" are scikit-learn's IterativeImputer over 100 extremely randomised trees, as
 MissForest does it.
+
+Settings are compared by ``--observed``: the entries that are removed otherwise are missing from the tables, whatever
+is tried, and the imputers are judged by others, which are removed from what is left.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ Answer: TypeAlias = tuple[Array, tuple[Array, Array] | None]
 """A filled table, and bounds where there are some."""
 Impute: TypeAlias = Callable[[Array], Answer]
 LEVEL = 0.95
+OTHERS = 1000
+"""Seed of the first mask of ``--observed``. Derived: none of those whose entries must not be looked at."""
 
 
 class Result(NamedTuple):
@@ -213,11 +218,14 @@ def measured(given: argparse.Namespace, drawn: list[tuple[str, Array]]) -> dict[
     """The results of every imputer on the tables that were drawn, by its name."""
     imputers = {name: how for name, how in {**OURS, **peers()}.items() if name not in given.without}
     found: dict[str, list[Result]] = {name: [] for name in imputers}
-    kept = Kept(given.keep, f"{given.missing:.0%} {given.gaps}, {given.masks} masks")
+    kept = Kept(given.keep, f"{given.missing:.0%} {given.gaps}, {given.masks} masks{', observed' * given.observed}")
     with warnings.catch_warnings(), limited(1):
         warnings.simplefilter("ignore")
         for table, X in drawn:
-            masks = [removed(X, given.missing, given.gaps, seed) for seed in range(given.masks)]
+            first = OTHERS if given.observed else 0
+            if given.observed:
+                X = np.where(removed(X, given.missing, given.gaps, 0), np.nan, X)
+            masks = [removed(X, given.missing, given.gaps, first + seed) for seed in range(given.masks)]
             for name, impute in imputers.items():
                 judged = partial(_judge_all, X, masks, impute)
                 found[name].append(kept.result(name, table, judged))
@@ -254,6 +262,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--missing", type=float, default=0.3)
     parser.add_argument("--gaps", choices=("random", "block"), default="random")
     parser.add_argument("--masks", type=int, default=1, help="masks of each table, whose results are averaged")
+    parser.add_argument("--observed", action="store_true", help="judge by entries that are not removed otherwise")
     parser.add_argument("--without", nargs="*", default=[], help="peers to leave out: trees take most of the time")
     parser.add_argument("--keep", type=Path, help="a JSON file to keep the results of peers in, and to take them from")
     given = parser.parse_args(arguments)
@@ -261,7 +270,8 @@ def main(arguments: list[str] | None = None) -> None:
     chosen = np.random.default_rng(0).choice(len(every), min(given.tables, len(every)), replace=False)
     drawn = [every[k] for k in sorted(chosen)]
     found = measured(given, drawn)
-    masked = f"{given.missing:.0%} removed ({given.gaps}, {given.masks} mask(s))"
+    of = " of what is observed" * given.observed
+    masked = f"{given.missing:.0%} removed{of} ({given.gaps}, {given.masks} mask(s))"
     print(f"{len(drawn)} tables of the {given.half} half, {masked}\n")
     for each in report(found, [name for name, _ in drawn]):
         print(each)

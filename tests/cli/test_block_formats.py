@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -196,3 +198,31 @@ def test_other_commands_say_who_reads_them(capsys, tmp_path, monkeypatch, comman
     code, _, said = say(capsys, *command)
     assert (code, said.count("\n")) == (2, 1)
     assert "in.h5 has the ending .h5, which only impute and factorize read, block by block" in said
+
+
+@pytest.mark.parametrize("ending", [".feather", ".arrow", ".parquet"])
+def test_gaps_of_texts_that_stay_are_said(ending, capsys, tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import feather, parquet
+
+    monkeypatch.setattr(large_files, "LARGE", 100)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    texts = [None if k % 7 == 0 else f"n{k}" for k in range(60)]
+    gappy = np.where(rng.random(60) < 0.2, np.nan, x)
+    columns = {
+        "name": texts,
+        "a": pa.array(gappy, from_pandas=True),
+        "other": texts,
+        "b": x + 0.1 * rng.normal(size=60),
+    }
+    write = parquet.write_table if ending == ".parquet" else feather.write_feather
+    write(pa.table(columns), str(tmp_path / f"in{ending}"))
+    arguments = [tmp_path / f"in{ending}", "-o", tmp_path / f"out{ending}"]
+    code, said = run(capsys, *arguments)
+    assert code == 0
+    assert "Gaps left as they are in columns that had no part in it: name, other." in said
+    _, out, _ = say(capsys, "impute", *arguments, "--json")
+    assert json.loads(out)["gaps_left"] == 18
+    _, said = run(capsys, *arguments, "--exclude", "other")
+    assert "Gaps left as they are in columns that had no part in it: name." in said

@@ -25,7 +25,8 @@ def test_marks_are_filled_like_gaps(capsys, tmp_path, mark):
     given = mark.removesuffix(".0")  # numbers are compared as numbers
     code, said = run(capsys, source, "-o", tmp_path / "out.csv", f"--na={given}", "--na", "other")
     assert code == 0
-    assert said.count("\n") == 3  # what was filled, fills beyond what was seen, and gaps among the comments
+    assert said.count("\n") == 4  # what was filled, fills beyond what was seen, gaps among the comments, and "other"
+    assert "No cell says other, which was to mark gaps." in said
     for k in at:
         rows[k][2] = ""
     write(source, header, rows)
@@ -35,12 +36,38 @@ def test_marks_are_filled_like_gaps(capsys, tmp_path, mark):
     assert np.abs(filled - X[:, 0])[at].max() < 1.0
 
 
+@pytest.mark.parametrize("form", ["csv", "csv with decimal commas", "parquet", "npy"])
+def test_marks_that_are_found_nowhere_are_said(capsys, tmp_path, form):
+    """A mark that is misspelt, or a number with another sign, would go unnoticed; one in a column of texts is found."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)).round(3)
+    X[::7, 0], X[::9, 1] = -9, np.nan
+    path = tmp_path / f"in.{form[:3] if 'csv' in form else form}"
+    if form == "npy":
+        np.save(path, X)
+    elif form == "parquet":
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table({f"c{j}": pa.array(x, from_pandas=True) for j, x in enumerate(X.T)}), path)
+    else:
+        rows = [[*("" if x != x else str(x) for x in row), "note" if row[2] > 0 else "none seen"] for row in X]
+        if "commas" in form:
+            rows = [[cell.replace(".", ",") for cell in row] for row in rows]
+        path.write_text("\n".join(";".join(row) for row in [["a", "b", "c", "d"], *rows]))
+    texts = ["--na", "Note", "--na", "NA"] if "csv" in form else []
+    code, said = run(capsys, path, "-o", path.with_stem("out"), "--na=-99", "--na=-9.0", "--na=99", *texts)
+    assert code == 0
+    assert "No cell says -99 or 99, which was to mark gaps." in said
+    assert "--na -9" not in said
+    _, said = run(capsys, path, "-o", path.with_stem("out"), "--na=-9", *texts)
+    assert "No cell" not in said
+
+
 def test_a_fill_value_that_is_far_off_is_pointed_out(capsys, tmp_path):
     header, rows, _, at = marked("-9999")
     source = write(tmp_path / "in.csv", header, rows)
     code, said = run(capsys, source, "-o", tmp_path / "out.csv")
     assert code == 0
-    assert f"Column a has the value -9999 {len(at)} times, far from its other values" in said
+    assert f"Column a has the value -9999 {len(at)} times, unlike its other values" in said
     assert "if it marks a gap, pass --na -9999." in said
     assert [row[2] for row in read(tmp_path / "out.csv")[1]].count("-9999") == len(at)  # nothing is decided for them
 

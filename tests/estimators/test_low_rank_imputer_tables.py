@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from factorstream import LowRankImputer, load
 from factorstream.estimators._columns import enough_rows
 from factorstream.estimators._imputer_answers import fill_between
-from factorstream.estimators._table_fit import scattered
 
 
 @pytest.fixture(scope="module")
@@ -213,34 +212,3 @@ def test_fills_and_bounds_found_together_are_those_found_alone(marginals):
     filled, lower, upper = fill_between(model, X, 0.9)
     np.testing.assert_array_equal(filled, model.transform(X))
     np.testing.assert_array_equal((lower, upper), model.predict_interval(X, 0.9))
-
-
-def test_gaps_at_random_are_not_taken_for_blocks():
-    """Many components and little noise: what is known of an entry depends much on how many of its row are hidden."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(2000, 12)) @ rng.normal(size=(12, 15)) + 0.1 * rng.normal(size=(2000, 15))
-    X[rng.random(X.shape) < 0.2] = np.nan
-    assert LowRankImputer(random_state=0, calibrate=False).fit(X).state_.table is not None
-
-
-@pytest.mark.parametrize(("table", "seed"), [(0, 0), (1, 0), (3, 2)])
-def test_gaps_at_random_of_categories_are_not_taken_for_blocks(table, seed):
-    """A category is missing as a whole, and is hidden as a whole at random too."""
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(table)
-    z = rng.normal(size=300)
-    X = pandas.DataFrame({"a": z + 0.1 * rng.normal(size=300), "b": 2 * z, "c": 1e3 * np.exp(z.clip(-3, 2))})
-    X = X.assign(size=np.where(z > 1, "large", np.where(z < -1, "small", "middle")), d=3600 * np.exp(z))
-    gappy = X.mask(rng.random(X.shape) < 0.15)
-    model = LowRankImputer(random_state=seed, residual=None, calibrate=False).fit(gappy)
-    assert model.state_.table is not None
-
-
-def test_as_many_entries_of_every_row_are_hidden_at_random():
-    rng = np.random.default_rng(4)
-    seen = rng.random((50, 8)) < 0.8
-    hidden = seen & (rng.random((50, 8)) < 0.3)
-    found = scattered(hidden, seen, rng)
-    np.testing.assert_array_equal(found.sum(axis=1), hidden.sum(axis=1))
-    assert not (found & ~seen).any()
-    assert (found != hidden).any()

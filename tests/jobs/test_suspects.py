@@ -30,6 +30,12 @@ LIKERT = [1, 2, 3, 4, 5] * 10
         ([*np.linspace(0, 1, 50), *[500.5] * 3], [(500.5, 3)]),
         ([*[20.0] * 9, 9999], [(9999, 1)]),
         ([1, 2] * 20 + [9] * 3, [(9, 3)]),
+        # the only numbers below zero
+        ([*range(0, 1000), -999, -999, -999], [(-999, 3)]),
+        ([*LIKERT, *[-9] * 3], [(-9, 3)]),
+        ([*LIKERT, *[-9] * 3, *[-8] * 4], [(-9, 3), (-8, 4)]),
+        ([*range(0, 100), -1, -1, -1], [(-1, 3)]),
+        ([*range(0, 100000, 100), *[-9999] * 3], [(-9999, 3)]),
         # and what is none
         ([*LIKERT, 99], []),  # one answer may be a slip of the pen
         ([*LIKERT, 99, 99], []),
@@ -40,7 +46,11 @@ LIKERT = [1, 2, 3, 4, 5] * 10
         ([*range(900, 1100, 3), 999, 999, 999], []),  # among its like
         (list(np.random.default_rng(0).lognormal(0, 2, 500)), []),
         (list(np.random.default_rng(0).standard_cauchy(500)), []),
-        ([*range(0, 100), -1, -1, -1], []),
+        ([*range(0, 100), -1, -1], []),
+        ([-1, 0, 1, 2] * 20, []),  # a score
+        ([*range(0, 100), -2, -2, -2], []),
+        ([*range(-3, 1000), -99, -99, -99], []),  # others are negative too
+        ([*range(0, 100), *[-9] * 300], []),  # most of the column
         ([999, 999, 999], []),  # nothing else is known of the column
         ([np.nan] * 5, []),
     ],

@@ -68,11 +68,11 @@ def suspicious(suspects: Sequence[Suspect]) -> Iterator[str]:
         times = sum(one.times for one in found)
         if len(found) == 1:
             have = f"{capitalised(named_column(found[0].column))} has the value {value:.15g} {counted(times, 'time')}"
-            where = "far from its other values"
+            where = "unlike its other values"
         else:
             names = column_names(one.column for one in found)
             have = f"{len(found)} columns have the value {value:.15g}, {counted(times, 'time')} together"
-            where = f"far from their other values ({names})"
+            where = f"unlike their other values ({names})"
         yield f"{have}, {where}; it was taken as a number, and if it marks a gap, pass --na {value:.15g}."
 
 

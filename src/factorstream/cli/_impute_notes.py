@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..completion import Completion
     from ..jobs.online import OnlineFilling
 
-__all__ = ["impute_caveats", "impute_summary", "marks_of_limits", "online_caveats", "rounded_fills"]
+__all__ = ["gaps_stay", "impute_caveats", "impute_summary", "marks_of_limits", "online_caveats", "rounded_fills"]
 
 
 def impute_summary(completion: Completion, source: Path, target: Path) -> str:
@@ -111,6 +111,15 @@ def online_caveats(filling: OnlineFilling, encoding: str) -> Iterator[str]:
     yield from suspicious(filling.suspects)
     if counts.absurd:
         yield f"{counted(counts.absurd, 'row')} had absurd values, which had no part in filling the gaps."
+
+
+def gaps_stay(columns: Iterable[str]) -> str:
+    """What is said of columns that are carried along and have gaps.
+
+    >>> gaps_stay(["name"])
+    'Gaps left as they are in columns that had no part in it: name.'
+    """
+    return f"Gaps left as they are in columns that had no part in it: {column_names(list(columns))}."
 
 
 def rounded_fills(columns: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from ..text import counted, left_out_counting
 from ._caveats import suspicious
 from ._command import STANDARD, BadInputError, Words, command
 from ._files import check_dataset, check_output, check_table, read_model, save_model, write, written_to
-from ._impute_notes import impute_caveats, impute_summary, marks_of_limits, online_caveats, rounded_fills
+from ._impute_notes import gaps_stay, impute_caveats, impute_summary, marks_of_limits, online_caveats, rounded_fills
 from ._options import (
     FILE,
     checkpoint_option,
@@ -210,7 +210,7 @@ def _fill_large(
     words.fact(
         rows=written.n_rows,
         gaps_filled=written.n_gaps,
-        gaps_left=written.n_left,
+        gaps_left=written.n_left + sum(found.gaps_beside.values()),
         columns_filled=found.n_columns,
         components=n_components,
         model=None if found.model is None else type(found.model).__name__,
@@ -228,6 +228,8 @@ def _fill_large(
         words.caveat(rounded_fills(found.whole))
     for caveat in (*suspicious(found.suspects), *marks_of_limits(settings.reading.missing)):
         words.caveat(caveat)
+    if found.gaps_beside:
+        words.caveat(gaps_stay(found.gaps_beside))
     if written.n_left and model is not None:
         words.caveat(f"{counted(written.n_left, 'gap')} in columns without any value stayed.")
 

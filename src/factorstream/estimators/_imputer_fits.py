@@ -79,11 +79,10 @@ class ImputerFits(ImputerStream):
         plan = TablePlan.of(self.marginals, self.residual, bool(self.robust), bool(self.calibrate))
         if plan.suits(rows, groups):
             table, run = self._fit_table(rows, plan, groups)
-            if table is not None:
-                if plan.normal:
-                    state = state._replace(limits=joined_limits(state.limits, shown_limits(to_host(values))))
-                links = tuple(group.link for group in table.groups)
-                return state._replace(factorization=run, table=table, links=links)
+            if plan.normal:
+                state = state._replace(limits=joined_limits(state.limits, shown_limits(to_host(values))))
+            links = tuple(group.link for group in table.groups)
+            return state._replace(factorization=run, table=table, links=links)
         how = self._factorization()
         with self._progress(1.0) as step:
             state = state._replace(factorization=_bayesian_run.fit(X=rows, step=step, **how))
@@ -96,11 +95,9 @@ class ImputerFits(ImputerStream):
 
         return state._replace(links=links_by_hiding(state.columns, rows, groups, how["seed"], without_hidden))
 
-    def _fit_table(
-        self, rows: Tall, plan: TablePlan, groups: tuple[Group, ...]
-    ) -> tuple[TableModel | None, BayesianRun]:
-        """Learn a table of few columns: every reading of them, and what is beyond these, which is None where gaps
-        forbid it. Last, the factorisation of the first reading, where the rows are."""
+    def _fit_table(self, rows: Tall, plan: TablePlan, groups: tuple[Group, ...]) -> tuple[TableModel, BayesianRun]:
+        """Learn a table of few columns: every reading of them, and what is beyond these. Last, the factorisation of the
+        first reading, where the rows are."""
         bound = sum(len(group.columns) > 1 for group in groups)  # the columns of one category add up to 1
         how = self._factorization(most_components=max(1, rows.shape[1] - 1 - bound), calibrate=False)
         runs = []

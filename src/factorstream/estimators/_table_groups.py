@@ -15,10 +15,10 @@ from ..core.linalg import Array
 from ..core.tables.categories import CategoryLink
 from ..core.tables.forest import Forest, forest_values
 from ..core.tables.kernel_ridge import KernelRidge, kernel_basis, kernel_values
-from ..core.variational.left_out import RowsToAsk, without
 from ._category_columns import Group
 
 if TYPE_CHECKING:
+    from ._table_left_out import TableToAsk
     from ._table_model import Reading
 
 
@@ -41,29 +41,16 @@ class GroupModel(NamedTuple):
         return out
 
 
-def learn_group(
-    readings: tuple[Reading, ...],
-    asked: list[RowsToAsk],
-    X: Array,
-    group: Group,
-    correct: bool,
-    rng: np.random.Generator,
-) -> GroupModel:
-    """Learn one category of X (n, m), whose rows in every reading are ``asked``."""
+def learn_group(table: TableToAsk, X: Array, group: Group, correct: bool, rng: np.random.Generator) -> GroupModel:
+    """Learn one category of X (n, m), whose rows are ready to be asked."""
     from ._table_trees import grow  # only fits need it
 
     J = group.columns.tolist()
-    seen = np.flatnonzero(~np.isnan(X[:, J[0]]))
-    left = [without(rows, J) for rows in asked]
-    origins = [reading.run.dictionary.state.origin for reading in readings]
-    Z = _values(
-        readings, [(one.fills + origin)[seen] for one, origin in zip(left, origins, strict=True)], group.columns
-    )
+    left = table.left_out(J, rng)
+    seen, G = left.rows, left.G
+    Z = _values(table.readings, left.fills, group.columns)
     if not correct:
         return GroupModel(group.link(X, Z, seen), None, None)
-    G = np.where(np.isnan(X), left[-1].fills, asked[-1].Y)[seen]
-    G[:, J] = left[-1].fills[np.ix_(seen, J)]
-    G = G + origins[-1]
     ones = X[np.ix_(seen, J)] * group.unit + group.centre
     base = Z * group.unit + group.centre
     kernel, grown = kernel_basis(G, rng).fit(ones - base), grow(G, ones, rng)

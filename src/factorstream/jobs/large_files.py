@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..progress import Step, say_nothing
 from ..sources.endings import BLOCKWISE, ending_of
 from ..sources.rows.counting import Counting
 from ..sources.rows.opening import format_of, open_rows, open_sink
-from ..sources.rows.source import OtherColumns, Source, assumed_of, others_of, whole_columns_of
+from ..sources.rows.source import OtherColumns, Source, assumed_of, gaps_beside, others_of, whole_columns_of
 from ..sources.table import Array, TableError
 from ..sources.text_remarks import not_written_plainly, one_stray, why_no_numbers
 from ..tall.rows import dense
@@ -69,6 +70,8 @@ class LargeFilling(NamedTuple):
     """Numbers that were taken as data though they are far from the rest of their columns."""
     whole: Sequence[str] = ()
     """Columns of whole numbers whose fills were rounded."""
+    gaps_beside: Mapping[str, int] = MappingProxyType({})
+    """Other columns with gaps, which stay, and how many; of formats that tell it at once."""
 
 
 def goes_by_blocks(path: Path) -> bool:
@@ -121,8 +124,9 @@ def fill_large_file(
         raise problem_said(path, problem) from None
     names = names_of(source)
     whole = [names[j] for j in columns if j in whole_columns_of(source)] if len(columns) else []
+    beside = {name: n for name, n in found.gaps_beside.items() if n and name not in found.set_aside}
     return LargeFilling(
-        written, len(columns), model, names, found.counting, remarks_on(source, found), found.suspects, whole
+        written, len(columns), model, names, found.counting, remarks_on(source, found), found.suspects, whole, beside
     )
 
 
@@ -157,6 +161,8 @@ class _Survey(NamedTuple):
     """Sentences about what was found out about a text, and could be otherwise."""
     set_aside: Sequence[str] = ()
     """Columns that were left out because the user has said so."""
+    gaps_beside: Mapping[str, int] = MappingProxyType({})
+    """How many gaps the columns beside those of numbers have."""
 
 
 def open_measured(path: Path, reading: Reading, tell: Steps, model: Any) -> tuple[Source, _Survey]:
@@ -219,8 +225,11 @@ def _survey(source: Source) -> tuple[_Survey, Array]:
     m = source.n_columns
     gaps, n, total, square = np.zeros(m, dtype=bool), np.zeros(m), np.zeros(m), np.zeros(m)
     first: Array | None = None
-    counting, extremes = Counting(m), Extremes(m)
-    for values in _numbers(source):
+    counting, extremes, others = Counting(m), Extremes(m), others_of(source)
+    beside = np.zeros(len(others.names), dtype=np.int64)
+    for block in source.blocks():
+        values = dense(checked(block)).astype(np.float64, copy=False)
+        beside += np.array(gaps_beside(source, block), dtype=np.int64)
         gaps |= np.isnan(values).any(axis=0)
         first = values[0] if first is None else first
         counting.add(values)
@@ -232,7 +241,9 @@ def _survey(source: Source) -> tuple[_Survey, Array]:
     known = np.maximum(n, 1.0)
     deviation = np.sqrt(np.maximum(square / known - (total / known) ** 2, 0.0))
     suspects = extremes.suspects(names_of(source))
-    return _Survey(gaps, n, deviation, [], suspects, others_of(source), assumed_of(source)), counting.found()
+    stay = dict(zip(others.names, beside.tolist(), strict=True))
+    found = _Survey(gaps, n, deviation, [], suspects, others, assumed_of(source), gaps_beside=stay)
+    return found, counting.found()
 
 
 def remarks_on(source: Source, found: _Survey) -> list[str]:
@@ -245,11 +256,6 @@ def remarks_on(source: Source, found: _Survey) -> list[str]:
     if empty := [name for name, known in zip(names_of(source), found.n_known, strict=True) if not known]:
         said.append(not_filled(empty))
     return said
-
-
-def _numbers(source: Source) -> Iterator[Array]:
-    for block in source.blocks():
-        yield dense(checked(block)).astype(np.float64, copy=False)
 
 
 def names_of(source: Source) -> list[str]:

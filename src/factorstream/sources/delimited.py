@@ -24,6 +24,7 @@ from .strays import OddCells
 from .table import Array, Format, NewColumn, OutputColumn, ReadOptions, Stray, TableError, Unread
 from .text_lines import TextLines
 from .text_numbers import filled_cells, numbers_in, taking
+from .text_remarks import marks_unused
 
 __all__ = ["FORMAT", "parse_delimited", "write_delimited"]
 
@@ -119,6 +120,17 @@ class _TextTable:
         text = _joined(names, map(self._new_cells, columns), layout.delimiter, end)
         return self._encoded(text)
 
+    def unused(self, marks: Sequence[str]) -> list[str]:
+        """Those of some marks of gaps that no cell says; what is a gap anyway is not asked for."""
+        always = Cells((), self._layout.cells.form)
+        left = {mark: Cells((mark,), always.form) for mark in marks if not always.is_gap(mark)}
+        for _, lot in self._lines.lots(self._rows, len(self.names)) if left else ():
+            cells = [cell for cell in set().union(*lot) if not always.is_gap(cell)]
+            left = {mark: one for mark, one in left.items() if not any(map(one.is_gap, cells))}
+            if not left:
+                break
+        return list(left)
+
     def _encoded(self, text: str) -> bytes:
         return (_BYTE_ORDER_MARK + text if self._layout.mark else text).encode(self._layout.encoding)
 
@@ -204,11 +216,16 @@ def parse_delimited(
         first = first_line(lines, cells, header)
         return _TextTable(lines, _Layout(delimiter, first, content.encoding, mark, cells, asked))
 
-    return _with_form(table(asked.form), table, delimiter, asked, content)
+    return _with_form(table(asked.form), table, delimiter, asked, content, missing)
 
 
 def _with_form(
-    found: _TextTable, table: Callable[[NumberForm], _TextTable], delimiter: str, asked: Asked, content: Decoded
+    found: _TextTable,
+    table: Callable[[NumberForm], _TextTable],
+    delimiter: str,
+    asked: Asked,
+    content: Decoded,
+    missing: Sequence[str],
 ) -> _TextTable:
     """A table in the form in which its numbers are written, and sentences about what was found out."""
     said = [content.remark] if content.remark else []
@@ -219,7 +236,7 @@ def _with_form(
     elif form is not None:
         said.append(said_of_form(form, found.unread, asked))
         found = table(form)
-    found.assumed = said
+    found.assumed = [*said, *marks_unused(found.unused(missing))]
     return found
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from . import delimited, npy, parquet
 from .endings import BLOCKWISE, NOT_PACKED, ending_of, is_packed
 from .table import Bounds, Format, ReadOptions, Table, TableError, as_number, encode
+from .text_remarks import marks_unused
 
 __all__ = [
     "Bounds",
@@ -153,6 +154,8 @@ def read_table(
         table = format_of(path).read(raw, options)
     except TableError as problem:
         raise TableError(f"{where} cannot be used: {problem}.") from None
+    if format_of(path) != TEXT and (unused := _unused(table, missing)):  # a text has said it of all its cells
+        table.assumed = [*table.assumed, *marks_unused(unused)]
     _take_out(table, missing)
     return table
 
@@ -202,6 +205,13 @@ def _named_problems(path: Path) -> Iterator[None]:
         if path.is_dir():  # Windows calls this a missing permission
             raise TableError(f"{path} is a folder, not a file.") from None
         raise TableError(f"{path} cannot be read: {problem.strerror or problem}.") from None
+
+
+def _unused(table: Table, missing: tuple[str, ...]) -> list[str]:
+    """Those of the marks of gaps that no number is. Infinite ones have been taken out when the file was read."""
+    kind = table.numbers.dtype.type if table.numbers.dtype.kind == "f" else np.float64
+    marks = [(text, value) for text in missing if (value := as_number(text)) is not None and np.isfinite(value)]
+    return [text for text, value in marks if not (table.numbers == kind(value)).any()]
 
 
 def _take_out(table: Table, missing: tuple[str, ...]) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from factorstream.core.tables import kernel_ridge
 from factorstream.core.tables.kernel_ridge import LANDMARKS, joined_targets, kernel_basis, kernel_values
+from reference_tables import kernel_ridge_left_out
 
 
 def problem(rng, n=50):
@@ -32,6 +34,33 @@ def test_left_out_rows_are_those_of_fits_without_them(rng, monkeypatch):
     alpha = np.linalg.solve(kernel(G, G, rate) + 0.5 * np.eye(len(G)), Y)
     new = rng.standard_normal((9, 2))
     assert_allclose(kernel_values(found.model, new), kernel(new, G, rate) @ alpha, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_row_is_told_by_what_rows_of_other_folds_choose(seed, monkeypatch):
+    monkeypatch.setattr(kernel_ridge, "LENGTHS", (0.5, 2.0))
+    monkeypatch.setattr(kernel_ridge, "RIDGES", (0.1, 1.0, 10.0))
+    rng = np.random.default_rng(seed)
+    G, Y = problem(rng, 30)
+    found = kernel_basis(G, rng).fit(Y)
+    chosen = []
+    for t in range(2):
+        left_out, (length, _) = kernel_ridge_left_out(G, Y[:, t], (0.5, 2.0), (0.1, 1.0, 10.0), kernel_ridge.FOLDS)
+        assert_allclose(found.left_out[:, t], left_out, rtol=1e-5, atol=1e-6)
+        chosen.append(1.0 / (2.0 * length**2 * 2))
+    assert_allclose(found.model.rate, chosen)
+
+
+def test_the_choice_of_a_row_is_not_its_own(monkeypatch):
+    """Noise: the best setting of all rows looks better to them than it is; to other folds' rows it does not."""
+    monkeypatch.setattr(kernel_ridge, "LANDMARKS", 30)
+    ratios = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        G, Y = rng.standard_normal((30, 2)), rng.standard_normal((30, 5))
+        left_out = kernel_basis(G, rng).fit(Y).left_out
+        ratios.append(np.mean((Y - left_out) ** 2) / np.mean(Y**2))
+    assert np.mean(ratios) > 1.0
 
 
 def test_noise_is_left_alone_and_a_curve_is_found(rng):

@@ -108,6 +108,11 @@ class BatchRows:
         """What some columns say in the rows of a block, column by column; None in gaps."""
         return [as_texts(block.kept.column(j), self.all_names[j]) for j in columns]
 
+    def gaps_beside(self, block: Block) -> list[int]:
+        """How many gaps each of the other columns has in the rows of a block."""
+        others = [j for j in range(len(self.all_names)) if j not in self.positions]
+        return [block.kept.column(j).null_count for j in others]
+
     def _others(self, counting: Sequence[int], *, chosen: bool) -> OtherColumns:
         others = [name for j, name in enumerate(self.all_names) if j not in self.positions]
         counted_names = tuple(self.all_names[j] for j in counting)

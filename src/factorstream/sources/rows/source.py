@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -117,6 +117,12 @@ def others_of(source: Source) -> OtherColumns:
     """The columns beside the numbers of a source, as far as it tells."""
     others: OtherColumns = getattr(source, "others", OtherColumns())
     return others
+
+
+def gaps_beside(source: Source, block: Block) -> list[int]:
+    """How many gaps each of its other columns has in the rows of a block; zeros where its format does not tell."""
+    told: Callable[[Block], list[int]] | None = getattr(source, "gaps_beside", None)
+    return [0] * len(others_of(source).names) if told is None else told(block)
 
 
 def assumed_of(source: Source) -> Sequence[str]:
