@@ -24,11 +24,18 @@ def periods_in(state: SequenceState, Y: Array, usual: tuple[int, ...] = (), tell
 
 
 def learned(
-    state: SequenceState, Y: Array, periods: tuple[int, ...], tell: Tell = silent, *, streamed: bool = False
+    state: SequenceState,
+    Y: Array,
+    periods: tuple[int, ...],
+    tell: Tell = silent,
+    *,
+    known: Array | None = None,
+    streamed: bool = False,
 ) -> SequenceState:
-    """The state after a fit of all rows Y (T, m), with the parameters it has; in a stream, with what `recent` needs."""
+    """The state after a fit of all rows Y (T, m), beside those known (T, p), with the parameters it has; in a stream,
+    with what `recent` needs."""
     given, opt = state.parameters, state.options
-    left = left_by_seasons(Y, periods, given, opt, tell, streamed=streamed)
+    left = left_by_seasons(Y, periods, given, opt, tell, known=known, streamed=streamed)
     keep = 1 + state.lag if streamed else 1
     sweeps, tol = given["max_iter"], given["tol"]
     assert isinstance(sweeps, int)  # for the type checker: scikit-learn has checked them

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from ..core.dynamics.fit import Kind, filtered, smoothed
 from ..core.dynamics.scale import standards
 from ..core.dynamics.seasons.finding import MOST_PERIODS
 from ..core.dynamics.seasons.hidden import APART
-from ..core.dynamics.seasons.judge import SHAPED_PERIODS, judge
-from ..core.dynamics.seasons.layers import LEAST_PERIODS, SeasonLayer, learn, season_before
+from ..core.dynamics.seasons.judge import SHAPED_PERIODS, judge, trends_of
+from ..core.dynamics.seasons.layers import LEAST_PERIODS, SeasonLayer, learn, passed_before
 from ..core.dynamics.seasons.season import Season, no_season
 from ..core.dynamics.stream import StreamOptions
 from ..core.linalg import Array
@@ -88,13 +88,19 @@ def left_by_seasons(
     opt: StreamOptions,
     tell: Tell = silent,
     *,
+    known: Array | None = None,
     streamed: bool = False,
 ) -> Left:
-    """Learn the seasons of raw rows Y (T, m), or none where there are no periods, and look at what they leave.
+    """Learn seasons, trends and what known columns (T, p) say of raw rows Y (T, m), and look at what they leave.
 
     Where rows are to be filtered one after another, it is what they leave of each row before they see it.
     """
-    if not periods:
+    damping = None
+    if given["trend"] is not False:
+        auto = given["trend"] == "auto"
+        damping = trends_of(Y.astype(np.float64), periods, opt, auto=auto, known=known, tell=tell)
+        damping = None if np.isnan(damping).all() else damping
+    if not periods and damping is None and known is None:
         shift, scale = standards(Y, opt.noise)
         Z = (Y - shift) / scale
         return Left((), no_season(Y[-1:]), Y, shift, scale, Z, *choose_kind(Z, opt, given, tell))
@@ -103,10 +109,11 @@ def left_by_seasons(
     assert isinstance(tol, int | float)
     Y = Y.astype(np.float64)
     calibrate = bool(given["calibrate"])
-    found = judge(Y, periods, opt, calibrate=calibrate, answers=answers, streamed=streamed, tell=tell)
+    how: dict[str, Any] = {"damping": damping, "known": known, "streamed": streamed, "tell": tell}
+    found = judge(Y, periods, opt, calibrate=calibrate, answers=answers, **how)
     layers, season = learn(Y, found.plan, opt.r, opt.noise, sweeps, float(tol), tell)
     if streamed or not given["smooth"]:
-        season = season_before(layers, Y)
+        layers, season = passed_before(layers, Y, known=known)
     rows = Y - season.signal
     shift, scale = standards(rows, opt.noise)
     Z = (rows - shift) / scale

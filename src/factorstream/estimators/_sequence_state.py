@@ -18,7 +18,9 @@ from ..core.dynamics.scale import LEAST_KNOWN
 from ..core.dynamics.seasons.layers import SeasonLayer, ahead, take
 from ..core.dynamics.seasons.phases import PhaseLayer, Variances
 from ..core.dynamics.seasons.shapes import ShapeLayer
+from ..core.dynamics.seasons.lines import LineVariances, Running
 from ..core.dynamics.seasons.tracking import EVERY, Forecast, compared
+from ..core.dynamics.seasons.trends import TrendLayer
 from ..core.dynamics.stream import Event, Fitted, Learning, Refresh, Restart, Stream, StreamOptions
 from ..core.entries import NO_ENTRIES, Entries, together, without
 from ..core.linalg import Array
@@ -85,7 +87,7 @@ STATE_TYPES: tuple[type, ...] = (
     SequenceState, StreamOptions, Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
     GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
-    PhaseLayer, Variances, ShapeLayer, Forecast,
+    PhaseLayer, Variances, ShapeLayer, TrendLayer, LineVariances, Running, Forecast,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
 

@@ -219,6 +219,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
         "drift": [StrOptions({"auto", "level", "none"}), Interval(Real, 0, None, closed="left")],
         "period": [None, StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), "array-like"],
+        "trend": ["boolean", StrOptions({"auto"})],
         "calibrate": ["boolean"],
         "alarm_rate": [Interval(Real, 0, 1, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -237,6 +238,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         robust: bool | float = False,
         drift: str | float = "auto",
         period: str | int | ArrayLike | None = None,
+        trend: bool | str = False,
         calibrate: bool = True,
         alarm_rate: float = 1e-4,
         max_iter: int = 30,
@@ -251,6 +253,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         self.robust = robust
         self.drift = drift
         self.period = period
+        self.trend = trend
         self.calibrate = calibrate
         self.alarm_rate = alarm_rate
         self.max_iter = max_iter

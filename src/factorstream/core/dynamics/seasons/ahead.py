@@ -11,14 +11,15 @@ from scipy.special import ndtri
 
 from ...linalg import Array
 from ...telling import Tell, silent
-from ..choose import HORIZON, PARTS, PRIOR_COUNT, TRIAL_SWEEPS, USUAL, WIDE
+from ..choose import PARTS, PRIOR_COUNT, TRIAL_SWEEPS, USUAL, WIDE
 from ..drift import with_drift
 from ..filter import forecast, predict, update
 from ..fit import Kind, fit
 from ..noise import NoiseSpec
 from ..scale import LEAST_KNOWN, standards, student_factor
 from ..stream import StreamOptions
-from .layers import Plan, ahead, learn, long_enough, season_before, take
+from .damping import judged_steps
+from .layers import Plan, ahead, learn, long_enough, passed_before, take
 
 ORIGINS = 4
 """Forecasts of the last third, at least, that do not overlap; and how many begin within the length of one. Not
@@ -36,30 +37,37 @@ def forecast_sizes(
     """
     n, m = (PARTS - 1) * len(Y) // PARTS, Y.shape[1]
     periods = long_enough(plan.periods, n)
-    if not periods or not np.isfinite(Y[:n]).any():
+    if (plan.periods and not periods) or not np.isfinite(Y[:n]).any():
         return np.full((0, 1, m), np.nan)
-    plan = Plan(periods, plan.shaped if periods[-1] == plan.periods[-1] else plan.shaped[:0])
+    plan = plan._replace(periods=periods, shaped=plan.shaped if periods[-1:] == plan.periods[-1:] else plan.shaped[:0])
+    known = plan.known
     layers, season = learn(Y[:n], plan, opt.r, opt.noise, TRIAL_SWEEPS, tell=tell)
-    season = season_before(layers, Y[:n]) if before else season
+    if before:
+        layers, season = passed_before(layers, Y[:n], known=known)
     rest = (Y[:n] - season.signal)[-rows:]
     shift, scale = standards(rest, opt.noise)
     f = fit((rest - shift) / scale, opt.r, kind, dynamics=opt.dynamics, noise=opt.noise, sweeps=TRIAL_SWEEPS, tell=tell)
     N, noise = np.isfinite(Y[:n]).sum(0), f.model.noise
     model, belief = with_drift(f.model, opt.drift), f.smoothed.end
-    steps = max(min(periods[0], (len(Y) - n) // ORIGINS), min(HORIZON, len(Y) - n))
+    steps = judged_steps(len(Y), n, max(periods, default=0), ORIGINS)
     sizes = []
     for now in range(n, len(Y)):
         if (now - n) % max(steps // ORIGINS, 1) == 0:
             truth = np.full((steps, m), np.nan)
             truth[: len(Y) - now] = Y[now : now + steps]
-            comes = ahead(layers, m, steps)
+            comes = ahead(layers, m, steps, None if known is None else _repeated(known[now : now + steps], steps))
             mean, var = forecast(model, belief, steps)
             var = var - noise.variance + comes.var / scale**2
             off = (truth - comes.signal - shift) / scale - mean
             sizes.append(noise.normal_size(off, var, np.broadcast_to(noise.R, off.shape)) / student_factor(N))
-        layers, signal, _ = take(layers, Y[now])
+        layers, signal, _ = take(layers, Y[now], None if known is None else known[now])
         belief, _ = update(model, predict(model, belief), (Y[now] - signal - shift) / scale)
     return np.where(N >= LEAST_KNOWN, np.array(sizes), np.nan)
+
+
+def _repeated(known: Array, steps: int) -> Array:
+    """The known rows of the steps to come; where they end, the last one again: no truth is compared with it."""
+    return known[np.minimum(np.arange(steps), len(known) - 1)]
 
 
 def widths_ahead(size: Array, noise: NoiseSpec) -> Array:

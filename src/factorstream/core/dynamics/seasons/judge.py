@@ -9,13 +9,14 @@ import numpy as np
 
 from ...linalg import Array
 from ...telling import Tell, silent
-from ..choose import COMPARED_ROWS, MIN_Z, TRIAL_SWEEPS, Choice, HiddenRuns, choose, clearly
+from ..choose import COMPARED_ROWS, MIN_Z, PARTS, TRIAL_SWEEPS, Choice, HiddenRuns, choose, clearly
 from ..few import FEW_ROWS, ranked_stretch
 from ..fit import LEVELS, WALKS, Kind, smoothed
 from ..model import Answer, SequenceModel
 from ..noise import GaussianSpec
 from ..stream import StreamOptions
-from .ahead import forecast_sizes, widths_ahead
+from .ahead import ORIGINS, forecast_sizes, widths_ahead
+from .damping import dampings, judged_steps
 from .hidden import APART, Left, hidden_runs, left_by, left_by_plan, tried
 from .layers import Plan, learn, long_enough
 from .shapes import learn_shapes
@@ -44,17 +45,20 @@ def judge(
     *,
     calibrate: bool,
     answers: Answers,
+    damping: Array | None = None,
+    known: Array | None = None,
     streamed: bool = False,
     tell: Tell = silent,
 ) -> Judged:
     """What raw rows Y (T, m) ask for. Each question needs the seasons learned once more, and a fit per candidate.
 
-    `answers`: `smoothed` or `filtered`, whichever fills the gaps later; `streamed`: rows will be filtered one by one.
+    `answers`: `smoothed` or `filtered`, whichever fills the gaps later; `damping`, `known`: see `Plan`; `streamed`:
+    rows will be filtered one by one.
     """
-    periods = long_enough(periods, len(Y))
-    rows = max(COMPARED_ROWS, JUDGED_PERIODS * periods[0])
-    runs = hidden_runs(Y, periods[-1])
-    plan = Plan(periods, _shaped(Y, periods, runs, rows, opt, tell))
+    plan = Plan(long_enough(periods, len(Y)), np.arange(0), damping, known)
+    rows = max(COMPARED_ROWS, JUDGED_PERIODS * max(plan.periods, default=0))
+    runs = hidden_runs(Y, plan.shortest)
+    plan = plan._replace(shaped=_shaped(Y, plan, runs, rows, opt, tell))
     if len(Y) <= FEW_ROWS:
         kind, size = _few(Y, plan, opt, answers, tell)
         width = ranked_stretch(size, opt.noise)
@@ -71,13 +75,33 @@ def judge(
     return Judged(plan, kind, width, np.full((1, Y.shape[1]), max(width, ranked_stretch(size, opt.noise), 1.0)))
 
 
-def _shaped(Y: Array, periods: tuple[int, ...], runs: HiddenRuns, rows: int, opt: StreamOptions, tell: Tell) -> Array:
+def trends_of(
+    Y: Array, periods: Sequence[int], opt: StreamOptions, *, auto: bool, known: Array | None = None, tell: Tell = silent
+) -> Array:
+    """The damping (m,) of the slope of every feature of raw rows Y; `auto`: NaN but for those whose forecasts are
+    better with a slope, and hidden runs not clearly worse. Two fits of what is left, where there are any."""
+    T = len(Y)
+    plan = Plan(long_enough(periods, T), np.arange(0), known=known)
+    longest = max(plan.periods, default=0)
+    found = dampings(Y, plan, opt, judged_steps(T, (PARTS - 1) * T // PARTS, longest, ORIGINS), auto=auto)
+    if not auto or np.isnan(found).all():
+        return found
+    runs, rows = hidden_runs(Y, plan.shortest), max(COMPARED_ROWS, JUDGED_PERIODS * longest)
+    plain, trended = (
+        _errors(left_by_plan(Y, one, runs, opt, before=False, tell=tell).last(rows), opt, tell)
+        for one in (plan, plan._replace(damping=found))
+    )
+    worse = [clearly(b - a, MIN_Z) for a, b in zip(plain, trended, strict=True)]
+    return np.where(worse, np.nan, found)
+
+
+def _shaped(Y: Array, plan: Plan, runs: HiddenRuns, rows: int, opt: StreamOptions, tell: Tell) -> Array:
     """The features whose hidden runs are filled clearly better with shapes of their own. Two fits of what is left."""
-    nobody = np.arange(0)
-    if len(Y) < SHAPED_PERIODS * periods[-1]:
-        return nobody
+    periods = plan.periods
+    if not periods or len(Y) < SHAPED_PERIODS * periods[-1]:
+        return np.arange(0)
     Z = np.where(runs.hide, np.nan, Y)
-    _, phases = learn(Z, Plan(periods, nobody), opt.r, opt.noise, TRIAL_SWEEPS)
+    _, phases = learn(Z, plan, opt.r, opt.noise, TRIAL_SWEEPS)
     shapes = np.zeros(Y.shape)
     for j in range(Y.shape[1]):
         rest = (Z - phases.signal)[:, [j]]
@@ -122,7 +146,7 @@ def _many(
 
 def _few(Y: Array, plan: Plan, opt: StreamOptions, answers: Answers, tell: Tell) -> tuple[Kind, Array]:
     """The kind that loses less where every entry is hidden once, and the sizes of its errors. Compare `choose_few`."""
-    folds = [hidden_runs(Y, plan.periods[-1], k) for k in range(APART)]
+    folds = [hidden_runs(Y, plan.shortest, k) for k in range(APART)]
     lefts = [left_by_plan(Y, plan, runs, opt, before=answers is not smoothed, tell=tell) for runs in folds]
     best: tuple[float, Kind, Array] | None = None
     for kind in dict.fromkeys((opt.candidates[0], opt.candidates[-1])):
