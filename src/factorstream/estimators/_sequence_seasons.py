@@ -78,6 +78,7 @@ class Left(NamedTuple):
     kind: Kind
     interval_scale: float
     forecast_scale: float
+    kind_ahead: Kind | None = None  # for forecasts, where it is another
     ahead: Array | None = None  # factors on forecasts by feature and steps, where seasons were looked at
 
 
@@ -117,4 +118,5 @@ def left_by_seasons(
     rows = Y - season.signal
     shift, scale = standards(rows, opt.noise)
     Z = (rows - shift) / scale
-    return Left(layers, season, rows, shift, scale, Z, found.kind, found.gaps, 1.0, found.ahead)
+    other = None if found.kind_ahead == found.kind else found.kind_ahead
+    return Left(layers, season, rows, shift, scale, Z, found.kind, found.gaps, 1.0, other, found.ahead)

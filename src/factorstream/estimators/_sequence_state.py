@@ -37,6 +37,13 @@ FLOAT = np.dtype(np.float64)
 """What a sequence is computed in, whatever its rows are."""
 
 
+class Forecasting(NamedTuple):
+    """A model of what the seasons leave that forecasts better than the one that fills gaps."""
+
+    options: StreamOptions  # with its kind as the only candidate
+    stream: Stream
+
+
 class SequenceState(NamedTuple):
     """The state of a :class:`SequenceFilter`: plain data only, O(m r² + lag (m r + r²) + 256 m) numbers.
 
@@ -63,6 +70,7 @@ class SequenceState(NamedTuple):
     ahead_scale: Array | None = None  # (b, m) what stands for `forecast_scale` where there are seasons: see `width_at`
     forecasts: tuple[Forecast, ...] = ()  # of a stream with seasons, by which `ahead_scale` is adjusted
     before: Array | None = None  # rows of a stream whose seasons are still to be learned from them; None: no more
+    forecasting: Forecasting | None = None  # None: the model of gaps forecasts too
     seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows; None: there is none
 
     @property
@@ -70,6 +78,11 @@ class SequenceState(NamedTuple):
         """The model and the belief after the last row."""
         assert self.stream.fitted is not None  # for the type checker: a stream has a model from its first row
         return self.stream.fitted
+
+    @property
+    def going(self) -> Stream:
+        """The stream that forecasts go on from."""
+        return self.stream if self.forecasting is None else self.forecasting.stream
 
     @property
     def model(self) -> SequenceModel:
@@ -84,7 +97,7 @@ class SequenceState(NamedTuple):
 
 
 STATE_TYPES: tuple[type, ...] = (
-    SequenceState, StreamOptions, Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
+    SequenceState, Forecasting, StreamOptions, Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
     GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
     PhaseLayer, Variances, ShapeLayer, TrendLayer, LineVariances, Running, Forecast,
@@ -105,6 +118,9 @@ def take_rows(state: SequenceState, Y: Array, step: Step, done: int = 0) -> Sequ
         state, rest = _less_season(state, row[0])
         calibrate = bool(state.parameters["calibrate"]) and not state.layers  # those of seasons are kept
         stream, event = advance(state.stream, rest, state.options, calibrate=calibrate)
+        if state.forecasting is not None:
+            own = state.forecasting.options
+            state = state._replace(forecasting=Forecasting(own, advance(state.forecasting.stream, rest, own)[0]))
         absurd += [entries._replace(row=entries.row + k)] if len(entries.row) else []
         late = absurd_entries(event.rows) if isinstance(event, Restart) and not state.layers else NO_ENTRIES
         if isinstance(event, Restart) and len(late.row):  # judged together
@@ -144,8 +160,9 @@ def _less_season(state: SequenceState, y: Array) -> tuple[SequenceState, Array]:
 
 def coming(state: SequenceState, steps: int) -> tuple[Array, Array]:
     """Means and standard deviations (steps, m) of the rows to come, with seasons, as the model says."""
-    shift, scale = state.stream.shift, state.stream.scale
-    mean, var = forecast(state.fitted.now, state.fitted.belief, steps)
+    fitted, shift, scale = state.going.fitted, state.going.shift, state.going.scale
+    assert fitted is not None  # for the type checker: it was fitted
+    mean, var = forecast(fitted.now, fitted.belief, steps)
     season = ahead(state.layers, len(scale), steps)
     return season.signal + shift + scale * mean, np.sqrt(season.var + scale**2 * var)
 

@@ -6,6 +6,9 @@ rows may be held by something over many. So there is a factor for each feature a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -18,7 +21,7 @@ from ..fit import Kind, fit
 from ..noise import NoiseSpec
 from ..scale import LEAST_KNOWN, standards, student_factor
 from ..stream import StreamOptions
-from .damping import judged_steps
+from .damping import judged_steps, roots
 from .layers import Plan, ahead, learn, long_enough, passed_before, take
 
 ORIGINS = 4
@@ -26,10 +29,25 @@ ORIGINS = 4
 tuned."""
 
 
+class Tried(NamedTuple):
+    """Forecasts of one kind of model in the last third of the rows."""
+
+    kind: Kind
+    off: Array  # (origins, steps, m) errors, in deviations of what the seasons leave; NaN: unknown
+    size: Array  # the same as `normal_size` has them
+
+
 def forecast_sizes(
     Y: Array, plan: Plan, kind: Kind, rows: int, opt: StreamOptions, *, before: bool, tell: Tell = silent
 ) -> Array:
-    """Errors (origins, steps, m) of forecasts in the last third of Y, as `normal_size` has them; NaN: unknown.
+    """Errors (origins, steps, m) of forecasts in the last third of Y, as `normal_size` has them; NaN: unknown."""
+    return tried_ahead(Y, plan, (kind,), rows, opt, before=before, tell=tell)[0].size
+
+
+def tried_ahead(
+    Y: Array, plan: Plan, kinds: Sequence[Kind], rows: int, opt: StreamOptions, *, before: bool, tell: Tell = silent
+) -> list[Tried]:
+    """Forecasts of every kind of model in the last third of Y.
 
     Seasons are learned from the first two thirds, and a model of what they leave from the last `rows` of these. Both
     then follow the rows of the last third. Forecasts go up to the longest period, if ORIGINS of them fit in. `before`:
@@ -38,7 +56,7 @@ def forecast_sizes(
     n, m = (PARTS - 1) * len(Y) // PARTS, Y.shape[1]
     periods = long_enough(plan.periods, n)
     if (plan.periods and not periods) or not np.isfinite(Y[:n]).any():
-        return np.full((0, 1, m), np.nan)
+        return [Tried(kind, nothing, nothing) for kind in kinds for nothing in [np.full((0, 1, m), np.nan)]]
     plan = plan._replace(periods=periods, shaped=plan.shaped if periods[-1:] == plan.periods[-1:] else plan.shaped[:0])
     known = plan.known
     layers, season = learn(Y[:n], plan, opt.r, opt.noise, TRIAL_SWEEPS, tell=tell)
@@ -46,23 +64,39 @@ def forecast_sizes(
         layers, season = passed_before(layers, Y[:n], known=known)
     rest = (Y[:n] - season.signal)[-rows:]
     shift, scale = standards(rest, opt.noise)
-    f = fit((rest - shift) / scale, opt.r, kind, dynamics=opt.dynamics, noise=opt.noise, sweeps=TRIAL_SWEEPS, tell=tell)
-    N, noise = np.isfinite(Y[:n]).sum(0), f.model.noise
-    model, belief = with_drift(f.model, opt.drift), f.smoothed.end
+    how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "sweeps": TRIAL_SWEEPS, "tell": tell}
+    fits = [fit((rest - shift) / scale, opt.r, kind, **how) for kind in kinds]
+    N = np.isfinite(Y[:n]).sum(0)
+    models, beliefs = [with_drift(f.model, opt.drift) for f in fits], [f.smoothed.end for f in fits]
     steps = judged_steps(len(Y), n, max(periods, default=0), ORIGINS)
-    sizes = []
+    errors: list[list[Array]] = [[] for _ in kinds]
+    sizes: list[list[Array]] = [[] for _ in kinds]
     for now in range(n, len(Y)):
         if (now - n) % max(steps // ORIGINS, 1) == 0:
             truth = np.full((steps, m), np.nan)
             truth[: len(Y) - now] = Y[now : now + steps]
             comes = ahead(layers, m, steps, None if known is None else _repeated(known[now : now + steps], steps))
-            mean, var = forecast(model, belief, steps)
-            var = var - noise.variance + comes.var / scale**2
-            off = (truth - comes.signal - shift) / scale - mean
-            sizes.append(noise.normal_size(off, var, np.broadcast_to(noise.R, off.shape)) / student_factor(N))
+            for k, (model, belief) in enumerate(zip(models, beliefs, strict=True)):
+                noise = fits[k].model.noise
+                mean, var = forecast(model, belief, steps)
+                var = var - noise.variance + comes.var / scale**2
+                off = (truth - comes.signal - shift) / scale - mean
+                errors[k].append(off)
+                sizes[k].append(noise.normal_size(off, var, np.broadcast_to(noise.R, off.shape)) / student_factor(N))
         layers, signal, _ = take(layers, Y[now], None if known is None else known[now])
-        belief, _ = update(model, predict(model, belief), (Y[now] - signal - shift) / scale)
-    return np.where(N >= LEAST_KNOWN, np.array(sizes), np.nan)
+        z = (Y[now] - signal - shift) / scale
+        beliefs = [
+            update(model, predict(model, belief), z)[0] for model, belief in zip(models, beliefs, strict=True)
+        ]
+    return [
+        Tried(kind, np.array(off), np.where(N >= LEAST_KNOWN, np.array(size), np.nan))
+        for kind, off, size in zip(kinds, errors, sizes, strict=True)
+    ]
+
+
+def best_ahead(tried: Sequence[Tried], noise: NoiseSpec) -> Tried:
+    """The kind of model whose forecasts lose least: roots of mean losses of each forecast and feature are summed."""
+    return min(tried, key=lambda one: float(np.nansum(roots(noise.loss(np.abs(one.off)), axis=1))))
 
 
 def _repeated(known: Array, steps: int) -> Array:

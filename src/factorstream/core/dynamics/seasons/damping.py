@@ -72,16 +72,16 @@ def _losses(
         truth, far = rows[:, :m], [np.zeros((len(rows), 1)), *(some[: len(rows)] for some in sums)]
         for place, (layer, sizes) in enumerate(zip([plain] + [trended] * len(sums), far, strict=True)):
             level, slope, known = layer.line(rows)
-            out[place].append(_root(opt.noise.loss(np.abs(truth - level - sizes * slope - known))))
+            out[place].append(roots(opt.noise.loss(np.abs(truth - level - sizes * slope - known)), axis=0))
         plain, trended = plain.taken(rest[now]), trended.taken(rest[now])
     return [np.array(part) for part in out]
 
 
-def _root(loss: Array) -> Array:
-    """The root of the mean loss of every column; NaN where nothing was seen."""
+def roots(loss: Array, axis: int) -> Array:
+    """Roots of mean losses along an axis; NaN where nothing was seen."""
     seen = np.isfinite(loss)
-    total = np.where(seen, loss, 0.0).sum(0)
-    return np.where(seen.any(0), np.sqrt(total / np.maximum(seen.sum(0), 1)), np.nan)
+    total = np.where(seen, loss, 0.0).sum(axis)
+    return np.where(seen.any(axis), np.sqrt(total / np.maximum(seen.sum(axis), 1)), np.nan)
 
 
 def _blocks(gain: Array, steps: int) -> Array:

@@ -15,7 +15,7 @@ from ..fit import LEVELS, WALKS, Kind, smoothed
 from ..model import Answer, SequenceModel
 from ..noise import GaussianSpec
 from ..stream import StreamOptions
-from .ahead import ORIGINS, forecast_sizes, widths_ahead
+from .ahead import ORIGINS, best_ahead, tried_ahead, widths_ahead
 from .damping import dampings, judged_steps
 from .hidden import APART, Left, hidden_runs, left_by, left_by_plan, tried
 from .layers import Plan, learn, long_enough
@@ -33,7 +33,8 @@ class Judged(NamedTuple):
     """What to fit, and how much wider than it says errors are in gaps and in forecasts."""
 
     plan: Plan
-    kind: Kind
+    kind: Kind  # for gaps
+    kind_ahead: Kind  # for forecasts
     gaps: float
     ahead: Array  # (b, m), for each feature, by steps ahead: see `widths_ahead`
 
@@ -65,14 +66,27 @@ def judge(
     else:
         left = left_by_plan(Y, plan, runs, opt, before=answers is not smoothed, tell=tell)
         kind, width = _many(left, rows, opt, answers, tell, calibrate=calibrate)
-    if not calibrate:
-        return Judged(plan, kind, 1.0, np.ones((1, Y.shape[1])))
     before = streamed or answers is not smoothed
-    size = forecast_sizes(Y, plan, kind, rows, opt, before=before, tell=tell)
+    kinds: tuple[Kind, ...] = (kind,)
+    if plan.damping is not None:  # what fills gaps best need not go on best where they end
+        kinds = tuple(dict.fromkeys((kind, *_kinds(opt))))
+    if not calibrate and len(kinds) == 1:
+        return Judged(plan, kind, kind, 1.0, np.ones((1, Y.shape[1])))
+    forecasts = best_ahead(tried_ahead(Y, plan, kinds, rows, opt, before=before, tell=tell), opt.noise)
+    if not calibrate:
+        return Judged(plan, kind, forecasts.kind, 1.0, np.ones((1, Y.shape[1])))
+    size = forecasts.size
     if len(Y) > FEW_ROWS:
-        return Judged(plan, kind, width, widths_ahead(size, opt.noise))
+        return Judged(plan, kind, forecasts.kind, width, widths_ahead(size, opt.noise))
     size = size[np.isfinite(size)]
-    return Judged(plan, kind, width, np.full((1, Y.shape[1]), max(width, ranked_stretch(size, opt.noise), 1.0)))
+    widths = np.full((1, Y.shape[1]), max(width, ranked_stretch(size, opt.noise), 1.0))
+    return Judged(plan, kind, forecasts.kind, width, widths)
+
+
+def _kinds(opt: StreamOptions) -> tuple[Kind, ...]:
+    """The kinds of models that are tried; random walks too, where levels are asked for and noise has no outliers."""
+    walks = LEVELS in opt.candidates and isinstance(opt.noise, GaussianSpec)
+    return (*opt.candidates, WALKS) if walks and len(opt.candidates) > 1 else opt.candidates
 
 
 def trends_of(
@@ -133,11 +147,9 @@ def _many(
 ) -> tuple[Kind, float]:
     """The kind of model that fills best what is left of the hidden runs, compared on the last rows; widths by all."""
     how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift, "tell": tell}
-    candidates, last = opt.candidates, left.last(rows)
+    candidates, last = _kinds(opt), left.last(rows)
     best = Choice(candidates[0])
     if len(candidates) > 1:
-        if LEVELS in candidates and isinstance(opt.noise, GaussianSpec):
-            candidates = (*candidates, WALKS)
         best = choose(last.Z, opt.r, candidates, rows=rows, hidden=last.runs, **how)
     if calibrate and (len(candidates) == 1 or len(left.Z) > rows):
         best = choose(left.Z, opt.r, [best.kind], rows=len(left.Z), follow_by=answers, hidden=left.runs, **how)
