@@ -18,6 +18,7 @@ from ..cores import limited
 from ._absurd import asked
 from ._gaps import warn_of_gaps
 from ._sequence_attributes import SequenceAttributes
+from ._sequence_known import check_same_known, read_known
 from ._sequence_places import rows_after
 from ._sequence_state import coming
 from ._stored_times import restore_table
@@ -48,19 +49,26 @@ class SequenceReading(SequenceAttributes):
         check_size_of(Z, np.dtype(np.float64))
         return np.asarray(Z)
 
-    def _ask(self, X: TableLike) -> tuple[Array, Table, Answer]:
+    def _known(self, known: TableLike | None, rows: int, table: Table) -> Array | None:
+        """The known columns of rows that a model is asked about: those it was fitted with."""
+        K, names = (None, None) if known is None else read_known(known, rows, table)
+        check_same_known(self.state_.known, names)
+        return K
+
+    def _ask(self, X: TableLike, known: TableLike | None = None) -> tuple[Array, Table, Answer]:
         """X without absurd values, what it was besides its numbers, and what the model says about its entries, in
         standardised units."""
         values, table = self._given(X)
+        K = self._known(known, len(values), table)
         state = self.state_
         values = asked(state, values)
         with unchanged_on_error(self), limited():
-            season = self._season(values, table)
+            season = self._season(values, table, K)
             Z = self._standardised(values if season is None else values - season.signal)
             answer = (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
             return values, table, self._with_season(answer, season)
 
-    def _season(self, values: Array, table: Table, *, smooth: bool | None = None) -> Season | None:
+    def _season(self, values: Array, table: Table, known: Array | None, *, smooth: bool | None = None) -> Season | None:
         """What is known of the season of values, by all of them or by the rows before; None where there is none.
 
         Time stamps say where the first row stands in the periods; without them it stands where the first row of the
@@ -72,7 +80,7 @@ class SequenceReading(SequenceAttributes):
         smooth = bool(state.parameters["smooth"]) if smooth is None else smooth
         after = rows_after(restore_table(state.table), table)
         place = 0 if after is None else state.n_rows - 1 + after
-        return (season_of if smooth else season_before)(state.layers, values.astype(np.float64), place)
+        return (season_of if smooth else season_before)(state.layers, values.astype(np.float64), place, known)
 
     def _with_season(self, answer: Answer, season: Season | None) -> Answer:
         """The answer about what the season leaves, in standardised units, as one about the rows themselves."""
@@ -81,10 +89,11 @@ class SequenceReading(SequenceAttributes):
         scale = self.state_.stream.scale
         return answer._replace(signal=answer.signal + season.signal / scale, var=answer.var + season.var / scale**2)
 
-    def _innovations(self, values: Array, table: Table) -> list[Innovation]:
+    def _innovations(self, values: Array, table: Table, known: TableLike | None) -> list[Innovation]:
         """The facts about every row of values as the filter takes it, in the data's units."""
+        K = self._known(known, len(values), table)
         with unchanged_on_error(self), limited():
-            season = self._season(values, table, smooth=False)
+            season = self._season(values, table, K, smooth=False)
             Z = self._standardised(values if season is None else values - season.signal)
             passed = [in_units(innovation, self.state_.stream) for _, _, innovation in steps(self.state_.model, Z)]
             if season is None:
@@ -113,14 +122,15 @@ class SequenceReading(SequenceAttributes):
         state = self.state_
         return np.asarray(state.interval_scale * student_factor(state.counts, held) * state.stream.scale)
 
-    def _ahead(self, steps: int, held: float = 0.95) -> tuple[Array, Array, Table]:
+    def _ahead(self, steps: int, known: TableLike | None = None, held: float = 0.95) -> tuple[Array, Array, Table]:
         """Means and standard deviations of the rows to come, and what they are besides their numbers; see `_width`."""
         check_is_fitted(self)
         check_count("steps", steps)
         state = self.state_
         table = future_times(restore_table(state.table), int(steps))
+        K = self._known(known, int(steps), table)
         if state.ahead_scale is not None:  # there are seasons
-            mean, std = coming(state, int(steps))
+            mean, std = coming(state, int(steps), K)
             return mean, width_at(state.ahead_scale, int(steps)) * student_factor(state.counts, held) * std, table
         shift, scale = state.stream.shift, state.stream.scale
         mean, var = forecast(state.fitted.now, state.fitted.belief, int(steps))

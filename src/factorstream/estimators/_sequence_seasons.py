@@ -50,20 +50,23 @@ def check_long_enough(periods: tuple[int, ...], T: int) -> None:
         )
 
 
-def planned_fits(Y: Array, opt: StreamOptions, given: dict[str, Parameter]) -> list[tuple[int, int]]:
+def planned_fits(
+    Y: Array, opt: StreamOptions, given: dict[str, Parameter], *, known: bool = False
+) -> list[tuple[int, int]]:
     """The sweeps that each fit of `left_by_seasons`, and then the last one, may make, and their rows at most."""
     T, m = Y.shape
     periods, n_candidates, last = periods_of(given), len(opt.candidates), given["max_iter"]
-    auto = is_auto(given)
-    if not periods and not auto:
+    auto, trend = is_auto(given), given["trend"] is not False
+    if not periods and not auto and not trend and not known:
         return planned_sweeps(T, opt, given)
     assert isinstance(last, int)  # for the type checker: scikit-learn has checked it
-    trials = m + 2 if auto or SHAPED_PERIODS * periods[-1] <= T else 0
+    trials = m + 2 if auto or (periods and SHAPED_PERIODS * periods[-1] <= T) else 0
     trials += APART * (1 + min(n_candidates, 2)) if T <= FEW_ROWS else 2 + n_candidates
     trials += 2 if given["calibrate"] else 0
+    trials += 2 + n_candidates + 1 if trend else 0
     if auto:  # and there may be none after all
         trials = MOST_PERIODS * MOST_PERIODS + max(trials, len(planned_sweeps(T, opt, given)) - 1)
-    return [*((TRIAL_SWEEPS, T) for _ in range(trials)), (last, T), (last, T)]
+    return [*((TRIAL_SWEEPS, T) for _ in range(trials)), *[(last, T)] * (3 if trend else 2)]
 
 
 class Left(NamedTuple):

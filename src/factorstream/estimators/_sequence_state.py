@@ -9,6 +9,7 @@ import numpy as np
 from ..core.absurd import Seen, seen_in
 from ..core.absurd_rows import absurd_entries
 from ..core.dynamics.alarm import Alarm, watch
+from ..core.dynamics.choose import HORIZON
 from ..core.dynamics.em import DynamicsSpec, LoadingPrior
 from ..core.dynamics.filter import filter_rows, forecast
 from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Levels, SequenceModel
@@ -16,9 +17,9 @@ from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
 from ..core.dynamics.scale import LEAST_KNOWN
 from ..core.dynamics.seasons.layers import SeasonLayer, ahead, take
+from ..core.dynamics.seasons.lines import LineVariances, Running
 from ..core.dynamics.seasons.phases import PhaseLayer, Variances
 from ..core.dynamics.seasons.shapes import ShapeLayer
-from ..core.dynamics.seasons.lines import LineVariances, Running
 from ..core.dynamics.seasons.tracking import EVERY, Forecast, compared
 from ..core.dynamics.seasons.trends import TrendLayer
 from ..core.dynamics.stream import Event, Fitted, Learning, Refresh, Restart, Stream, StreamOptions
@@ -71,6 +72,7 @@ class SequenceState(NamedTuple):
     forecasts: tuple[Forecast, ...] = ()  # of a stream with seasons, by which `ahead_scale` is adjusted
     before: Array | None = None  # rows of a stream whose seasons are still to be learned from them; None: no more
     forecasting: Forecasting | None = None  # None: the model of gaps forecasts too
+    known: tuple[str, ...] = ()  # names of the known columns; `before` has these beside the features
     seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows; None: there is none
 
     @property
@@ -97,7 +99,8 @@ class SequenceState(NamedTuple):
 
 
 STATE_TYPES: tuple[type, ...] = (
-    SequenceState, Forecasting, StreamOptions, Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
+    SequenceState, Forecasting, StreamOptions,
+    Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
     GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
     PhaseLayer, Variances, ShapeLayer, TrendLayer, LineVariances, Running, Forecast,
@@ -105,17 +108,19 @@ STATE_TYPES: tuple[type, ...] = (
 """Every NamedTuple that can occur in a state."""
 
 
-def take_rows(state: SequenceState, Y: Array, step: Step, done: int = 0) -> SequenceState:
-    """Pass the rows Y through the stream, after `done` of this call; alarms are watched for after the warm-up."""
+def take_rows(state: SequenceState, W: Array, step: Step, done: int = 0) -> SequenceState:
+    """Pass the rows W = [Y, K], features and known columns, through the stream, after `done` of this call; alarms are
+    watched for after the warm-up."""
     from ..core.dynamics.learning import advance  # only streams need it
 
     keep = state.lag + 1
     absurd: list[Entries] = []
+    Y, K = parts(state, W)
     for k, y in enumerate(Y):
         step(done + k)
         seen, entries = judged(state.seen, y[None], FLOAT)
         row = without(y[None], entries)
-        state, rest = _less_season(state, row[0])
+        state, rest = _less_season(state, row[0], None if K is None else K[k])
         calibrate = bool(state.parameters["calibrate"]) and not state.layers  # those of seasons are kept
         stream, event = advance(state.stream, rest, state.options, calibrate=calibrate)
         if state.forecasting is not None:
@@ -149,30 +154,39 @@ def take_rows(state: SequenceState, Y: Array, step: Step, done: int = 0) -> Sequ
     return state
 
 
-def _less_season(state: SequenceState, y: Array) -> tuple[SequenceState, Array]:
+def parts(state: SequenceState, W: Array) -> tuple[Array, Array | None]:
+    """The features of rows W, and their known columns, if there are any."""
+    p = len(state.known)
+    return (W[:, :-p], W[:, -p:]) if p else (W, None)
+
+
+def _less_season(state: SequenceState, y: Array, known: Array | None) -> tuple[SequenceState, Array]:
     """The state whose seasons have taken in the row y (m,), and what they, before they saw it, leave of it."""
     if not state.layers or state.seasons is None:
         return state, y
-    layers, signal, var = take(state.layers, y.astype(np.float64))
+    layers, signal, var = take(state.layers, y.astype(np.float64), known)
     seasons = np.concatenate([state.seasons, [[signal, var]]])[-(state.lag + 1) :]
     return state._replace(layers=layers, seasons=seasons), y - signal
 
 
-def coming(state: SequenceState, steps: int) -> tuple[Array, Array]:
+def coming(state: SequenceState, steps: int, known: Array | None = None) -> tuple[Array, Array]:
     """Means and standard deviations (steps, m) of the rows to come, with seasons, as the model says."""
     fitted, shift, scale = state.going.fitted, state.going.shift, state.going.scale
     assert fitted is not None  # for the type checker: it was fitted
     mean, var = forecast(fitted.now, fitted.belief, steps)
-    season = ahead(state.layers, len(scale), steps)
+    season = ahead(state.layers, len(scale), steps, known)
     return season.signal + shift + scale * mean, np.sqrt(season.var + scale**2 * var)
 
 
 def _with_widths(state: SequenceState, y: Array) -> SequenceState:
-    """The state whose widths of forecasts have learned from the row y (m,); it forecasts anew when it is time."""
-    if state.ahead_scale is None or not state.parameters["calibrate"]:
+    """The state whose widths of forecasts have learned from the row y (m,); it forecasts anew when it is time.
+
+    Not beside known columns: forecasts need those of the rows to come.
+    """
+    if state.ahead_scale is None or not state.parameters["calibrate"] or state.known:
         return state
     widths, forecasts = compared(state.ahead_scale, state.forecasts, y)
-    steps = state.layers[0].period
+    steps = state.layers[0].period if state.layers[0].period > 1 else HORIZON
     if state.n_rows % max(steps // EVERY, 1) == 0:
         forecasts = (*forecasts, Forecast(*coming(state, steps)))
     return state._replace(ahead_scale=widths, forecasts=forecasts)

@@ -19,6 +19,7 @@ from ._gaps import warn_of_unknown
 from ._reported import Reported
 from ._sequence import check_enough, options, plain_parameters
 from ._sequence_answers import SequenceAnswers
+from ._sequence_known import read_known
 from ._sequence_state import FLOAT, SequenceState
 from ._stored_times import StoredTable, restore_table, store_table
 from ._telling import SweepProgress
@@ -85,6 +86,12 @@ class SequenceFilter(Reported, SequenceAnswers):
         two periods of rows at least; a stream learns seasons when it has seen two, four and eight periods, from rows
         kept until then, and follows them after that; with "auto" it looks at its rows, not at time stamps, when it has
         64, 128, ..., 2048 of them. See the notes for tables that begin elsewhere.
+    trend : bool or "auto", default=False
+        Whether features have a trend: a slope that changes slowly, and goes on in forecasts, damped where those made in
+        the last third of the rows were better for it. "auto" keeps it where these are clearly better than without, and
+        hidden runs not clearly worse. Gaps are filled by levels and states beside it. Forecasts then come from the kind
+        of model that forecast best, gaps from the one that fills them best. A stream learns trends when it has 64,
+        128, ..., 2048 rows, and follows them after that.
     calibrate : bool, default=True
         Whether ``fit`` sets the width of the intervals by the errors made on hidden observed runs, and that of
         forecasts by those made in the last third: parameters that were learned from few rows are less certain than the
@@ -263,8 +270,12 @@ class SequenceFilter(Reported, SequenceAnswers):
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: TableLike, y: object = None) -> Self:
-        """Learn everything from X (n_steps, n_features), NaN = missing, rows in the order of time."""
+    def fit(self, X: TableLike, y: object = None, *, known: TableLike | None = None) -> Self:
+        """Learn everything from X (n_steps, n_features), NaN = missing, rows in the order of time.
+
+        ``known`` (n_steps, n_known) has columns whose values are known in every row and will be in rows to come, such
+        as holidays or a weather forecast, without NaN. Every later question needs them for its rows.
+        """
         from ._sequence_fit import learned, periods_in  # only fits need these
         from ._sequence_places import calendar_periods
         from ._sequence_seasons import check_long_enough, periods_of, planned_fits
@@ -278,12 +289,14 @@ class SequenceFilter(Reported, SequenceAnswers):
             opt = options(given, Y.shape[1])
             check_enough(Y, opt.r)
             check_long_enough(periods_of(given), len(Y))
+            K, names = (None, ()) if known is None else read_known(known, len(Y), table)
             rate = threshold(self.alarm_rate)
             state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, rate, np.empty(0))
+            state = state._replace(known=names)
             with self._progress(1.0) as step:
-                tell = SweepProgress(type(self).__name__, step, planned_fits(Y, opt, given))
+                tell = SweepProgress(type(self).__name__, step, planned_fits(Y, opt, given, known=K is not None))
                 periods = periods_in(state, Y, calendar_periods(table), tell)
-                state = still_learning(learned(state, Y, periods, tell), Y)
+                state = still_learning(learned(state, Y, periods, tell, known=K), Y if K is None else np.hstack([Y, K]))
             self.state_ = _with_times(state, table)
             for number, bound in enumerate(state.history, 1):
                 self._tell({"sweep": float(number), "bound": bound})
@@ -291,8 +304,11 @@ class SequenceFilter(Reported, SequenceAnswers):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: TableLike, y: object = None) -> Self:
-        """Take in the next row or rows, NaN = missing, and go on from where the last call ended."""
+    def partial_fit(self, X: TableLike, y: object = None, *, known: TableLike | None = None) -> Self:
+        """Take in the next row or rows, NaN = missing, and go on from where the last call ended.
+
+        ``known``: see :meth:`fit`; a stream has them from its first row on, or not at all.
+        """
         from ._sequence_stream import still_learning, take_stream  # only streams need it
 
         state: SequenceState | None = vars(self).get("state_")
@@ -304,13 +320,17 @@ class SequenceFilter(Reported, SequenceAnswers):
                 m = Y.shape[1]
                 rate, seen, none = threshold(self.alarm_rate), nothing_seen(m), Y[:0].copy()
                 state = SequenceState(given, opt, new_stream(m), StoredTable(), none, seen, rate, np.zeros(m))
-                state = still_learning(state, Y[:0])
+                K, names = (None, ()) if known is None else read_known(known, len(Y), table)
+                state = state._replace(known=names)
+                state = still_learning(state, np.empty((0, m + len(names))))
             else:
                 check_same_parameters(self, state.parameters)
                 before = restore_table(state.table._replace(columns=None))  # X has its own
                 Y, table = self._read(X, reset=False, after=before)
+                K = self._known(known, len(Y), last_rows(table, len(Y)))
             with self._progress(len(Y)) as step:
-                self.state_ = _with_times(take_stream(state, Y, step), table)
+                rows = Y if K is None else np.hstack([Y, K])
+                self.state_ = _with_times(take_stream(state, rows, step), table)
         return self
 
 

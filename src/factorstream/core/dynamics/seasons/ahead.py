@@ -85,9 +85,7 @@ def tried_ahead(
                 sizes[k].append(noise.normal_size(off, var, np.broadcast_to(noise.R, off.shape)) / student_factor(N))
         layers, signal, _ = take(layers, Y[now], None if known is None else known[now])
         z = (Y[now] - signal - shift) / scale
-        beliefs = [
-            update(model, predict(model, belief), z)[0] for model, belief in zip(models, beliefs, strict=True)
-        ]
+        beliefs = [update(model, predict(model, belief), z)[0] for model, belief in zip(models, beliefs, strict=True)]
     return [
         Tried(kind, np.array(off), np.where(N >= LEAST_KNOWN, np.array(size), np.nan))
         for kind, off, size in zip(kinds, errors, sizes, strict=True)

@@ -60,9 +60,7 @@ def _left_by_phases(Y: Array, plan: Plan, n: int, opt: StreamOptions) -> Array:
     return np.asarray(opt.noise.without_outliers(rest))
 
 
-def _losses(
-    rest: Array, n: int, steps: int, plain: TrendLayer, trended: TrendLayer, opt: StreamOptions
-) -> list[Array]:
+def _losses(rest: Array, n: int, steps: int, plain: TrendLayer, trended: TrendLayer, opt: StreamOptions) -> list[Array]:
     """Root mean losses (origins, m) of forecasts by a level alone, and with a slope for each of the dampings."""
     T, m = len(rest), len(plain.damping)
     sums = [np.cumsum(phi ** np.arange(steps))[:, None] - 1.0 for phi in DAMPINGS]

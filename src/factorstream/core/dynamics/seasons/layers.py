@@ -99,10 +99,7 @@ def ahead(layers: Sequence[SeasonLayer], m: int, steps: int, known: Array | None
     rows = beside(np.full((steps, m), np.nan), known)
     out = no_season(rows)
     for layer in layers:
-        if isinstance(layer, TrendLayer):
-            one = layer.ahead(rows - out.signal)
-        else:
-            one = layer.ahead(steps)
+        one = layer.ahead(rows - out.signal) if isinstance(layer, TrendLayer) else layer.ahead(steps)
         out = _sum(out, layer.columns, one)
     return _of_features(out, m)
 

@@ -86,18 +86,20 @@ class TrendLayer(NamedTuple):
     def ahead(self, W: Array) -> Season:
         """Mean and variance (steps, m + p) of trend and known columns in the rows to come; their features are NaN.
 
-        A damped slope grows by φ^j b at step j: the sum c after h steps has the variance c² Var b, and what the slope
-        gains on the way counts with the sums that it still has before it.
+        The height at the next row has the slope of the last one in it; a damped slope adds φ^j b at the j-th row after
+        that. So the sum has the variance (1 + Σφ^j)² Var b, what every change of the slope adds to it counts with the
+        part of the sum that comes after it, and what is not known of β comes by the rows and by the slope.
         """
         _, X = self._parts(W)
         phi = np.where(self.trended, self.damping, 0.0)
         powers = phi ** np.arange(len(W))[:, None]
-        powers[0] = 0.0  # height is that of the first of these rows
+        powers[0] = 0.0
         sums = np.cumsum(powers, axis=0)
         _, cov = coefficients(self.running, self.variances.v)
-        gained = np.vstack([np.zeros((1, len(phi))), np.cumsum(sums**2, axis=0)[:-1]]) * self.variances.qb
-        across = X[:, None, :] - sums[:, :, None] * self.running.M[:, 1, 1:]  # what β does to the slope as well
-        var = (1.0 + sums) ** 2 * self.running.P[:, 1, 1] + gained + np.einsum("tki,kij,tkj->tk", across, cov, across)
+        last = np.maximum(self.running.P[:, 1, 1] - self.variances.qb, 0.0)
+        across = X[:, None, :] - (1.0 + sums)[:, :, None] * self.running.M[:, 1, 1:]
+        var = (1.0 + sums) ** 2 * last + np.cumsum(sums**2, axis=0) * self.variances.qb
+        var = var + np.einsum("tki,kij,tkj->tk", across, cov, across)
         _, slope, known = self.line(W)
         signal = self.height + sums * slope + known
         return Season(*self._with_known_columns(signal, np.where(self.trended, var, self._variance(X, cov))))
@@ -171,7 +173,7 @@ def learn_trends(W: Array, damping: Array, *, m: int) -> tuple[TrendLayer, Seaso
 
 def _likeliest(Y: Array, X: Array, trended: Array) -> tuple[Array, Array, Array]:
     """R, q and qb of every feature (m,): the grid is run through the filter as so many features more."""
-    (T, m), p = Y.shape, X.shape[1]
+    m, p = Y.shape[1], X.shape[1]
     wander, bend = (grid.ravel() for grid in np.meshgrid(WANDERS, BENDS, indexing="ij"))
     G = len(wander)
     q, which = np.tile(wander, m), np.repeat(trended, G)
