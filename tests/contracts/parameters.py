@@ -74,6 +74,7 @@ OTHERS = {
     "smooth": Other(False),
     "lag": Other(3, how="partial_fit"),
     "period": Other(4),
+    "trend": Other(True),
     "alarm_rate": Other(0.2),
 }
 """What holds for every estimator with a parameter of this name, unless the next table says otherwise."""

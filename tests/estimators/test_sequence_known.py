@@ -36,9 +36,8 @@ def test_forecasts_and_gaps_use_them(model, rows, gone):
     Y, K = rows
     X, future = np.where(gone, np.nan, Y[:FIRST]), Y[FIRST:]
     plain = SequenceFilter(2).fit(X)
-    off = [
-        np.sqrt(np.mean((f - future) ** 2, axis=0)) for f in (model.forecast(20, known=K[FIRST:]), plain.forecast(20))
-    ]
+    comes = model.forecast(20, known=K[FIRST:]), plain.forecast(20)
+    off = [np.sqrt(np.mean((f - future) ** 2, axis=0)) for f in comes]
     assert (off[0][:2] < 0.5 * off[1][:2]).all()
     assert off[0][2] < 1.3 * off[1][2]
     lower, upper = model.forecast_interval(20, known=K[FIRST:])

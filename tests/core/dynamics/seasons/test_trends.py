@@ -21,9 +21,9 @@ def rows(rng):
     """A wandering line, a noise and a walk, and what two known columns give them."""
     t = np.arange(T)
     K = 5.0 + 3.0 * rng.normal(size=(T, P))
-    Y = np.stack(
-        [100 + 0.5 * t + 0.3 * rng.normal(size=T).cumsum(), rng.normal(size=T), rng.normal(size=T).cumsum()], 1
-    )
+    Y = rng.normal(size=(T, M))
+    Y[:, 0] = 100 + 0.5 * t + 0.3 * Y[:, 0].cumsum()
+    Y[:, 2] = Y[:, 2].cumsum()
     Y = Y + K @ BETA.T
     Y[rng.random(Y.shape) < 0.2] = np.nan
     return np.hstack([Y, K])
