@@ -179,7 +179,8 @@ class SequenceFilter(Reported, SequenceAnswers):
     time stamps, where it and the rows learned from have them, equally spaced or whole months apart; otherwise its first
     row counts as place 0 too. Widths of forecasts are then calibrated for each feature and each doubling of the steps,
     in a stream by what it forecast and then saw, and ``forecast_scale_`` is the mean factor. ``components_``,
-    ``transform`` and ``score_samples`` are about what the seasons leave.
+    ``transform`` and ``score_samples`` are about what the seasons leave. ``trend`` and known columns are a layer
+    beside the seasons; where there is a trend, a table that is asked about begins at a height of its own.
 
     With levels ``score_samples`` is a Gaussian log-density. Without them, where the dictionary's uncertainty counts
     too, and with ``robust``, it is a lower bound on the log-density. Outliers that Student-t noise explains raise no
