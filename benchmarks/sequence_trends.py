@@ -63,14 +63,14 @@ def last_value(X: Array) -> Array:
 
 def with_drift(X: Array) -> Array:
     """The last row, and the mean change of all rows so far once more in every step."""
-    return X[-1] + np.arange(1, STEPS + 1)[:, None] * (X[-1] - X[0]) / (len(X) - 1)
+    return np.asarray(X[-1] + np.arange(1, STEPS + 1)[:, None] * (X[-1] - X[0]) / (len(X) - 1))
 
 
 def a_year_before(X: Array) -> Array:
     """The same quarter of the last year, and what a year has added on the average."""
     drift = (X[-1] - X[0]) / (len(X) - 1)
     years = 1 + np.arange(STEPS) // 4
-    return X[len(X) - 4 + np.arange(STEPS) % 4] + 4 * years[:, None] * drift
+    return np.asarray(X[len(X) - 4 + np.arange(STEPS) % 4] + 4 * years[:, None] * drift)
 
 
 def ets(X: Array, *, damped: bool) -> Array:

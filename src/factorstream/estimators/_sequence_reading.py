@@ -21,6 +21,7 @@ from ._sequence_attributes import SequenceAttributes
 from ._sequence_known import check_same_known, read_known
 from ._sequence_places import rows_after
 from ._sequence_state import coming
+from ._sequence_steps import Spread, as_given, held, on_common_steps
 from ._stored_times import restore_table
 from ._times import Table, TableLike, append_times, future_times, split_table
 from ._validation import check_count, check_data, check_size_of, refuse_no_table, unchanged_on_error
@@ -29,14 +30,19 @@ from ._validation import check_count, check_data, check_size_of, refuse_no_table
 class SequenceReading(SequenceAttributes):
     """Base of :class:`SequenceAnswers`: reads X, asks the core, and turns what it says into the data's units."""
 
-    def _read(self, X: TableLike, *, reset: bool, after: Table | None = None) -> tuple[Array, Table]:
-        """The numbers of X, and the rest of it, joined to that of the rows before it in a stream."""
+    def _read(self, X: TableLike, *, reset: bool) -> tuple[Array, Table]:
+        """The numbers of X, and the rest of it."""
         refuse_no_table(X)
         numbers, table = split_table(X)
-        values = np.asarray(check_data(self, numbers, reset=reset))
-        table = table if after is None else append_times(after, table)
-        warn_of_gaps(table, len(values))
-        return values, table
+        return np.asarray(check_data(self, numbers, reset=reset)), table
+
+    def _on_steps(self, values: Array, table: Table, last: Table, *, follows: bool = False) -> Spread:
+        """Rows on the steps of the model, `last` being those taken in before; `follows`: X goes on after these."""
+        spread = as_given(values, table)
+        if self.state_.parameters["spacing"] == "time" and last.times is not None:
+            spread = on_common_steps(values, table, last, follows=follows)
+        warn_of_gaps(append_times(last, spread.table) if follows else spread.table, len(spread.values))
+        return spread
 
     def _given(self, X: TableLike) -> tuple[Array, Table]:
         check_is_fitted(self)
@@ -62,11 +68,13 @@ class SequenceReading(SequenceAttributes):
         K = self._known(known, len(values), table)
         state = self.state_
         values = asked(state, values)
+        spread = self._on_steps(values, table, restore_table(state.table))
+        K, Y = None if K is None else held(K, spread), spread.values
         with unchanged_on_error(self), limited():
-            season = self._season(values, table, K)
-            Z = self._standardised(values if season is None else values - season.signal)
+            season = self._season(Y, spread.table, K)
+            Z = self._standardised(Y if season is None else Y - season.signal)
             answer = (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
-            return values, table, self._with_season(answer, season)
+            return values, table, Answer(*(part[spread.rows] for part in self._with_season(answer, season)))
 
     def _season(self, values: Array, table: Table, known: Array | None, *, smooth: bool | None = None) -> Season | None:
         """What is known of the season of values, by all of them or by the rows before; None where there is none.
@@ -92,16 +100,18 @@ class SequenceReading(SequenceAttributes):
     def _innovations(self, values: Array, table: Table, known: TableLike | None) -> list[Innovation]:
         """The facts about every row of values as the filter takes it, in the data's units."""
         K = self._known(known, len(values), table)
+        spread = self._on_steps(values, table, restore_table(self.state_.table))
+        K, Y = None if K is None else held(K, spread), spread.values
         with unchanged_on_error(self), limited():
-            season = self._season(values, table, K, smooth=False)
-            Z = self._standardised(values if season is None else values - season.signal)
+            season = self._season(Y, spread.table, K, smooth=False)
+            Z = self._standardised(Y if season is None else Y - season.signal)
             passed = [in_units(innovation, self.state_.stream) for _, _, innovation in steps(self.state_.model, Z)]
-            if season is None:
-                return passed
-            return [
-                one._replace(mean=one.mean + signal, var=one.var + var)
-                for one, signal, var in zip(passed, *season, strict=True)
-            ]
+            if season is not None:
+                passed = [
+                    one._replace(mean=one.mean + signal, var=one.var + var)
+                    for one, signal, var in zip(passed, *season, strict=True)
+                ]
+            return [passed[row] for row in spread.rows]
 
     def _in_units(self, answer: Answer, *, noise: bool = True, held: float = 0.95) -> tuple[Array, Array]:
         """Predictive mean and standard deviation of every entry, or of its noise-free part; `held`: see `_width`."""

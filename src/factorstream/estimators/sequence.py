@@ -15,15 +15,16 @@ from ..core.dynamics.alarm import threshold
 from ..core.dynamics.stream import new_stream
 from ..cores import limited
 from ._absurd import check_size, without_absurd
-from ._gaps import warn_of_unknown
+from ._gaps import warn_of_gaps, warn_of_unknown
 from ._reported import Reported
 from ._sequence import check_enough, options, plain_parameters
 from ._sequence_answers import SequenceAnswers
 from ._sequence_known import read_known
 from ._sequence_state import FLOAT, SequenceState
+from ._sequence_steps import as_given, held, on_common_steps
 from ._stored_times import StoredTable, restore_table, store_table
 from ._telling import SweepProgress
-from ._times import KEPT_TIMES, Table, TableLike, last_rows
+from ._times import KEPT_TIMES, Table, TableLike, append_times, last_rows
 from ._validation import check_same_parameters, unchanged_on_error
 
 
@@ -36,9 +37,9 @@ class SequenceFilter(Reported, SequenceAnswers):
     expectation-maximisation. Each feature is standardised inside; answers come in the data's units.
 
     NaN marks a missing value; a row of NaN is a time step without data. Rows are taken as equally spaced; where time
-    stamps leave steps out, a warning asks for rows of NaN there. Tables of pandas may have their time stamps in
-    the index or in one column, as datetimes, periods or ``datetime.date`` objects (strings are not read as dates);
-    tables of polars in one column. Answers come with the same columns and time stamps.
+    stamps leave steps out, a warning asks for rows of NaN there, or ``spacing="time"`` puts them there. Tables of
+    pandas may have their time stamps in the index or in one column, as datetimes, periods or ``datetime.date`` objects
+    (strings are not read as dates); tables of polars in one column. Answers come with the same columns and time stamps.
 
     Parameters
     ----------
@@ -92,6 +93,12 @@ class SequenceFilter(Reported, SequenceAnswers):
         hidden runs not clearly worse. Gaps are filled by levels and states beside it. Forecasts then come from the kind
         of model that forecast best, gaps from the one that fills them best. A stream learns trends when it has 64,
         128, ..., 2048 rows, and follows them after that.
+    spacing : {"rows", "time"}, default="rows"
+        What a step is. "rows": from one row to the next, whatever their time stamps say; a warning tells where these
+        leave steps out. "time": time stamps that are not equally spaced are put on steps of the greatest length that
+        all of them are whole numbers of, at most ten per row, with steps without data between them. Answers are about
+        the rows given, forecasts about the steps that follow; known columns keep their last value in between. Calendars
+        (months, working and local days) stay as they are, and a stream goes on at the steps of a ``fit``.
     calibrate : bool, default=True
         Whether ``fit`` sets the width of the intervals by the errors made on hidden observed runs, and that of
         forecasts by those made in the last third: parameters that were learned from few rows are less certain than the
@@ -228,6 +235,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         "drift": [StrOptions({"auto", "level", "none"}), Interval(Real, 0, None, closed="left")],
         "period": [None, StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), "array-like"],
         "trend": ["boolean", StrOptions({"auto"})],
+        "spacing": [StrOptions({"rows", "time"})],
         "calibrate": ["boolean"],
         "alarm_rate": [Interval(Real, 0, 1, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -247,6 +255,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         drift: str | float = "auto",
         period: str | int | ArrayLike | None = None,
         trend: bool | str = False,
+        spacing: str = "rows",
         calibrate: bool = True,
         alarm_rate: float = 1e-4,
         max_iter: int = 30,
@@ -262,6 +271,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         self.drift = drift
         self.period = period
         self.trend = trend
+        self.spacing = spacing
         self.calibrate = calibrate
         self.alarm_rate = alarm_rate
         self.max_iter = max_iter
@@ -285,12 +295,16 @@ class SequenceFilter(Reported, SequenceAnswers):
         with unchanged_on_error(self), limited():
             given = plain_parameters(self)
             Y, table = self._read(X, reset=True)
+            K, names = (None, ()) if known is None else read_known(known, len(Y), table)
+            spread = on_common_steps(Y, table) if given["spacing"] == "time" else as_given(Y, table)
+            K = None if K is None else held(K, spread)
+            Y, table = spread.values, spread.table
+            warn_of_gaps(table, len(Y))
             Y = without_absurd(Y)
             check_size(seen := seen_in(Y), FLOAT)
             opt = options(given, Y.shape[1])
             check_enough(Y, opt.r)
             check_long_enough(periods_of(given), len(Y))
-            K, names = (None, ()) if known is None else read_known(known, len(Y), table)
             rate = threshold(self.alarm_rate)
             state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, rate, np.empty(0))
             state = state._replace(known=names)
@@ -317,6 +331,9 @@ class SequenceFilter(Reported, SequenceAnswers):
             if state is None:
                 Y, table = self._read(X, reset=True)
                 given = plain_parameters(self)
+                if given["spacing"] == "time" and table.times is not None:
+                    raise ValueError("With spacing='time' a stream goes on at the steps of a fit; call fit first.")
+                warn_of_gaps(table, len(Y))
                 opt = options(given, Y.shape[1])
                 m = Y.shape[1]
                 rate, seen, none = threshold(self.alarm_rate), nothing_seen(m), Y[:0].copy()
@@ -327,8 +344,12 @@ class SequenceFilter(Reported, SequenceAnswers):
             else:
                 check_same_parameters(self, state.parameters)
                 before = restore_table(state.table._replace(columns=None))  # X has its own
-                Y, table = self._read(X, reset=False, after=before)
-                K = self._known(known, len(Y), last_rows(table, len(Y)))
+                Y, table = self._read(X, reset=False)
+                K = self._known(known, len(Y), table)
+                append_times(before, table)  # refuses what does not follow
+                spread = self._on_steps(Y, table, before, follows=True)
+                K = None if K is None else held(K, spread)
+                Y, table = spread.values, append_times(before, spread.table)
             with self._progress(len(Y)) as step:
                 rows = Y if K is None else np.hstack([Y, K])
                 self.state_ = _with_times(take_stream(state, rows, step), table)
