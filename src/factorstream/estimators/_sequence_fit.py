@@ -13,7 +13,7 @@ from ..core.dynamics.stream import followed, resumed
 from ..core.linalg import Array
 from ..core.telling import Tell, silent
 from ._sequence_seasons import is_auto, left_by_seasons, periods_of
-from ._sequence_state import Forecasting, SequenceState
+from ._sequence_state import Other, SequenceState
 
 
 def periods_in(state: SequenceState, Y: Array, usual: tuple[int, ...] = (), tell: Tell = silent) -> tuple[int, ...]:
@@ -44,13 +44,11 @@ def learned(
     found = fit(left.Z, opt.r, left.kind, sweeps=sweeps, tol=float(tol), **how)
     stream = followed(resumed(found, left.shift, left.scale, left.rows.astype(np.float64), opt), left.Z)
     assert stream.fitted is not None  # for the type checker: it was fitted
-    forecasts = None
-    if left.kind_ahead is not None:
-        other = fit(left.Z, opt.r, left.kind_ahead, sweeps=sweeps, tol=float(tol), **how)
-        own = opt._replace(candidates=(left.kind_ahead,))
-        forecasts = Forecasting(
-            own, followed(resumed(other, left.shift, left.scale, left.rows.astype(np.float64), own), left.Z)
-        )
+    others: list[Other] = []
+    for kind in left.kinds[1:]:
+        f, own = fit(left.Z, opt.r, kind, sweeps=sweeps, tol=float(tol), **how), opt._replace(candidates=(kind,))
+        raw = left.rows.astype(np.float64)
+        others.append(Other(own, followed(resumed(f, left.shift, left.scale, raw, own), left.Z)))
     before = filter_rows(stream.fitted.model, left.Z)[0][-keep:-1] if keep > 1 else ()
     return state._replace(
         stream=stream,
@@ -64,6 +62,7 @@ def learned(
         n_iter=len(found.history),
         layers=left.layers,
         ahead_scale=left.ahead,
-        forecasting=forecasts,
+        others=tuple(others),
+        weights=left.weights,
         seasons=np.stack([part[-keep:] for part in left.season], axis=1) if left.layers else None,
     )

@@ -81,7 +81,8 @@ class Left(NamedTuple):
     kind: Kind
     interval_scale: float
     forecast_scale: float
-    kind_ahead: Kind | None = None  # for forecasts, where it is another
+    kinds: tuple[Kind, ...] = ()  # for forecasts, that of gaps first; none where it alone forecasts
+    weights: Array | None = None  # (kinds, m) of these
     ahead: Array | None = None  # factors on forecasts by feature and steps, where seasons were looked at
 
 
@@ -121,5 +122,5 @@ def left_by_seasons(
     rows = Y - season.signal
     shift, scale = standards(rows, opt.noise)
     Z = (rows - shift) / scale
-    other = None if found.kind_ahead == found.kind else found.kind_ahead
-    return Left(layers, season, rows, shift, scale, Z, found.kind, found.gaps, 1.0, other, found.ahead)
+    left = Left(layers, season, rows, shift, scale, Z, found.kind, found.gaps, 1.0, ahead=found.ahead)
+    return left if len(found.kinds) == 1 else left._replace(kinds=found.kinds, weights=found.weights)

@@ -16,6 +16,7 @@ from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Level
 from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
 from ..core.dynamics.scale import LEAST_KNOWN
+from ..core.dynamics.seasons.ahead import mixed
 from ..core.dynamics.seasons.layers import SeasonLayer, ahead, take
 from ..core.dynamics.seasons.lines import LineVariances, Running
 from ..core.dynamics.seasons.phases import PhaseLayer, Variances
@@ -38,8 +39,8 @@ FLOAT = np.dtype(np.float64)
 """What a sequence is computed in, whatever its rows are."""
 
 
-class Forecasting(NamedTuple):
-    """A model of what the seasons leave that forecasts better than the one that fills gaps."""
+class Other(NamedTuple):
+    """A model of what the seasons leave that only forecasts."""
 
     options: StreamOptions  # with its kind as the only candidate
     stream: Stream
@@ -71,7 +72,8 @@ class SequenceState(NamedTuple):
     ahead_scale: Array | None = None  # (b, m) what stands for `forecast_scale` where there are seasons: see `width_at`
     forecasts: tuple[Forecast, ...] = ()  # of a stream with seasons, by which `ahead_scale` is adjusted
     before: Array | None = None  # rows of a stream whose seasons are still to be learned from them; None: no more
-    forecasting: Forecasting | None = None  # None: the model of gaps forecasts too
+    others: tuple[Other, ...] = ()  # that forecast beside the model of gaps
+    weights: Array | None = None  # (1 + others, m) of their forecasts; None: there are no others
     known: tuple[str, ...] = ()  # names of the known columns; `before` has these beside the features
     seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows; None: there is none
 
@@ -80,11 +82,6 @@ class SequenceState(NamedTuple):
         """The model and the belief after the last row."""
         assert self.stream.fitted is not None  # for the type checker: a stream has a model from its first row
         return self.stream.fitted
-
-    @property
-    def going(self) -> Stream:
-        """The stream that forecasts go on from."""
-        return self.stream if self.forecasting is None else self.forecasting.stream
 
     @property
     def model(self) -> SequenceModel:
@@ -99,7 +96,7 @@ class SequenceState(NamedTuple):
 
 
 STATE_TYPES: tuple[type, ...] = (
-    SequenceState, Forecasting, StreamOptions,
+    SequenceState, Other, StreamOptions,
     Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
     GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
@@ -123,9 +120,9 @@ def take_rows(state: SequenceState, W: Array, step: Step, done: int = 0) -> Sequ
         state, rest = _less_season(state, row[0], None if K is None else K[k])
         calibrate = bool(state.parameters["calibrate"]) and not state.layers  # those of seasons are kept
         stream, event = advance(state.stream, rest, state.options, calibrate=calibrate)
-        if state.forecasting is not None:
-            own = state.forecasting.options
-            state = state._replace(forecasting=Forecasting(own, advance(state.forecasting.stream, rest, own)[0]))
+        if state.others:
+            others = tuple(Other(own, advance(stream, rest, own)[0]) for own, stream in state.others)
+            state = state._replace(others=others)
         absurd += [entries._replace(row=entries.row + k)] if len(entries.row) else []
         late = absurd_entries(event.rows) if isinstance(event, Restart) and not state.layers else NO_ENTRIES
         if isinstance(event, Restart) and len(late.row):  # judged together
@@ -171,11 +168,16 @@ def _less_season(state: SequenceState, y: Array, known: Array | None) -> tuple[S
 
 def coming(state: SequenceState, steps: int, known: Array | None = None) -> tuple[Array, Array]:
     """Means and standard deviations (steps, m) of the rows to come, with seasons, as the model says."""
-    fitted, shift, scale = state.going.fitted, state.going.shift, state.going.scale
-    assert fitted is not None  # for the type checker: it was fitted
-    mean, var = forecast(fitted.now, fitted.belief, steps)
-    season = ahead(state.layers, len(scale), steps, known)
-    return season.signal + shift + scale * mean, np.sqrt(season.var + scale**2 * var)
+    season = ahead(state.layers, state.stream.shift.size, steps, known)
+    means, variances = [], []
+    for stream in (state.stream, *(other.stream for other in state.others)):
+        fitted, shift, scale = stream.fitted, stream.shift, stream.scale
+        assert fitted is not None  # for the type checker: it was fitted
+        mean, var = forecast(fitted.now, fitted.belief, steps)
+        means.append(season.signal + shift + scale * mean)
+        variances.append(season.var + scale**2 * var)
+    mean, var = mixed(means, variances, np.ones((1, 1)) if state.weights is None else state.weights)
+    return mean, np.sqrt(var)
 
 
 def _with_widths(state: SequenceState, y: Array) -> SequenceState:

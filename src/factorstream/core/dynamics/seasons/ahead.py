@@ -18,7 +18,7 @@ from ..choose import PARTS, PRIOR_COUNT, TRIAL_SWEEPS, USUAL, WIDE
 from ..drift import with_drift
 from ..filter import forecast, predict, update
 from ..fit import Kind, fit
-from ..noise import NoiseSpec
+from ..noise import GaussianNoise, Noise, NoiseSpec
 from ..scale import LEAST_KNOWN, standards, student_factor
 from ..stream import StreamOptions
 from .damping import judged_steps, roots
@@ -30,18 +30,19 @@ tuned."""
 
 
 class Tried(NamedTuple):
-    """Forecasts of one kind of model in the last third of the rows."""
+    """Forecasts of one kind of model in the last third of the rows, in deviations of what the seasons leave."""
 
-    kind: Kind
-    off: Array  # (origins, steps, m) errors, in deviations of what the seasons leave; NaN: unknown
-    size: Array  # the same as `normal_size` has them
+    noise: Noise
+    off: Array  # (origins, steps, m) errors; NaN: unknown
+    var: Array  # (origins, steps, m) of the signal
+    factor: Array  # (m,) Student's for few values; NaN where there are too few
 
 
 def forecast_sizes(
     Y: Array, plan: Plan, kind: Kind, rows: int, opt: StreamOptions, *, before: bool, tell: Tell = silent
 ) -> Array:
     """Errors (origins, steps, m) of forecasts in the last third of Y, as `normal_size` has them; NaN: unknown."""
-    return tried_ahead(Y, plan, (kind,), rows, opt, before=before, tell=tell)[0].size
+    return sizes_of(tried_ahead(Y, plan, (kind,), rows, opt, before=before, tell=tell), np.ones((1, Y.shape[1])))
 
 
 def tried_ahead(
@@ -56,7 +57,8 @@ def tried_ahead(
     n, m = (PARTS - 1) * len(Y) // PARTS, Y.shape[1]
     periods = long_enough(plan.periods, n)
     if (plan.periods and not periods) or not np.isfinite(Y[:n]).any():
-        return [Tried(kind, nothing, nothing) for kind in kinds for nothing in [np.full((0, 1, m), np.nan)]]
+        nothing = np.full((0, 1, m), np.nan)
+        return [Tried(GaussianNoise(np.ones(m)), nothing, nothing, np.ones(m))] * len(kinds)
     plan = plan._replace(periods=periods, shaped=plan.shaped if periods[-1:] == plan.periods[-1:] else plan.shaped[:0])
     known = plan.known
     layers, season = learn(Y[:n], plan, opt.r, opt.noise, TRIAL_SWEEPS, tell=tell)
@@ -70,31 +72,53 @@ def tried_ahead(
     models, beliefs = [with_drift(f.model, opt.drift) for f in fits], [f.smoothed.end for f in fits]
     steps = judged_steps(len(Y), n, max(periods, default=0), ORIGINS)
     errors: list[list[Array]] = [[] for _ in kinds]
-    sizes: list[list[Array]] = [[] for _ in kinds]
+    variances: list[list[Array]] = [[] for _ in kinds]
     for now in range(n, len(Y)):
         if (now - n) % max(steps // ORIGINS, 1) == 0:
             truth = np.full((steps, m), np.nan)
             truth[: len(Y) - now] = Y[now : now + steps]
             comes = ahead(layers, m, steps, None if known is None else _repeated(known[now : now + steps], steps))
             for k, (model, belief) in enumerate(zip(models, beliefs, strict=True)):
-                noise = fits[k].model.noise
                 mean, var = forecast(model, belief, steps)
-                var = var - noise.variance + comes.var / scale**2
-                off = (truth - comes.signal - shift) / scale - mean
-                errors[k].append(off)
-                sizes[k].append(noise.normal_size(off, var, np.broadcast_to(noise.R, off.shape)) / student_factor(N))
+                errors[k].append((truth - comes.signal - shift) / scale - mean)
+                variances[k].append(var - fits[k].model.noise.variance + comes.var / scale**2)
         layers, signal, _ = take(layers, Y[now], None if known is None else known[now])
         z = (Y[now] - signal - shift) / scale
         beliefs = [update(model, predict(model, belief), z)[0] for model, belief in zip(models, beliefs, strict=True)]
+    factor = np.where(N >= LEAST_KNOWN, student_factor(N), np.nan)
     return [
-        Tried(kind, np.array(off), np.where(N >= LEAST_KNOWN, np.array(size), np.nan))
-        for kind, off, size in zip(kinds, errors, sizes, strict=True)
+        Tried(f.model.noise, np.array(off), np.array(var), factor)
+        for f, off, var in zip(fits, errors, variances, strict=True)
     ]
 
 
-def best_ahead(tried: Sequence[Tried], noise: NoiseSpec) -> Tried:
-    """The kind of model whose forecasts lose least: roots of mean losses of each forecast and feature are summed."""
-    return min(tried, key=lambda one: float(np.nansum(roots(noise.loss(np.abs(one.off)), axis=1))))
+def weights_ahead(tried: Sequence[Tried], noise: NoiseSpec) -> Array:
+    """How much the forecast of each kind of model counts for each feature (kinds, m): one over its mean loss.
+
+    Those are the best weights of forecasts whose errors do not depend on each other (Bates and Granger 1969); where
+    they do, weights that are estimated with the dependence are known to do worse.
+    """
+    losses = np.array([roots(noise.loss(np.abs(one.off)).reshape(-1, one.off.shape[2]), axis=0) for one in tried]) ** 2
+    least = np.finfo(float).tiny
+    inverse = 1.0 / np.maximum(np.where(np.isfinite(losses), losses, 1.0), least)
+    return np.asarray(inverse / inverse.sum(0))
+
+
+def sizes_of(tried: Sequence[Tried], weights: Array) -> Array:
+    """Errors of the weighed forecasts, as `normal_size` of the first kind's noise has them; see `mixed`."""
+    first = tried[0]
+    off, var = mixed([one.off for one in tried], [one.var for one in tried], weights)
+    R = sum(w * one.noise.R for w, one in zip(weights, tried, strict=True))
+    return np.asarray(first.noise.normal_size(off, var, np.broadcast_to(R, off.shape)) / first.factor)
+
+
+def mixed(means: Sequence[Array], variances: Sequence[Array], weights: Array) -> tuple[Array, Array]:
+    """Mean and variance of a mixture: where its parts disagree, it is wider than they are."""
+    if len(means) == 1:
+        return means[0], variances[0]
+    mean = sum(w * part for w, part in zip(weights, means, strict=True))
+    var = sum(w * (v + (part - mean) ** 2) for w, part, v in zip(weights, means, variances, strict=True))
+    return np.asarray(mean), np.asarray(var)
 
 
 def _repeated(known: Array, steps: int) -> Array:

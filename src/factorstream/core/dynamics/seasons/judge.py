@@ -15,7 +15,7 @@ from ..fit import LEVELS, WALKS, Kind, smoothed
 from ..model import Answer, SequenceModel
 from ..noise import GaussianSpec
 from ..stream import StreamOptions
-from .ahead import ORIGINS, best_ahead, tried_ahead, widths_ahead
+from .ahead import ORIGINS, sizes_of, tried_ahead, weights_ahead, widths_ahead
 from .damping import dampings, judged_steps
 from .hidden import APART, Left, hidden_runs, left_by, left_by_plan, tried
 from .layers import Plan, learn, long_enough
@@ -34,7 +34,8 @@ class Judged(NamedTuple):
 
     plan: Plan
     kind: Kind  # for gaps
-    kind_ahead: Kind  # for forecasts
+    kinds: tuple[Kind, ...]  # for forecasts
+    weights: Array  # (kinds, m) of these
     gaps: float
     ahead: Array  # (b, m), for each feature, by steps ahead: see `widths_ahead`
 
@@ -70,17 +71,18 @@ def judge(
     kinds: tuple[Kind, ...] = (kind,)
     if plan.damping is not None:  # what fills gaps best need not go on best where they end
         kinds = tuple(dict.fromkeys((kind, *_kinds(opt))))
+    alone = np.ones((1, Y.shape[1]))
     if not calibrate and len(kinds) == 1:
-        return Judged(plan, kind, kind, 1.0, np.ones((1, Y.shape[1])))
-    forecasts = best_ahead(tried_ahead(Y, plan, kinds, rows, opt, before=before, tell=tell), opt.noise)
+        return Judged(plan, kind, kinds, alone, 1.0, alone)
+    tried = tried_ahead(Y, plan, kinds, rows, opt, before=before, tell=tell)
+    weights = alone if len(kinds) == 1 else weights_ahead(tried, opt.noise)
     if not calibrate:
-        return Judged(plan, kind, forecasts.kind, 1.0, np.ones((1, Y.shape[1])))
-    size = forecasts.size
+        return Judged(plan, kind, kinds, weights, 1.0, alone)
+    size = sizes_of(tried, weights)
     if len(Y) > FEW_ROWS:
-        return Judged(plan, kind, forecasts.kind, width, widths_ahead(size, opt.noise))
+        return Judged(plan, kind, kinds, weights, width, widths_ahead(size, opt.noise))
     size = size[np.isfinite(size)]
-    widths = np.full((1, Y.shape[1]), max(width, ranked_stretch(size, opt.noise), 1.0))
-    return Judged(plan, kind, forecasts.kind, width, widths)
+    return Judged(plan, kind, kinds, weights, width, alone * max(width, ranked_stretch(size, opt.noise), 1.0))
 
 
 def _kinds(opt: StreamOptions) -> tuple[Kind, ...]:
