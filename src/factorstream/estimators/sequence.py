@@ -90,9 +90,9 @@ class SequenceFilter(Reported, SequenceAnswers):
     trend : bool or "auto", default=False
         Whether features have a trend: a slope that changes slowly, and goes on in forecasts, damped where those made in
         the last third of the rows were better for it. "auto" keeps it where these are clearly better than without, and
-        hidden runs not clearly worse. Gaps are filled by levels and states beside it. Forecasts then come from the kind
-        of model that forecast best, gaps from the one that fills them best. A stream learns trends when it has 64,
-        128, ..., 2048 rows, and follows them after that.
+        hidden runs not clearly worse. Gaps are filled by levels and states beside it. Forecasts are then means over the
+        kinds of models, weighed by how well each forecast; gaps are filled by the best of them. A stream learns trends
+        when it has 64, 128, ..., 2048 rows, and follows them after that.
     spacing : {"rows", "time"}, default="rows"
         What a step is. "rows": from one row to the next, whatever their time stamps say; a warning tells where these
         leave steps out. "time": time stamps that are not equally spaced are put on steps of the greatest length that
