@@ -105,9 +105,9 @@ STATE_TYPES: tuple[type, ...] = (
 """Every NamedTuple that can occur in a state."""
 
 
-def take_rows(state: SequenceState, W: Array, step: Step, done: int = 0) -> SequenceState:
+def take_rows(state: SequenceState, W: Array, step: Step, done: int = 0) -> tuple[SequenceState, Entries]:
     """Pass the rows W = [Y, K], features and known columns, through the stream, after `done` of this call; alarms are
-    watched for after the warm-up."""
+    watched for after the warm-up. Also returns the absurd entries, whose rows are counted from the call's first."""
     from ..core.dynamics.learning import advance  # only streams need it
 
     keep = state.lag + 1
@@ -123,10 +123,10 @@ def take_rows(state: SequenceState, W: Array, step: Step, done: int = 0) -> Sequ
         if state.others:
             others = tuple(Other(own, advance(stream, rest, own)[0]) for own, stream in state.others)
             state = state._replace(others=others)
-        absurd += [entries._replace(row=entries.row + k)] if len(entries.row) else []
+        absurd += [entries._replace(row=entries.row + done + k)] if len(entries.row) else []
         late = absurd_entries(event.rows) if isinstance(event, Restart) and not state.layers else NO_ENTRIES
         if isinstance(event, Restart) and len(late.row):  # judged together
-            absurd.append(late._replace(row=late.row + k + 1 - len(event.rows)))
+            absurd.append(late._replace(row=late.row + done + k + 1 - len(event.rows)))
             event = event._replace(rows=without(event.rows, late))
             seen = seen_in(event.rows)
         since = np.vstack([state.stream.window, row])  # that something was learned
@@ -147,8 +147,7 @@ def take_rows(state: SequenceState, W: Array, step: Step, done: int = 0) -> Sequ
             state = state._replace(alarm=alarm)
             if now.fired or len(entries.row):
                 state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
-    _warn_once(together(absurd), len(Y))
-    return state
+    return state, together(absurd)
 
 
 def parts(state: SequenceState, W: Array) -> tuple[Array, Array | None]:
@@ -194,7 +193,7 @@ def _with_widths(state: SequenceState, y: Array) -> SequenceState:
     return state._replace(ahead_scale=widths, forecasts=forecasts)
 
 
-def _warn_once(entries: Entries, n_rows: int) -> None:
+def warn_once(entries: Entries, n_rows: int) -> None:
     """One warning for all absurd entries of a call of ``n_rows``; those of rows before it have negative numbers."""
     now = entries.row >= 0
     warn_of(Entries(*(part[now] for part in entries)), n_rows, earlier=int(np.count_nonzero(~now)))

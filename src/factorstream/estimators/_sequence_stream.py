@@ -7,12 +7,12 @@ import numpy as np
 from ..core.absurd_rows import absurd_entries
 from ..core.dynamics.alarm import Alarm
 from ..core.dynamics.seasons.layers import long_enough
-from ..core.entries import without
+from ..core.entries import together, without
 from ..core.linalg import Array
 from ..progress import Step
 from ._sequence_fit import learned, periods_in
 from ._sequence_seasons import is_auto, periods_of
-from ._sequence_state import SequenceState, parts, take_rows
+from ._sequence_state import SequenceState, parts, take_rows, warn_once
 
 LEARNED_AT = (2, 4, 8)
 """Periods after which a stream learns its seasons from all rows so far, for each period; then it follows them. Not
@@ -28,18 +28,20 @@ def take_stream(state: SequenceState, Y: Array, step: Step) -> SequenceState:
     """Pass the rows Y, with known columns beside them, through a stream; the seasons asked for are learned at rows that
     the parameters alone decide."""
     schedule = learning_rows(state)
-    done = 0
+    done, absurd = 0, []
     while done < len(Y):
         due = next((n for n in schedule if n > state.n_rows), None)
         part = Y[done:] if due is None else Y[done : done + due - state.n_rows]
         before = state.before
-        state = take_rows(state, part, step, done)
+        state, entries = take_rows(state, part, step, done)
+        absurd.append(entries)
         done += len(part)
         if before is not None:
             before = np.vstack([before, part])
             if state.n_rows in schedule and np.isfinite(parts(state, before)[0]).any():
                 state = _learned_anew(state, before)
             state = state._replace(before=before if state.n_rows < max(schedule) else None)
+    warn_once(together(absurd), len(Y))
     return state
 
 

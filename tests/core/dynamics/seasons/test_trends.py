@@ -131,3 +131,18 @@ def test_features_with_next_to_nothing(rng, seen):
     for part in (*season, *comes):
         assert np.isfinite(part).all()
     assert coefficients(layer.running, layer.variances.v)[0].max() == 0.0
+
+
+@pytest.mark.parametrize("lasting", [False, True])
+def test_a_spike_or_a_jump_moves_neither_slope_nor_coefficients(rows, lasting):
+    layer, _ = learn_trends(rows[:-20], DAMPING, m=M)
+    plain = layer
+    for k, w in enumerate(rows[-20:]):
+        far = w + np.where((np.arange(M + P) < M) & ((k == 10) | (lasting & (k > 10))), 1e6, 0.0)
+        layer, plain = layer.taken(far), plain.taken(w)
+    # the last feature wanders, and its slope goes on learning from where it wanders after the jump
+    np.testing.assert_allclose(layer.line(rows)[1][:2], plain.line(rows)[1][:2], atol=0.02)
+    np.testing.assert_allclose(
+        coefficients(layer.running, layer.variances.v)[0], coefficients(plain.running, plain.variances.v)[0], atol=0.05
+    )
+    np.testing.assert_allclose(layer.height[:2], plain.height[:2], atol=0.2)

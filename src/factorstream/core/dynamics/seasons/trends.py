@@ -20,6 +20,11 @@ BENDS = np.array([0.0, 2.0**-14, 2.0**-10, 2.0**-6])
 matter of levels and states, which all features share. Not tuned."""
 FREE_SLOPE = 1e6
 """Variance of the first slope in units of that of the noise: as good as free."""
+FAR = 10.0
+"""Deviations from which on a value is out of all proportion to the level before it. Not tuned: Gaussian noise never
+is."""
+ALONE = np.array([[0.0, 0.0], [0.0, 1.0]])
+"""What is left of a covariance of level and slope where the level begins anew."""
 RELEVANCE_TURNS = 30
 """Turns between coefficients and their prior variances. Not tuned: they settle within ten."""
 
@@ -78,10 +83,20 @@ class TrendLayer(NamedTuple):
         y, x = self._parts(w)
         first = self.trended & ~self.running.begun & np.isfinite(y)
         height = np.where(first, y - self._known(x)[0], self.height)
-        running = updated(self.running, self.variances.R, y, x)
+        running = updated(self._begun_anew(w), self.variances.R, y, x)
         layer = self._replace(running=running)
         running = predicted(running, self.variances.q, self.variances.qb)
         return layer._replace(height=height + np.where(self.trended, layer.line(w[None])[1], 0.0), running=running)
+
+    def _begun_anew(self, w: Array) -> Running:
+        """Where the filter stands for the row w: a level that it is out of all proportion to begins anew at it, so that
+        a spike or a jump moves neither slope nor coefficients."""
+        y, _ = self._parts(w)
+        level, _, known = self.line(w[None])
+        s = self.running
+        size = (y - level - known[0]) ** 2 / (s.P[:, 0, 0] + self.variances.R)
+        far = s.begun & (np.where(np.isfinite(y), size, 0.0) > FAR**2)
+        return s._replace(begun=s.begun & ~far, P=np.where(far[:, None, None], s.P * ALONE, s.P))
 
     def ahead(self, W: Array) -> Season:
         """Mean and variance (steps, m + p) of trend and known columns in the rows to come; their features are NaN.
