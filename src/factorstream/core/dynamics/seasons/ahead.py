@@ -38,13 +38,6 @@ class Tried(NamedTuple):
     factor: Array  # (m,) Student's for few values; NaN where there are too few
 
 
-def forecast_sizes(
-    Y: Array, plan: Plan, kind: Kind, rows: int, opt: StreamOptions, *, before: bool, tell: Tell = silent
-) -> Array:
-    """Errors (origins, steps, m) of forecasts in the last third of Y, as `normal_size` has them; NaN: unknown."""
-    return sizes_of(tried_ahead(Y, plan, (kind,), rows, opt, before=before, tell=tell), np.ones((1, Y.shape[1])))
-
-
 def tried_ahead(
     Y: Array, plan: Plan, kinds: Sequence[Kind], rows: int, opt: StreamOptions, *, before: bool, tell: Tell = silent
 ) -> list[Tried]:
