@@ -141,3 +141,37 @@ def simulate(rng, A, Q, P0, C, R, mean, phi, q, p0, T, nu=np.inf):
         ls.append(own)
         Y.append(C @ x + own + mean + np.sqrt(R) * noise)
     return np.array(xs), np.array(ls), np.array(Y)
+
+
+FREE = 1e12
+"""Variance of a level that may begin anywhere."""
+
+
+def line_joint(y, X, R, q, qb, slope, spread, v, steps=0):
+    """Level, slope and coefficients of one feature from the Gaussian of all of them and the observed y, written out.
+
+    y_t = l_t + x_tᵀβ + N(0, R), l_t = l_{t-1} + b_{t-1} + N(0, q), b_t = b_{t-1} + N(0, qb), l_1 ~ N(0, FREE),
+    b_1 ~ N(slope, spread), β_j ~ N(0, v_j). Everything is a linear map of (l_1, b_1, all steps, β), which are
+    independent. Returns the mean and covariance of (l_1..l_T, b_1..b_T, β) given the observed y, for T rows of y and
+    `steps` more.
+    """
+    T, p = len(y) + steps, len(v)
+    names = 2 + 2 * (T - 1) + p
+    prior = np.array([FREE, spread] + [q] * (T - 1) + [qb] * (T - 1) + list(v))
+    mean = np.zeros(names)
+    mean[1] = slope
+    L, B = np.zeros((T, names)), np.zeros((T, names))
+    L[0, 0], B[0, 1] = 1.0, 1.0
+    for t in range(1, T):
+        L[t], B[t] = L[t - 1] + B[t - 1], B[t - 1]
+        L[t, 1 + t] += 1.0
+        B[t, T + t] += 1.0
+    beta = np.hstack([np.zeros((p, names - p)), np.eye(p)])
+    every = np.vstack([L, B, beta])
+    seen = np.flatnonzero(np.isfinite(y))
+    H = L[seen] + X[seen] @ beta
+    moves = prior > 0  # precisions, so that a free level costs no digits
+    H, rest = H[:, moves], y[seen] - H @ mean
+    cov = np.linalg.inv(np.diag(1.0 / prior[moves]) + H.T @ H / R)
+    mean[moves] += cov @ H.T @ rest / R
+    return every @ mean, every[:, moves] @ cov @ every[:, moves].T

@@ -360,3 +360,15 @@ def test_seasons_are_measured(capsys):
     errors = {line[:28].strip(): float(line[28:].split()[0]) for line in out.splitlines() if line.startswith("gaps")}
     assert errors["gaps, with seasons"] < 0.5 * errors["gaps, without seasons"]
     assert "84 steps, with seasons held" in out
+
+
+def test_trends_are_measured(capsys):
+    from benchmarks import sequence_trends
+
+    sequence_trends.main(["--data", "made-up", "--origins", "2", "--no-walks"])
+    rows = {
+        line[:24].strip(): [float(word) for word in line[24:].split()[:5]]
+        for line in capsys.readouterr().out.splitlines()[1:]
+    }
+    assert rows["random walk with drift"][-1] == 1.0
+    assert rows["ours, trend=True"][0] < rows["last value"][0]

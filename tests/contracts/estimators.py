@@ -54,6 +54,7 @@ CASES = [
     Case(MaskedNMF(3, max_iter=20, random_state=0)),
     Case(SequenceFilter(2, max_iter=3), ordered=True),
     Case(SequenceFilter(2, period=4, lag=1, calibrate=False, max_iter=3), ordered=True),
+    Case(SequenceFilter(2, trend=True, lag=1, calibrate=False, max_iter=3), ordered=True),
     Case(SequenceFilter(2, drift=1e-3, robust=True, lag=2, calibrate=False, max_iter=3), ordered=True),
 ]
 

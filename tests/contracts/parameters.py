@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 
 def as_they_are(X: np.ndarray) -> np.ndarray:
@@ -18,6 +19,13 @@ def marked(X: np.ndarray) -> np.ndarray:
 
 def with_an_empty_feature(X: np.ndarray) -> np.ndarray:
     return np.column_stack([X, np.full(len(X), np.nan)])
+
+
+def at_uneven_hours(X: np.ndarray) -> Any:
+    """A table whose hours move by half an hour at one place: too little to be warned of."""
+    pandas = pytest.importorskip("pandas")
+    times = pandas.date_range("2024-01-01", periods=2 * len(X), freq="30min")
+    return pandas.DataFrame(X, [*times[0:10:2], *times[11 : 2 * len(X) : 2]])
 
 
 def complete(X: np.ndarray) -> np.ndarray:
@@ -74,6 +82,8 @@ OTHERS = {
     "smooth": Other(False),
     "lag": Other(3, how="partial_fit"),
     "period": Other(4),
+    "trend": Other(True),
+    "spacing": Other("time", data=at_uneven_hours),
     "alarm_rate": Other(0.2),
 }
 """What holds for every estimator with a parameter of this name, unless the next table says otherwise."""

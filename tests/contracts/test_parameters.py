@@ -72,7 +72,7 @@ def test_every_parameter_acts(name, parameter, changed, capsys, monkeypatch):
         base.set_params(**{parameter: FIRST[name].get_params()[parameter]})
     model = clone(base).set_params(**{parameter: changed.value})
     if not changed.costs_only:
-        key = repr(base), changed.how, X.tobytes()
+        key = repr(base), changed.how, np.asarray(X).tobytes()
         if key not in OUTCOMES:  # the default values are those of nearly every line
             OUTCOMES[key] = outcome(clone(base), changed.how, X, capsys)
         assert outcome(model, changed.how, X, capsys) != OUTCOMES[key]

@@ -62,17 +62,19 @@ class SequenceAnswers(SequenceReading):
     A table given to these methods is a sequence of its own: it begins at the prior and not where the fit ended, and
     at the model last learned. A dictionary that drifts then follows that table; what it has followed in the stream
     counts in ``forecast`` and ``recent`` only.
+
+    ``known``: the known columns of the rows asked about, or to come, where the model was fitted with some.
     """
 
     # ---------------------------------------------------------------- entries
 
-    def impute(self, X: TableLike, return_std: bool = False) -> TableLike:
+    def impute(self, X: TableLike, return_std: bool = False, *, known: TableLike | None = None) -> TableLike:
         """X with its NaN filled in; observed entries are kept. A table comes back as a table, with its time stamps.
 
         With ``return_std`` also the predictive standard deviation of every filled entry, noise included;
         zero where X was observed.
         """
-        values, table, answer = self._ask(X)
+        values, table, answer = self._ask(X, known)
         fill, std = self._in_units(answer)
         missing = np.isnan(values)
         filled = rebuild_table(narrowed(np.where(missing, fill, values), values.dtype, "filled values"), table)
@@ -80,14 +82,16 @@ class SequenceAnswers(SequenceReading):
             return filled
         return filled, rebuild_table(narrowed(np.where(missing, std, 0.0), values.dtype, "deviations"), table)
 
-    def predict_interval(self, X: TableLike, level: float = 0.95) -> tuple[TableLike, TableLike]:
+    def predict_interval(
+        self, X: TableLike, level: float = 0.95, *, known: TableLike | None = None
+    ) -> tuple[TableLike, TableLike]:
         """Bounds that hold the true value of a missing entry with probability ``level``.
 
         Where X is observed both are X. The interval is Gaussian with the predictive standard deviation, under
         Student-t noise too, but for features that were learned from few values (see the class's notes).
         """
         check_level(level)
-        values, table, answer = self._ask(X)
+        values, table, answer = self._ask(X, known)
         fill, std = self._in_units(answer, held=level)
         missing = np.isnan(values)
         width = float(ndtri((1.0 + level) / 2.0)) * std
@@ -97,35 +101,37 @@ class SequenceAnswers(SequenceReading):
             rebuild_table(narrowed(upper, values.dtype, "bounds"), table),
         )
 
-    def denoise(self, X: TableLike, return_std: bool = False) -> TableLike:
+    def denoise(self, X: TableLike, return_std: bool = False, *, known: TableLike | None = None) -> TableLike:
         """The noise-free signal of every entry of X, observed or not; a table comes back as a table.
 
         Where X is missing this is what ``impute`` fills in. Where it is observed the model's part of the value is
         kept and its noise taken away: with ``robust`` an outlier gives way to what its neighbours say. With
         ``return_std`` also the standard deviation of the signal, without the noise.
         """
-        values, table, answer = self._ask(X)
+        values, table, answer = self._ask(X, known)
         signal, std = (narrowed(part, values.dtype, "signals") for part in self._in_units(answer, noise=False))
         return (rebuild_table(signal, table), rebuild_table(std, table)) if return_std else rebuild_table(signal, table)
 
-    def forecast(self, steps: int, return_std: bool = False) -> TableLike:
+    def forecast(self, steps: int, return_std: bool = False, *, known: TableLike | None = None) -> TableLike:
         """The rows to come after the last one taken in (steps, n_features).
 
         With ``return_std`` also their predictive standard deviations, noise included. After tables the forecast is
         a table, whose time stamps continue at the inferred step, or at their frequency; datetimes, periods and dates
         each continue as what they are.
         """
-        mean, std, table = self._ahead(steps)
+        mean, std, table = self._ahead(steps, known)
         out = rebuild_table(mean, table)
         return (out, rebuild_table(std, table)) if return_std else out
 
-    def forecast_interval(self, steps: int, level: float = 0.95) -> tuple[TableLike, TableLike]:
+    def forecast_interval(
+        self, steps: int, level: float = 0.95, *, known: TableLike | None = None
+    ) -> tuple[TableLike, TableLike]:
         """Bounds that hold each value to come with probability ``level``, like :meth:`predict_interval` for gaps.
 
         Each is shaped like :meth:`forecast`, with its time stamps. Infinite where a feature has one value or none.
         """
         check_level(level)
-        mean, std, table = self._ahead(steps, held=level)
+        mean, std, table = self._ahead(steps, known, held=level)
         width = float(ndtri((1.0 + level) / 2.0)) * std
         return rebuild_table(mean - width, table), rebuild_table(mean + width, table)
 
@@ -154,13 +160,13 @@ class SequenceAnswers(SequenceReading):
 
     # ---------------------------------------------------------------- states
 
-    def transform(self, X: TableLike) -> Array:
+    def transform(self, X: TableLike, *, known: TableLike | None = None) -> Array:
         """The state at every time step (n_steps, n_components_), smoothed or filtered.
 
         An array, for a table too, as scikit-learn has it; ``set_output(transform="pandas")`` makes it a table with
         the index of X.
         """
-        values, _, answer = self._ask(X)
+        values, _, answer = self._ask(X, known)
         return narrowed(answer.x, values.dtype)
 
     def inverse_transform(self, X: TableLike) -> Array:
@@ -180,15 +186,15 @@ class SequenceAnswers(SequenceReading):
 
     # ---------------------------------------------------------------- innovations
 
-    def score_samples(self, X: TableLike) -> Array:
+    def score_samples(self, X: TableLike, *, known: TableLike | None = None) -> Array:
         """Log-density (see the class's notes) of every row's observed entries given the rows before; 0 without data."""
-        return np.array([one.logp for one in self._innovations(*self._given(X))])
+        return np.array([one.logp for one in self._innovations(*self._given(X), known)])
 
-    def score(self, X: TableLike, y: object = None) -> float:
+    def score(self, X: TableLike, y: object = None, *, known: TableLike | None = None) -> float:
         """Mean of :meth:`score_samples`; higher is better."""
-        return float(self.score_samples(X).mean())
+        return float(self.score_samples(X, known=known).mean())
 
-    def alarms(self, X: TableLike) -> Alarms:
+    def alarms(self, X: TableLike, *, known: TableLike | None = None) -> Alarms:
         """Where the rows stop behaving as the model says: change points, drift, failing sensors.
 
         A row's innovations e (observed minus predicted) have covariance S under the model, so eᵀS⁻¹e is
@@ -209,7 +215,7 @@ class SequenceAnswers(SequenceReading):
         """
         values, table = self._given(X)
         absurd = absurd_beside(self.state_.seen, values)
-        innovations = self._innovations(without(values, absurd), table)
+        innovations = self._innovations(without(values, absurd), table, known)
         h = self.state_.threshold
         alarm = Alarm()
         rows = []
@@ -220,7 +226,7 @@ class SequenceAnswers(SequenceReading):
         fired[absurd.row], score[absurd.row] = True, np.inf
         return Alarms(fired, score, up, down, when=marked_times(table, fired))
 
-    def deviations(self, X: TableLike) -> TableLike:
+    def deviations(self, X: TableLike, *, known: TableLike | None = None) -> TableLike:
         """How many standard deviations every entry of X lies from its forecast, which the rows before it make.
 
         Zero where X is missing. They say which features are to blame for a row that ``alarms`` or ``score_samples``
@@ -229,7 +235,7 @@ class SequenceAnswers(SequenceReading):
         values, table = self._given(X)
         absurd = absurd_beside(self.state_.seen, values)
         plain = without(values, absurd)
-        innovations = self._innovations(plain, table)
+        innovations = self._innovations(plain, table, known)
         mean, var = (np.array([getattr(one, part) for one in innovations]) for part in ("mean", "var"))
         away = np.where(np.isnan(plain), 0.0, (plain - mean) / np.sqrt(var))
         above = absurd.value - mean[absurd.row, absurd.column]

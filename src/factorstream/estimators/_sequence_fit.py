@@ -13,7 +13,7 @@ from ..core.dynamics.stream import followed, resumed
 from ..core.linalg import Array
 from ..core.telling import Tell, silent
 from ._sequence_seasons import is_auto, left_by_seasons, periods_of
-from ._sequence_state import SequenceState
+from ._sequence_state import Other, SequenceState
 
 
 def periods_in(state: SequenceState, Y: Array, usual: tuple[int, ...] = (), tell: Tell = silent) -> tuple[int, ...]:
@@ -24,11 +24,18 @@ def periods_in(state: SequenceState, Y: Array, usual: tuple[int, ...] = (), tell
 
 
 def learned(
-    state: SequenceState, Y: Array, periods: tuple[int, ...], tell: Tell = silent, *, streamed: bool = False
+    state: SequenceState,
+    Y: Array,
+    periods: tuple[int, ...],
+    tell: Tell = silent,
+    *,
+    known: Array | None = None,
+    streamed: bool = False,
 ) -> SequenceState:
-    """The state after a fit of all rows Y (T, m), with the parameters it has; in a stream, with what `recent` needs."""
+    """The state after a fit of all rows Y (T, m), beside those known (T, p), with the parameters it has; in a stream,
+    with what `recent` needs."""
     given, opt = state.parameters, state.options
-    left = left_by_seasons(Y, periods, given, opt, tell, streamed=streamed)
+    left = left_by_seasons(Y, periods, given, opt, tell, known=known, streamed=streamed)
     keep = 1 + state.lag if streamed else 1
     sweeps, tol = given["max_iter"], given["tol"]
     assert isinstance(sweeps, int)  # for the type checker: scikit-learn has checked them
@@ -37,6 +44,11 @@ def learned(
     found = fit(left.Z, opt.r, left.kind, sweeps=sweeps, tol=float(tol), **how)
     stream = followed(resumed(found, left.shift, left.scale, left.rows.astype(np.float64), opt), left.Z)
     assert stream.fitted is not None  # for the type checker: it was fitted
+    others: list[Other] = []
+    for kind in left.kinds[1:]:
+        f, own = fit(left.Z, opt.r, kind, sweeps=sweeps, tol=float(tol), **how), opt._replace(candidates=(kind,))
+        raw = left.rows.astype(np.float64)
+        others.append(Other(own, followed(resumed(f, left.shift, left.scale, raw, own), left.Z)))
     before = filter_rows(stream.fitted.model, left.Z)[0][-keep:-1] if keep > 1 else ()
     return state._replace(
         stream=stream,
@@ -50,5 +62,7 @@ def learned(
         n_iter=len(found.history),
         layers=left.layers,
         ahead_scale=left.ahead,
+        others=tuple(others),
+        weights=left.weights,
         seasons=np.stack([part[-keep:] for part in left.season], axis=1) if left.layers else None,
     )

@@ -18,7 +18,7 @@ def rows_after(before: Table, table: Table) -> int | None:
     old, new = before.times, table.times
     if old is None or new is None or len(old) < 2 or _zone(old) != _zone(new):
         return None
-    for count in (_instants, _months):
+    for count in (instants, months):
         steps = np.diff(count(old))
         if steps[0] > 0 and (steps == steps[0]).all():
             return int(np.rint((count(new[:1])[0] - count(old)[-1]) / steps[0]))
@@ -37,15 +37,15 @@ def calendar_periods(table: Table) -> tuple[int, ...]:
     times = table.times
     if times is None or len(times) < 3:
         return ()
-    steps = np.diff(_instants(times))
+    steps = np.diff(instants(times))
     if (steps == steps[0]).all():
         step = int(steps[0])
         if step < DAY:
             return (DAY // step, 7 * DAY // step) if DAY % step == 0 else ()
         return {DAY: (7, 365), 7 * DAY: (52,)}.get(step, ())
-    months = np.diff(_months(times))
-    if (months == months[0]).all() and months[0] in (1, 2, 3, 4, 6):
-        return (12 // int(months[0]),)
+    apart = np.diff(months(times))
+    if (apart == apart[0]).all() and apart[0] in (1, 2, 3, 4, 6):
+        return (12 // int(apart[0]),)
     worked = working_days(times)
     return (5,) if worked is not None and (worked == 1).all() else ()
 
@@ -57,14 +57,14 @@ def _zone(times: Times) -> bool:
     )
 
 
-def _instants(times: Times) -> Array:
+def instants(times: Times) -> Array:
     """Time stamps in nanoseconds."""
     if hasattr(times, "to_physical"):
         return np.asarray(times.cast(sys.modules["polars"].Datetime("ns")).to_physical().to_numpy())
     return np.asarray(datetimes(times).as_unit("ns").asi8)
 
 
-def _months(times: Times) -> Array:
+def months(times: Times) -> Array:
     """The months of time stamps."""
     parts = times.dt if hasattr(times, "to_physical") else datetimes(times)
     year, month = (parts.year(), parts.month()) if hasattr(times, "to_physical") else (parts.year, parts.month)

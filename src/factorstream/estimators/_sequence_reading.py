@@ -18,8 +18,10 @@ from ..cores import limited
 from ._absurd import asked
 from ._gaps import warn_of_gaps
 from ._sequence_attributes import SequenceAttributes
+from ._sequence_known import check_same_known, read_known
 from ._sequence_places import rows_after
 from ._sequence_state import coming
+from ._sequence_steps import Spread, as_given, held, on_common_steps
 from ._stored_times import restore_table
 from ._times import Table, TableLike, append_times, future_times, split_table
 from ._validation import check_count, check_data, check_size_of, refuse_no_table, unchanged_on_error
@@ -28,14 +30,19 @@ from ._validation import check_count, check_data, check_size_of, refuse_no_table
 class SequenceReading(SequenceAttributes):
     """Base of :class:`SequenceAnswers`: reads X, asks the core, and turns what it says into the data's units."""
 
-    def _read(self, X: TableLike, *, reset: bool, after: Table | None = None) -> tuple[Array, Table]:
-        """The numbers of X, and the rest of it, joined to that of the rows before it in a stream."""
+    def _read(self, X: TableLike, *, reset: bool) -> tuple[Array, Table]:
+        """The numbers of X, and the rest of it."""
         refuse_no_table(X)
         numbers, table = split_table(X)
-        values = np.asarray(check_data(self, numbers, reset=reset))
-        table = table if after is None else append_times(after, table)
-        warn_of_gaps(table, len(values))
-        return values, table
+        return np.asarray(check_data(self, numbers, reset=reset)), table
+
+    def _on_steps(self, values: Array, table: Table, last: Table, *, follows: bool = False) -> Spread:
+        """Rows on the steps of the model, `last` being those taken in before; `follows`: X goes on after these."""
+        spread = as_given(values, table)
+        if self.state_.parameters["spacing"] == "time" and last.times is not None:
+            spread = on_common_steps(values, table, last, follows=follows)
+        warn_of_gaps(append_times(last, spread.table) if follows else spread.table, len(spread.values))
+        return spread
 
     def _given(self, X: TableLike) -> tuple[Array, Table]:
         check_is_fitted(self)
@@ -48,19 +55,28 @@ class SequenceReading(SequenceAttributes):
         check_size_of(Z, np.dtype(np.float64))
         return np.asarray(Z)
 
-    def _ask(self, X: TableLike) -> tuple[Array, Table, Answer]:
+    def _known(self, known: TableLike | None, rows: int, table: Table) -> Array | None:
+        """The known columns of rows that a model is asked about: those it was fitted with."""
+        K, names = (None, None) if known is None else read_known(known, rows, table)
+        check_same_known(self.state_.known, names)
+        return K
+
+    def _ask(self, X: TableLike, known: TableLike | None = None) -> tuple[Array, Table, Answer]:
         """X without absurd values, what it was besides its numbers, and what the model says about its entries, in
         standardised units."""
         values, table = self._given(X)
+        K = self._known(known, len(values), table)
         state = self.state_
         values = asked(state, values)
+        spread = self._on_steps(values, table, restore_table(state.table))
+        K, Y = None if K is None else held(K, spread), spread.values
         with unchanged_on_error(self), limited():
-            season = self._season(values, table)
-            Z = self._standardised(values if season is None else values - season.signal)
+            season = self._season(Y, spread.table, K)
+            Z = self._standardised(Y if season is None else Y - season.signal)
             answer = (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
-            return values, table, self._with_season(answer, season)
+            return values, table, Answer(*(part[spread.rows] for part in self._with_season(answer, season)))
 
-    def _season(self, values: Array, table: Table, *, smooth: bool | None = None) -> Season | None:
+    def _season(self, values: Array, table: Table, known: Array | None, *, smooth: bool | None = None) -> Season | None:
         """What is known of the season of values, by all of them or by the rows before; None where there is none.
 
         Time stamps say where the first row stands in the periods; without them it stands where the first row of the
@@ -72,7 +88,7 @@ class SequenceReading(SequenceAttributes):
         smooth = bool(state.parameters["smooth"]) if smooth is None else smooth
         after = rows_after(restore_table(state.table), table)
         place = 0 if after is None else state.n_rows - 1 + after
-        return (season_of if smooth else season_before)(state.layers, values.astype(np.float64), place)
+        return (season_of if smooth else season_before)(state.layers, values.astype(np.float64), place, known)
 
     def _with_season(self, answer: Answer, season: Season | None) -> Answer:
         """The answer about what the season leaves, in standardised units, as one about the rows themselves."""
@@ -81,18 +97,21 @@ class SequenceReading(SequenceAttributes):
         scale = self.state_.stream.scale
         return answer._replace(signal=answer.signal + season.signal / scale, var=answer.var + season.var / scale**2)
 
-    def _innovations(self, values: Array, table: Table) -> list[Innovation]:
+    def _innovations(self, values: Array, table: Table, known: TableLike | None) -> list[Innovation]:
         """The facts about every row of values as the filter takes it, in the data's units."""
+        K = self._known(known, len(values), table)
+        spread = self._on_steps(values, table, restore_table(self.state_.table))
+        K, Y = None if K is None else held(K, spread), spread.values
         with unchanged_on_error(self), limited():
-            season = self._season(values, table, smooth=False)
-            Z = self._standardised(values if season is None else values - season.signal)
+            season = self._season(Y, spread.table, K, smooth=False)
+            Z = self._standardised(Y if season is None else Y - season.signal)
             passed = [in_units(innovation, self.state_.stream) for _, _, innovation in steps(self.state_.model, Z)]
-            if season is None:
-                return passed
-            return [
-                one._replace(mean=one.mean + signal, var=one.var + var)
-                for one, signal, var in zip(passed, *season, strict=True)
-            ]
+            if season is not None:
+                passed = [
+                    one._replace(mean=one.mean + signal, var=one.var + var)
+                    for one, signal, var in zip(passed, *season, strict=True)
+                ]
+            return [passed[row] for row in spread.rows]
 
     def _in_units(self, answer: Answer, *, noise: bool = True, held: float = 0.95) -> tuple[Array, Array]:
         """Predictive mean and standard deviation of every entry, or of its noise-free part; `held`: see `_width`."""
@@ -113,14 +132,15 @@ class SequenceReading(SequenceAttributes):
         state = self.state_
         return np.asarray(state.interval_scale * student_factor(state.counts, held) * state.stream.scale)
 
-    def _ahead(self, steps: int, held: float = 0.95) -> tuple[Array, Array, Table]:
+    def _ahead(self, steps: int, known: TableLike | None = None, held: float = 0.95) -> tuple[Array, Array, Table]:
         """Means and standard deviations of the rows to come, and what they are besides their numbers; see `_width`."""
         check_is_fitted(self)
         check_count("steps", steps)
         state = self.state_
         table = future_times(restore_table(state.table), int(steps))
+        K = self._known(known, int(steps), table)
         if state.ahead_scale is not None:  # there are seasons
-            mean, std = coming(state, int(steps))
+            mean, std = coming(state, int(steps), K)
             return mean, width_at(state.ahead_scale, int(steps)) * student_factor(state.counts, held) * std, table
         shift, scale = state.stream.shift, state.stream.scale
         mean, var = forecast(state.fitted.now, state.fitted.belief, int(steps))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from ..core.dynamics.fit import Kind, filtered, smoothed
 from ..core.dynamics.scale import standards
 from ..core.dynamics.seasons.finding import MOST_PERIODS
 from ..core.dynamics.seasons.hidden import APART
-from ..core.dynamics.seasons.judge import SHAPED_PERIODS, judge
-from ..core.dynamics.seasons.layers import LEAST_PERIODS, SeasonLayer, learn, season_before
+from ..core.dynamics.seasons.judge import SHAPED_PERIODS, judge, trends_of
+from ..core.dynamics.seasons.layers import LEAST_PERIODS, SeasonLayer, learn, passed_before
 from ..core.dynamics.seasons.season import Season, no_season
 from ..core.dynamics.stream import StreamOptions
 from ..core.linalg import Array
@@ -50,20 +50,23 @@ def check_long_enough(periods: tuple[int, ...], T: int) -> None:
         )
 
 
-def planned_fits(Y: Array, opt: StreamOptions, given: dict[str, Parameter]) -> list[tuple[int, int]]:
+def planned_fits(
+    Y: Array, opt: StreamOptions, given: dict[str, Parameter], *, known: bool = False
+) -> list[tuple[int, int]]:
     """The sweeps that each fit of `left_by_seasons`, and then the last one, may make, and their rows at most."""
     T, m = Y.shape
     periods, n_candidates, last = periods_of(given), len(opt.candidates), given["max_iter"]
-    auto = is_auto(given)
-    if not periods and not auto:
+    auto, trend = is_auto(given), given["trend"] is not False
+    if not periods and not auto and not trend and not known:
         return planned_sweeps(T, opt, given)
     assert isinstance(last, int)  # for the type checker: scikit-learn has checked it
-    trials = m + 2 if auto or SHAPED_PERIODS * periods[-1] <= T else 0
+    trials = m + 2 if auto or (periods and SHAPED_PERIODS * periods[-1] <= T) else 0
     trials += APART * (1 + min(n_candidates, 2)) if T <= FEW_ROWS else 2 + n_candidates
     trials += 2 if given["calibrate"] else 0
+    trials += 2 + n_candidates + 1 if trend else 0
     if auto:  # and there may be none after all
         trials = MOST_PERIODS * MOST_PERIODS + max(trials, len(planned_sweeps(T, opt, given)) - 1)
-    return [*((TRIAL_SWEEPS, T) for _ in range(trials)), (last, T), (last, T)]
+    return [*((TRIAL_SWEEPS, T) for _ in range(trials)), *[(last, T)] * (3 if trend else 2)]
 
 
 class Left(NamedTuple):
@@ -78,6 +81,8 @@ class Left(NamedTuple):
     kind: Kind
     interval_scale: float
     forecast_scale: float
+    kinds: tuple[Kind, ...] = ()  # for forecasts, that of gaps first; none where it alone forecasts
+    weights: Array | None = None  # (kinds, m) of these
     ahead: Array | None = None  # factors on forecasts by feature and steps, where seasons were looked at
 
 
@@ -88,13 +93,19 @@ def left_by_seasons(
     opt: StreamOptions,
     tell: Tell = silent,
     *,
+    known: Array | None = None,
     streamed: bool = False,
 ) -> Left:
-    """Learn the seasons of raw rows Y (T, m), or none where there are no periods, and look at what they leave.
+    """Learn seasons, trends and what known columns (T, p) say of raw rows Y (T, m), and look at what they leave.
 
     Where rows are to be filtered one after another, it is what they leave of each row before they see it.
     """
-    if not periods:
+    damping = None
+    if given["trend"] is not False:
+        auto = given["trend"] == "auto"
+        damping = trends_of(Y.astype(np.float64), periods, opt, auto=auto, known=known, tell=tell)
+        damping = None if np.isnan(damping).all() else damping
+    if not periods and damping is None and known is None:
         shift, scale = standards(Y, opt.noise)
         Z = (Y - shift) / scale
         return Left((), no_season(Y[-1:]), Y, shift, scale, Z, *choose_kind(Z, opt, given, tell))
@@ -103,11 +114,13 @@ def left_by_seasons(
     assert isinstance(tol, int | float)
     Y = Y.astype(np.float64)
     calibrate = bool(given["calibrate"])
-    found = judge(Y, periods, opt, calibrate=calibrate, answers=answers, streamed=streamed, tell=tell)
+    how: dict[str, Any] = {"damping": damping, "known": known, "streamed": streamed, "tell": tell}
+    found = judge(Y, periods, opt, calibrate=calibrate, answers=answers, **how)
     layers, season = learn(Y, found.plan, opt.r, opt.noise, sweeps, float(tol), tell)
     if streamed or not given["smooth"]:
-        season = season_before(layers, Y)
+        layers, season = passed_before(layers, Y, known=known)
     rows = Y - season.signal
     shift, scale = standards(rows, opt.noise)
     Z = (rows - shift) / scale
-    return Left(layers, season, rows, shift, scale, Z, found.kind, found.gaps, 1.0, found.ahead)
+    left = Left(layers, season, rows, shift, scale, Z, found.kind, found.gaps, 1.0, ahead=found.ahead)
+    return left if len(found.kinds) == 1 else left._replace(kinds=found.kinds, weights=found.weights)

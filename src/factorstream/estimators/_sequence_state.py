@@ -9,16 +9,20 @@ import numpy as np
 from ..core.absurd import Seen, seen_in
 from ..core.absurd_rows import absurd_entries
 from ..core.dynamics.alarm import Alarm, watch
+from ..core.dynamics.choose import HORIZON
 from ..core.dynamics.em import DynamicsSpec, LoadingPrior
 from ..core.dynamics.filter import filter_rows, forecast
 from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Levels, SequenceModel
 from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
 from ..core.dynamics.scale import LEAST_KNOWN
+from ..core.dynamics.seasons.ahead import mixed
 from ..core.dynamics.seasons.layers import SeasonLayer, ahead, take
+from ..core.dynamics.seasons.lines import LineVariances, Running
 from ..core.dynamics.seasons.phases import PhaseLayer, Variances
 from ..core.dynamics.seasons.shapes import ShapeLayer
 from ..core.dynamics.seasons.tracking import EVERY, Forecast, compared
+from ..core.dynamics.seasons.trends import TrendLayer
 from ..core.dynamics.stream import Event, Fitted, Learning, Refresh, Restart, Stream, StreamOptions
 from ..core.entries import NO_ENTRIES, Entries, together, without
 from ..core.linalg import Array
@@ -33,6 +37,13 @@ ALARMS_KEPT = 1000
 
 FLOAT = np.dtype(np.float64)
 """What a sequence is computed in, whatever its rows are."""
+
+
+class Other(NamedTuple):
+    """A model of what the seasons leave that only forecasts."""
+
+    options: StreamOptions  # with its kind as the only candidate
+    stream: Stream
 
 
 class SequenceState(NamedTuple):
@@ -61,6 +72,9 @@ class SequenceState(NamedTuple):
     ahead_scale: Array | None = None  # (b, m) what stands for `forecast_scale` where there are seasons: see `width_at`
     forecasts: tuple[Forecast, ...] = ()  # of a stream with seasons, by which `ahead_scale` is adjusted
     before: Array | None = None  # rows of a stream whose seasons are still to be learned from them; None: no more
+    others: tuple[Other, ...] = ()  # that forecast beside the model of gaps
+    weights: Array | None = None  # (1 + others, m) of their forecasts; None: there are no others
+    known: tuple[str, ...] = ()  # names of the known columns; `before` has these beside the features
     seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows; None: there is none
 
     @property
@@ -82,31 +96,37 @@ class SequenceState(NamedTuple):
 
 
 STATE_TYPES: tuple[type, ...] = (
-    SequenceState, StreamOptions, Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
+    SequenceState, Other, StreamOptions,
+    Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
     GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
-    PhaseLayer, Variances, ShapeLayer, Forecast,
+    PhaseLayer, Variances, ShapeLayer, TrendLayer, LineVariances, Running, Forecast,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
 
 
-def take_rows(state: SequenceState, Y: Array, step: Step, done: int = 0) -> SequenceState:
-    """Pass the rows Y through the stream, after `done` of this call; alarms are watched for after the warm-up."""
+def take_rows(state: SequenceState, W: Array, step: Step, done: int = 0) -> tuple[SequenceState, Entries]:
+    """Pass the rows W = [Y, K], features and known columns, through the stream, after `done` of this call; alarms are
+    watched for after the warm-up. Also returns the absurd entries, whose rows are counted from the call's first."""
     from ..core.dynamics.learning import advance  # only streams need it
 
     keep = state.lag + 1
     absurd: list[Entries] = []
+    Y, K = parts(state, W)
     for k, y in enumerate(Y):
         step(done + k)
         seen, entries = judged(state.seen, y[None], FLOAT)
         row = without(y[None], entries)
-        state, rest = _less_season(state, row[0])
+        state, rest = _less_season(state, row[0], None if K is None else K[k])
         calibrate = bool(state.parameters["calibrate"]) and not state.layers  # those of seasons are kept
         stream, event = advance(state.stream, rest, state.options, calibrate=calibrate)
-        absurd += [entries._replace(row=entries.row + k)] if len(entries.row) else []
+        if state.others:
+            others = tuple(Other(own, advance(stream, rest, own)[0]) for own, stream in state.others)
+            state = state._replace(others=others)
+        absurd += [entries._replace(row=entries.row + done + k)] if len(entries.row) else []
         late = absurd_entries(event.rows) if isinstance(event, Restart) and not state.layers else NO_ENTRIES
         if isinstance(event, Restart) and len(late.row):  # judged together
-            absurd.append(late._replace(row=late.row + k + 1 - len(event.rows)))
+            absurd.append(late._replace(row=late.row + done + k + 1 - len(event.rows)))
             event = event._replace(rows=without(event.rows, late))
             seen = seen_in(event.rows)
         since = np.vstack([state.stream.window, row])  # that something was learned
@@ -127,39 +147,53 @@ def take_rows(state: SequenceState, Y: Array, step: Step, done: int = 0) -> Sequ
             state = state._replace(alarm=alarm)
             if now.fired or len(entries.row):
                 state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
-    _warn_once(together(absurd), len(Y))
-    return state
+    return state, together(absurd)
 
 
-def _less_season(state: SequenceState, y: Array) -> tuple[SequenceState, Array]:
+def parts(state: SequenceState, W: Array) -> tuple[Array, Array | None]:
+    """The features of rows W, and their known columns, if there are any."""
+    p = len(state.known)
+    return (W[:, :-p], W[:, -p:]) if p else (W, None)
+
+
+def _less_season(state: SequenceState, y: Array, known: Array | None) -> tuple[SequenceState, Array]:
     """The state whose seasons have taken in the row y (m,), and what they, before they saw it, leave of it."""
     if not state.layers or state.seasons is None:
         return state, y
-    layers, signal, var = take(state.layers, y.astype(np.float64))
+    layers, signal, var = take(state.layers, y.astype(np.float64), known)
     seasons = np.concatenate([state.seasons, [[signal, var]]])[-(state.lag + 1) :]
     return state._replace(layers=layers, seasons=seasons), y - signal
 
 
-def coming(state: SequenceState, steps: int) -> tuple[Array, Array]:
+def coming(state: SequenceState, steps: int, known: Array | None = None) -> tuple[Array, Array]:
     """Means and standard deviations (steps, m) of the rows to come, with seasons, as the model says."""
-    shift, scale = state.stream.shift, state.stream.scale
-    mean, var = forecast(state.fitted.now, state.fitted.belief, steps)
-    season = ahead(state.layers, len(scale), steps)
-    return season.signal + shift + scale * mean, np.sqrt(season.var + scale**2 * var)
+    season = ahead(state.layers, state.stream.shift.size, steps, known)
+    means, variances = [], []
+    for stream in (state.stream, *(other.stream for other in state.others)):
+        fitted, shift, scale = stream.fitted, stream.shift, stream.scale
+        assert fitted is not None  # for the type checker: it was fitted
+        mean, var = forecast(fitted.now, fitted.belief, steps)
+        means.append(season.signal + shift + scale * mean)
+        variances.append(season.var + scale**2 * var)
+    mean, var = mixed(means, variances, np.ones((1, 1)) if state.weights is None else state.weights)
+    return mean, np.sqrt(var)
 
 
 def _with_widths(state: SequenceState, y: Array) -> SequenceState:
-    """The state whose widths of forecasts have learned from the row y (m,); it forecasts anew when it is time."""
-    if state.ahead_scale is None or not state.parameters["calibrate"]:
+    """The state whose widths of forecasts have learned from the row y (m,); it forecasts anew when it is time.
+
+    Not beside known columns: forecasts need those of the rows to come.
+    """
+    if state.ahead_scale is None or not state.parameters["calibrate"] or state.known:
         return state
     widths, forecasts = compared(state.ahead_scale, state.forecasts, y)
-    steps = state.layers[0].period
+    steps = state.layers[0].period if state.layers[0].period > 1 else HORIZON
     if state.n_rows % max(steps // EVERY, 1) == 0:
         forecasts = (*forecasts, Forecast(*coming(state, steps)))
     return state._replace(ahead_scale=widths, forecasts=forecasts)
 
 
-def _warn_once(entries: Entries, n_rows: int) -> None:
+def warn_once(entries: Entries, n_rows: int) -> None:
     """One warning for all absurd entries of a call of ``n_rows``; those of rows before it have negative numbers."""
     now = entries.row >= 0
     warn_of(Entries(*(part[now] for part in entries)), n_rows, earlier=int(np.count_nonzero(~now)))

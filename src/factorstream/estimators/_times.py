@@ -103,12 +103,16 @@ def datetimes(times: Times) -> Times:
     return times.to_timestamp() if isinstance(times, pandas.PeriodIndex) else pandas.DatetimeIndex(times)
 
 
+def days_of(times: Times) -> Array:
+    """The local days of time stamps, as datetime64[D]."""
+    if hasattr(times, "to_physical"):
+        return np.asarray(times.dt.date().to_numpy())
+    return np.asarray(datetimes(times).tz_localize(None).to_numpy().astype("datetime64[D]"))
+
+
 def working_days(times: Times) -> Array | None:
     """The steps in days from Monday to Friday; None where a row falls on a weekend or two on one day."""
-    if hasattr(times, "to_physical"):
-        days = times.dt.date().to_numpy()
-    else:
-        days = datetimes(times).tz_localize(None).to_numpy().astype("datetime64[D]")
+    days = days_of(times)
     steps = np.busday_count(days[:-1], days[1:])
     return steps if np.is_busday(days).all() and (steps > 0).all() else None
 
@@ -151,7 +155,7 @@ def append_times(before: Table, table: Table) -> Table:
             f"X begins at {table.times[0]}, which is not after the last time step taken in, {before.times[-1]}; "
             "rows must arrive in order, each once."
         )
-    return _with_times(table, both)
+    return with_times(table, both)
 
 
 def _in_the_zone_of(before: Table, table: Table) -> Table:
@@ -161,7 +165,7 @@ def _in_the_zone_of(before: Table, table: Table) -> Table:
         return before
     times = before.times.tz_convert(new)
     same = times.tz_localize(None).equals(before.times.tz_localize(None))
-    return _with_times(before, times) if same else before
+    return with_times(before, times) if same else before
 
 
 def last_rows(table: Table, rows: int) -> Table:
@@ -177,7 +181,7 @@ def marked_times(table: Table, which: Array) -> Times | Array:
     return table.times[which] if table.library == "pandas" else table.times.filter(which)
 
 
-def _with_times(table: Table, times: Times) -> Table:
+def with_times(table: Table, times: Times) -> Table:
     """A table whose time stamps are these; they are its index if its own were."""
     indexed = table.library == "pandas" and table.column is None
     return table._replace(times=times, labels=times if indexed else table.labels)
@@ -206,7 +210,7 @@ def future_times(table: Table, steps: int) -> Table:
     if len(table.times) < 2 and getattr(table.times, "freq", None) is None:
         raise ValueError("One time stamp has no step to continue at; fit more rows, or drop the time stamps.")
     future = _pandas_future if table.library == "pandas" else _polars_future
-    return _with_times(table, future(table.times, steps))
+    return with_times(table, future(table.times, steps))
 
 
 def frequency(times: Times) -> Any:

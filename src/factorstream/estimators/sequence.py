@@ -15,14 +15,16 @@ from ..core.dynamics.alarm import threshold
 from ..core.dynamics.stream import new_stream
 from ..cores import limited
 from ._absurd import check_size, without_absurd
-from ._gaps import warn_of_unknown
+from ._gaps import warn_of_gaps, warn_of_unknown
 from ._reported import Reported
 from ._sequence import check_enough, options, plain_parameters
 from ._sequence_answers import SequenceAnswers
+from ._sequence_known import read_known
 from ._sequence_state import FLOAT, SequenceState
+from ._sequence_steps import as_given, held, on_common_steps
 from ._stored_times import StoredTable, restore_table, store_table
 from ._telling import SweepProgress
-from ._times import KEPT_TIMES, Table, TableLike, last_rows
+from ._times import KEPT_TIMES, Table, TableLike, append_times, last_rows
 from ._validation import check_same_parameters, unchanged_on_error
 
 
@@ -35,9 +37,9 @@ class SequenceFilter(Reported, SequenceAnswers):
     expectation-maximisation. Each feature is standardised inside; answers come in the data's units.
 
     NaN marks a missing value; a row of NaN is a time step without data. Rows are taken as equally spaced; where time
-    stamps leave steps out, a warning asks for rows of NaN there. Tables of pandas may have their time stamps in
-    the index or in one column, as datetimes, periods or ``datetime.date`` objects (strings are not read as dates);
-    tables of polars in one column. Answers come with the same columns and time stamps.
+    stamps leave steps out, a warning asks for rows of NaN there, or ``spacing="time"`` puts them there. Tables of
+    pandas may have their time stamps in the index or in one column, as datetimes, periods or ``datetime.date`` objects
+    (strings are not read as dates); tables of polars in one column. Answers come with the same columns and time stamps.
 
     Parameters
     ----------
@@ -85,6 +87,18 @@ class SequenceFilter(Reported, SequenceAnswers):
         two periods of rows at least; a stream learns seasons when it has seen two, four and eight periods, from rows
         kept until then, and follows them after that; with "auto" it looks at its rows, not at time stamps, when it has
         64, 128, ..., 2048 of them. See the notes for tables that begin elsewhere.
+    trend : bool or "auto", default=False
+        Whether features have a trend: a slope that changes slowly, and goes on in forecasts, damped where those made in
+        the last third of the rows were better for it. "auto" keeps it where these are clearly better than without, and
+        hidden runs not clearly worse. Gaps are filled by levels and states beside it. Forecasts are then means over the
+        kinds of models, weighed by how well each forecast; gaps are filled by the best of them. A stream learns trends
+        when it has 64, 128, ..., 2048 rows, and follows them after that.
+    spacing : {"rows", "time"}, default="rows"
+        What a step is. "rows": from one row to the next, whatever their time stamps say; a warning tells where these
+        leave steps out. "time": time stamps that are not equally spaced are put on steps of the greatest length that
+        all of them are whole numbers of, at most ten per row, with steps without data between them. Answers are about
+        the rows given, forecasts about the steps that follow; known columns keep their last value in between. Calendars
+        (months, working and local days) stay as they are, and a stream goes on at the steps of a ``fit``.
     calibrate : bool, default=True
         Whether ``fit`` sets the width of the intervals by the errors made on hidden observed runs, and that of
         forecasts by those made in the last third: parameters that were learned from few rows are less certain than the
@@ -172,7 +186,8 @@ class SequenceFilter(Reported, SequenceAnswers):
     time stamps, where it and the rows learned from have them, equally spaced or whole months apart; otherwise its first
     row counts as place 0 too. Widths of forecasts are then calibrated for each feature and each doubling of the steps,
     in a stream by what it forecast and then saw, and ``forecast_scale_`` is the mean factor. ``components_``,
-    ``transform`` and ``score_samples`` are about what the seasons leave.
+    ``transform`` and ``score_samples`` are about what the seasons leave. ``trend`` and known columns are a layer
+    beside the seasons; where there is a trend, a table that is asked about begins at a height of its own.
 
     With levels ``score_samples`` is a Gaussian log-density. Without them, where the dictionary's uncertainty counts
     too, and with ``robust``, it is a lower bound on the log-density. Outliers that Student-t noise explains raise no
@@ -219,6 +234,8 @@ class SequenceFilter(Reported, SequenceAnswers):
         "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
         "drift": [StrOptions({"auto", "level", "none"}), Interval(Real, 0, None, closed="left")],
         "period": [None, StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), "array-like"],
+        "trend": ["boolean", StrOptions({"auto"})],
+        "spacing": [StrOptions({"rows", "time"})],
         "calibrate": ["boolean"],
         "alarm_rate": [Interval(Real, 0, 1, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -237,6 +254,8 @@ class SequenceFilter(Reported, SequenceAnswers):
         robust: bool | float = False,
         drift: str | float = "auto",
         period: str | int | ArrayLike | None = None,
+        trend: bool | str = False,
+        spacing: str = "rows",
         calibrate: bool = True,
         alarm_rate: float = 1e-4,
         max_iter: int = 30,
@@ -251,6 +270,8 @@ class SequenceFilter(Reported, SequenceAnswers):
         self.robust = robust
         self.drift = drift
         self.period = period
+        self.trend = trend
+        self.spacing = spacing
         self.calibrate = calibrate
         self.alarm_rate = alarm_rate
         self.max_iter = max_iter
@@ -260,8 +281,12 @@ class SequenceFilter(Reported, SequenceAnswers):
     # ---------------------------------------------------------------- fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: TableLike, y: object = None) -> Self:
-        """Learn everything from X (n_steps, n_features), NaN = missing, rows in the order of time."""
+    def fit(self, X: TableLike, y: object = None, *, known: TableLike | None = None) -> Self:
+        """Learn everything from X (n_steps, n_features), NaN = missing, rows in the order of time.
+
+        ``known`` (n_steps, n_known) has columns whose values are known in every row and will be in rows to come, such
+        as holidays or a weather forecast, without NaN. Every later question needs them for its rows.
+        """
         from ._sequence_fit import learned, periods_in  # only fits need these
         from ._sequence_places import calendar_periods
         from ._sequence_seasons import check_long_enough, periods_of, planned_fits
@@ -270,6 +295,11 @@ class SequenceFilter(Reported, SequenceAnswers):
         with unchanged_on_error(self), limited():
             given = plain_parameters(self)
             Y, table = self._read(X, reset=True)
+            K, names = (None, ()) if known is None else read_known(known, len(Y), table)
+            spread = on_common_steps(Y, table) if given["spacing"] == "time" else as_given(Y, table)
+            K = None if K is None else held(K, spread)
+            Y, table = spread.values, spread.table
+            warn_of_gaps(table, len(Y))
             Y = without_absurd(Y)
             check_size(seen := seen_in(Y), FLOAT)
             opt = options(given, Y.shape[1])
@@ -277,10 +307,11 @@ class SequenceFilter(Reported, SequenceAnswers):
             check_long_enough(periods_of(given), len(Y))
             rate = threshold(self.alarm_rate)
             state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, rate, np.empty(0))
+            state = state._replace(known=names)
             with self._progress(1.0) as step:
-                tell = SweepProgress(type(self).__name__, step, planned_fits(Y, opt, given))
+                tell = SweepProgress(type(self).__name__, step, planned_fits(Y, opt, given, known=K is not None))
                 periods = periods_in(state, Y, calendar_periods(table), tell)
-                state = still_learning(learned(state, Y, periods, tell), Y)
+                state = still_learning(learned(state, Y, periods, tell, known=K), Y if K is None else np.hstack([Y, K]))
             self.state_ = _with_times(state, table)
             for number, bound in enumerate(state.history, 1):
                 self._tell({"sweep": float(number), "bound": bound})
@@ -288,8 +319,11 @@ class SequenceFilter(Reported, SequenceAnswers):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: TableLike, y: object = None) -> Self:
-        """Take in the next row or rows, NaN = missing, and go on from where the last call ended."""
+    def partial_fit(self, X: TableLike, y: object = None, *, known: TableLike | None = None) -> Self:
+        """Take in the next row or rows, NaN = missing, and go on from where the last call ended.
+
+        ``known``: see :meth:`fit`; a stream has them from its first row on, or not at all.
+        """
         from ._sequence_stream import still_learning, take_stream  # only streams need it
 
         state: SequenceState | None = vars(self).get("state_")
@@ -297,17 +331,28 @@ class SequenceFilter(Reported, SequenceAnswers):
             if state is None:
                 Y, table = self._read(X, reset=True)
                 given = plain_parameters(self)
+                if given["spacing"] == "time" and table.times is not None:
+                    raise ValueError("With spacing='time' a stream goes on at the steps of a fit; call fit first.")
+                warn_of_gaps(table, len(Y))
                 opt = options(given, Y.shape[1])
                 m = Y.shape[1]
                 rate, seen, none = threshold(self.alarm_rate), nothing_seen(m), Y[:0].copy()
                 state = SequenceState(given, opt, new_stream(m), StoredTable(), none, seen, rate, np.zeros(m))
-                state = still_learning(state, Y[:0])
+                K, names = (None, ()) if known is None else read_known(known, len(Y), table)
+                state = state._replace(known=names)
+                state = still_learning(state, np.empty((0, m + len(names))))
             else:
                 check_same_parameters(self, state.parameters)
                 before = restore_table(state.table._replace(columns=None))  # X has its own
-                Y, table = self._read(X, reset=False, after=before)
+                Y, table = self._read(X, reset=False)
+                K = self._known(known, len(Y), table)
+                append_times(before, table)  # refuses what does not follow
+                spread = self._on_steps(Y, table, before, follows=True)
+                K = None if K is None else held(K, spread)
+                Y, table = spread.values, append_times(before, spread.table)
             with self._progress(len(Y)) as step:
-                self.state_ = _with_times(take_stream(state, Y, step), table)
+                rows = Y if K is None else np.hstack([Y, K])
+                self.state_ = _with_times(take_stream(state, rows, step), table)
         return self
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from factorstream.core.dynamics.noise import GaussianSpec
-from factorstream.core.dynamics.seasons.ahead import width_at, widths_ahead
+from factorstream.core.dynamics.noise import GaussianNoise, GaussianSpec
+from factorstream.core.dynamics.seasons.ahead import Tried, mixed, sizes_of, weights_ahead, width_at, widths_ahead
 
 
 def test_widths_are_those_of_the_errors(rng):
@@ -24,3 +24,30 @@ def test_without_errors_nothing_is_changed():
 def test_steps_take_the_width_of_their_doubling():
     widths = np.array([[1.0], [2.0], [3.0]])
     np.testing.assert_array_equal(width_at(widths, 9)[:, 0], [1, 2, 2, 3, 3, 3, 3, 3, 3])
+
+
+def test_better_forecasts_count_more(rng):
+    truth = rng.normal(size=(400, 3, 2))
+    good, bad = 1.0 * rng.normal(size=truth.shape), 3.0 * rng.normal(size=truth.shape)
+    bad[..., 1] = rng.normal(size=(400, 3))
+    tried = [Tried(GaussianNoise(np.ones(2)), off, np.zeros_like(off), np.ones(2)) for off in (good, bad)]
+    weights = weights_ahead(tried, GaussianSpec())
+    np.testing.assert_allclose(weights.sum(0), 1.0)
+    np.testing.assert_allclose(weights[:, 0], [0.9, 0.1], atol=0.02)  # 1 and 1/9
+    np.testing.assert_allclose(weights[:, 1], 0.5, atol=0.03)
+
+
+def test_a_mixture_has_the_moments_of_draws_from_it(rng):
+    weights = np.array([[0.3], [0.7]])
+    means, variances = [np.array([[1.0]]), np.array([[4.0]])], [np.array([[2.0]]), np.array([[0.5]])]
+    which = rng.random(200_000) < 0.3
+    draws = np.where(which, 1.0, 4.0) + np.where(which, 2.0, 0.5) ** 0.5 * rng.normal(size=len(which))
+    mean, var = mixed(means, variances, weights)
+    np.testing.assert_allclose(mean, draws.mean(), rtol=0.01)
+    np.testing.assert_allclose(var, draws.var(), rtol=0.02)
+    alone = mixed(means[:1], variances[:1], np.ones((1, 1)))
+    assert alone[0] is means[0]
+    tried = [
+        Tried(GaussianNoise(np.ones(1)), m[None], v[None], np.ones(1)) for m, v in zip(means, variances, strict=True)
+    ]
+    np.testing.assert_allclose(sizes_of(tried, weights), (mean / np.sqrt(var + 1.0))[None])

@@ -72,7 +72,7 @@ def left_by_plan(
     """What the layers of the plan leave, learned without the hidden runs; `before`: as the rows before each one say."""
     Z = np.where(runs.hide, np.nan, Y)
     layers, season = learn(Z, plan, opt.r, opt.noise, TRIAL_SWEEPS, tell=tell)
-    return left_by(Y, season_before(layers, Z) if before else season, runs, opt)
+    return left_by(Y, season_before(layers, Z, known=plan.known) if before else season, runs, opt)
 
 
 def tried(left: Left, kind: Kind, opt: StreamOptions, answers: Any = smoothed, tell: Tell = silent) -> Trial:

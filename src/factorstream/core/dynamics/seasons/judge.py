@@ -9,13 +9,14 @@ import numpy as np
 
 from ...linalg import Array
 from ...telling import Tell, silent
-from ..choose import COMPARED_ROWS, MIN_Z, TRIAL_SWEEPS, Choice, HiddenRuns, choose, clearly
+from ..choose import COMPARED_ROWS, MIN_Z, PARTS, TRIAL_SWEEPS, Choice, HiddenRuns, choose, clearly
 from ..few import FEW_ROWS, ranked_stretch
 from ..fit import LEVELS, WALKS, Kind, smoothed
 from ..model import Answer, SequenceModel
 from ..noise import GaussianSpec
 from ..stream import StreamOptions
-from .ahead import forecast_sizes, widths_ahead
+from .ahead import ORIGINS, sizes_of, tried_ahead, weights_ahead, widths_ahead
+from .damping import dampings, judged_steps
 from .hidden import APART, Left, hidden_runs, left_by, left_by_plan, tried
 from .layers import Plan, learn, long_enough
 from .shapes import learn_shapes
@@ -32,7 +33,9 @@ class Judged(NamedTuple):
     """What to fit, and how much wider than it says errors are in gaps and in forecasts."""
 
     plan: Plan
-    kind: Kind
+    kind: Kind  # for gaps
+    kinds: tuple[Kind, ...]  # for forecasts
+    weights: Array  # (kinds, m) of these
     gaps: float
     ahead: Array  # (b, m), for each feature, by steps ahead: see `widths_ahead`
 
@@ -44,44 +47,81 @@ def judge(
     *,
     calibrate: bool,
     answers: Answers,
+    damping: Array | None = None,
+    known: Array | None = None,
     streamed: bool = False,
     tell: Tell = silent,
 ) -> Judged:
     """What raw rows Y (T, m) ask for. Each question needs the seasons learned once more, and a fit per candidate.
 
-    `answers`: `smoothed` or `filtered`, whichever fills the gaps later; `streamed`: rows will be filtered one by one.
+    `answers`: `smoothed` or `filtered`, whichever fills the gaps later; `damping`, `known`: see `Plan`; `streamed`:
+    rows will be filtered one by one.
     """
-    periods = long_enough(periods, len(Y))
-    rows = max(COMPARED_ROWS, JUDGED_PERIODS * periods[0])
-    runs = hidden_runs(Y, periods[-1])
-    plan = Plan(periods, _shaped(Y, periods, runs, rows, opt, tell))
+    plan = Plan(long_enough(periods, len(Y)), np.arange(0), damping, known)
+    rows = max(COMPARED_ROWS, JUDGED_PERIODS * max(plan.periods, default=0))
+    runs = hidden_runs(Y, plan.shortest)
+    plan = plan._replace(shaped=_shaped(Y, plan, runs, rows, opt, tell))
     if len(Y) <= FEW_ROWS:
         kind, size = _few(Y, plan, opt, answers, tell)
         width = ranked_stretch(size, opt.noise)
     else:
         left = left_by_plan(Y, plan, runs, opt, before=answers is not smoothed, tell=tell)
         kind, width = _many(left, rows, opt, answers, tell, calibrate=calibrate)
-    if not calibrate:
-        return Judged(plan, kind, 1.0, np.ones((1, Y.shape[1])))
     before = streamed or answers is not smoothed
-    size = forecast_sizes(Y, plan, kind, rows, opt, before=before, tell=tell)
+    kinds: tuple[Kind, ...] = (kind,)
+    if plan.damping is not None:  # what fills gaps best need not go on best where they end
+        kinds = tuple(dict.fromkeys((kind, *_kinds(opt))))
+    alone = np.ones((1, Y.shape[1]))
+    if not calibrate and len(kinds) == 1:
+        return Judged(plan, kind, kinds, alone, 1.0, alone)
+    tried = tried_ahead(Y, plan, kinds, rows, opt, before=before, tell=tell)
+    weights = alone if len(kinds) == 1 else weights_ahead(tried, opt.noise)
+    if not calibrate:
+        return Judged(plan, kind, kinds, weights, 1.0, alone)
+    size = sizes_of(tried, weights)
     if len(Y) > FEW_ROWS:
-        return Judged(plan, kind, width, widths_ahead(size, opt.noise))
+        return Judged(plan, kind, kinds, weights, width, widths_ahead(size, opt.noise))
     size = size[np.isfinite(size)]
-    return Judged(plan, kind, width, np.full((1, Y.shape[1]), max(width, ranked_stretch(size, opt.noise), 1.0)))
+    return Judged(plan, kind, kinds, weights, width, alone * max(width, ranked_stretch(size, opt.noise), 1.0))
 
 
-def _shaped(Y: Array, periods: tuple[int, ...], runs: HiddenRuns, rows: int, opt: StreamOptions, tell: Tell) -> Array:
+def _kinds(opt: StreamOptions) -> tuple[Kind, ...]:
+    """The kinds of models that are tried; random walks too, where levels are asked for and noise has no outliers."""
+    walks = LEVELS in opt.candidates and isinstance(opt.noise, GaussianSpec)
+    return (*opt.candidates, WALKS) if walks and len(opt.candidates) > 1 else opt.candidates
+
+
+def trends_of(
+    Y: Array, periods: Sequence[int], opt: StreamOptions, *, auto: bool, known: Array | None = None, tell: Tell = silent
+) -> Array:
+    """The damping (m,) of the slope of every feature of raw rows Y; `auto`: NaN but for those whose forecasts are
+    better with a slope, and hidden runs not clearly worse. Two fits of what is left, where there are any."""
+    T = len(Y)
+    plan = Plan(long_enough(periods, T), np.arange(0), known=known)
+    longest = max(plan.periods, default=0)
+    found = dampings(Y, plan, opt, judged_steps(T, (PARTS - 1) * T // PARTS, longest, ORIGINS), auto=auto)
+    if not auto or np.isnan(found).all():
+        return found
+    runs, rows = hidden_runs(Y, plan.shortest), max(COMPARED_ROWS, JUDGED_PERIODS * longest)
+    plain, trended = (
+        _errors(left_by_plan(Y, one, runs, opt, before=False, tell=tell).last(rows), opt, tell)
+        for one in (plan, plan._replace(damping=found))
+    )
+    worse = [clearly(b - a, MIN_Z) for a, b in zip(plain, trended, strict=True)]
+    return np.where(worse, np.nan, found)
+
+
+def _shaped(Y: Array, plan: Plan, runs: HiddenRuns, rows: int, opt: StreamOptions, tell: Tell) -> Array:
     """The features whose hidden runs are filled better with shapes, if these together are filled clearly better.
 
     Each feature is first tried with shapes of its own. Those that gain share shapes then, and whoever gains nothing
     from that is left out, until all that are left gain. Cost: two fits per feature, and two each time some are left out.
     """
-    nobody = np.arange(0)
-    if len(Y) < SHAPED_PERIODS * periods[-1]:
+    nobody, periods = np.arange(0), plan.periods
+    if not periods or len(Y) < SHAPED_PERIODS * periods[-1]:
         return nobody
     Z = np.where(runs.hide, np.nan, Y)
-    _, phases = learn(Z, Plan(periods, nobody), opt.r, opt.noise, TRIAL_SWEEPS)
+    _, phases = learn(Z, plan, opt.r, opt.noise, TRIAL_SWEEPS)
 
     def errors(groups: Sequence[Array]) -> list[Array]:
         """With shapes that the features of a group share."""
@@ -126,11 +166,9 @@ def _many(
 ) -> tuple[Kind, float]:
     """The kind of model that fills best what is left of the hidden runs, compared on the last rows; widths by all."""
     how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift, "tell": tell}
-    candidates, last = opt.candidates, left.last(rows)
+    candidates, last = _kinds(opt), left.last(rows)
     best = Choice(candidates[0])
     if len(candidates) > 1:
-        if LEVELS in candidates and isinstance(opt.noise, GaussianSpec):
-            candidates = (*candidates, WALKS)
         best = choose(last.Z, opt.r, candidates, rows=rows, hidden=last.runs, **how)
     if calibrate and (len(candidates) == 1 or len(left.Z) > rows):
         best = choose(left.Z, opt.r, [best.kind], rows=len(left.Z), follow_by=answers, hidden=left.runs, **how)
@@ -139,7 +177,7 @@ def _many(
 
 def _few(Y: Array, plan: Plan, opt: StreamOptions, answers: Answers, tell: Tell) -> tuple[Kind, Array]:
     """The kind that loses less where every entry is hidden once, and the sizes of its errors. Compare `choose_few`."""
-    folds = [hidden_runs(Y, plan.periods[-1], k) for k in range(APART)]
+    folds = [hidden_runs(Y, plan.shortest, k) for k in range(APART)]
     lefts = [left_by_plan(Y, plan, runs, opt, before=answers is not smoothed, tell=tell) for runs in folds]
     best: tuple[float, Kind, Array] | None = None
     for kind in dict.fromkeys((opt.candidates[0], opt.candidates[-1])):
