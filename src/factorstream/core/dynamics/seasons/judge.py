@@ -115,7 +115,7 @@ def _shaped(Y: Array, plan: Plan, runs: HiddenRuns, rows: int, opt: StreamOption
     """The features whose hidden runs are filled better with shapes, if these together are filled clearly better.
 
     Each feature is first tried with shapes of its own. Those that gain share shapes then, and whoever gains nothing
-    from that is left out, until all that are left gain. Cost: two fits per feature, and two each time some are left out.
+    from that is left out, until all that are left gain. Two fits per feature, and two each time some are left out.
     """
     nobody, periods = np.arange(0), plan.periods
     if not periods or len(Y) < SHAPED_PERIODS * periods[-1]:
