@@ -29,12 +29,14 @@ from .stream import (
     in_units,
     new_stream,
 )
-from .widths import begin_width
+from .widths import begin_width, faded
 
 MIN_VALUES = 8
 """Values after which a feature that starts late is learned; learned again at every doubling. Not tuned: between 4 and
 16 the errors in such features move by at most 1.5%; with levels, intervals are 3% wider at 4
 (``benchmarks/sequence_defaults.py``)."""
+GROWTH = 1.25
+"""How many times as many rows as the last fit of the warm-up had the next one needs."""
 OUTLIER_WEIGHT = 0.1
 """Weight below which an entry is an outlier: at nu = 4, from seven standard deviations on. Not tuned: errors move by at
 most 0.06% between 0.05 and 0.2 (``benchmarks/sequence_defaults.py``)."""
@@ -79,8 +81,8 @@ def advance(stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = N
 def _begun(stream: Stream, event: Event, new: Array, opt: StreamOptions) -> tuple[Stream, Event]:
     """The stream with a job, if one is due."""
     if stream.learning is None:
-        scheduled = min(1 << (stream.rows.bit_length() - 1), opt.warmup)
-        return _restart(stream, event, opt) if stream.fits < scheduled else (stream, event)
+        due = len(stream.window) >= min(GROWTH * stream.fits, opt.warmup)
+        return _restart(stream, event, opt) if due else (stream, event)
     window = stream.window
     due = len(window) >= (2 * opt.window if new.any() else opt.window)
     if due and not np.isfinite(window).any():  # the next window begins here
@@ -106,8 +108,8 @@ def _restart(stream: Stream, event: Event, opt: StreamOptions) -> tuple[Stream, 
     few = np.isfinite(Y).sum(0) < MIN_SCALE_VALUES  # too few values: unseen until more come
     muted = few & (len(Y) >= opt.warmup)
     tasks = tuple(Task(kind) for kind in kinds(opt))
-    job = Job(len(Y), shift, scale, True, np.zeros(len(few), dtype=bool), muted, tasks)
-    return stream._replace(window=Y, job=job, fits=stream.rows), event._replace(judged=stream.window)
+    job = Job(len(Y), stream.fits / len(Y), shift, scale, True, np.zeros(len(few), dtype=bool), muted, tasks)
+    return stream._replace(window=Y, job=job, fits=len(Y)), event._replace(judged=stream.window)
 
 
 def kinds(opt: StreamOptions) -> tuple[Kind, ...]:
@@ -124,7 +126,7 @@ def _refresh(stream: Stream, opt: StreamOptions) -> Stream:
     muted = unseen(stream) & (np.isfinite(window).sum(0) < MIN_SCALE_VALUES)  # too few values: still unseen
     new = unseen(stream) & np.isfinite(window).any(0) & ~muted
     tasks = tuple(_task(c, new, window.shape, opt) for c in stream.bank)
-    job = Job(len(window), stream.shift, stream.scale, False, new, muted, tasks)
+    job = Job(len(window), 1.0, stream.shift, stream.scale, False, new, muted, tasks)
     return stream._replace(job=job)
 
 
@@ -211,7 +213,8 @@ def _successor(stream: Stream, i: int, over: bool, opt: StreamOptions) -> Candid
             change = LevelChange(task.change, job.new, levels.p0)
             before = tuple(map(change.apply, before))
         recent = (*before, *recent)[-opt.keep :]
-    return c._replace(recent=recent, score=old.score, gaps=old.gaps, ahead=old.ahead)
+    gaps, ahead = (faded(w, job.known) for w in (old.gaps, old.ahead))
+    return c._replace(recent=recent, score=old.score, gaps=gaps, ahead=ahead)
 
 
 def unseen(stream: Stream) -> Array:

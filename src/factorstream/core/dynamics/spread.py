@@ -11,6 +11,7 @@ How much is done at one row depends on sizes alone, never on time, so a stream g
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,24 +19,29 @@ import numpy as np
 from ..linalg import Array
 from .choose import HIDDEN_PERIOD, HIDDEN_RUN, HIDDEN_SHIFT
 from .drift import with_drift
-from .em import LoadingPrior, apply_given, maximise
+from .em import LoadingPrior, apply_given, maximise, penalty
 from .filter import initial
 from .fit import EARLY, UNIT_ROOT_SWEEPS, first_model, with_relevance
 from .model import SequenceModel, with_R
-from .moments import add, exchanged, observed_moments, recentre
+from .moments import Moments, add, exchanged, observed_moments, recentre
 from .noise import GaussianSpec, GivenStudentSpec, StudentNoise, StudentSpec
 from .outliers import expect, reweigh, weights
 from .scale import student_factor
 from .stream import Candidate, Job, LevelChange, Stream, StreamOptions, Task, begun, filter_row
 
-WORK = 32
-"""Work at one row, in rows of an E-step with levels: some 2 milliseconds. Not tuned: a third of what a row may take."""
-LEVEL_BLOCK, STATE_BLOCK = 32, 128
-"""Rows of a block with and without levels, whose E-step costs about the same. More would be better for the moments."""
+WORK = 64
+"""Work at one row, in rows of an E-step with levels: some 4 milliseconds, less than ten times what a row takes without.
+Not tuned: the bound is 20 times."""
+LEVEL_BLOCK, STATE_BLOCK = 64, 256
+"""Rows of a block with and without levels, whose E-step costs about as much. More would be better for the moments."""
 ROBUST_BLOCK = 8
 """Rows of a block under Student-t noise, which asks several times about each."""
 FILTERED = 16
 """Rows that are filtered at a time, twice each."""
+TOL = 1e-3
+"""Gain of a sweep, in nats per observed entry, below which a fit is over: as in `fit`."""
+START = 32
+"""What the first values of a fit cost."""
 CALL = 8
 """What anything costs, however few rows it is about."""
 NEW_FEATURE_TURNS = 4
@@ -82,11 +88,17 @@ def worked(stream: Stream, opt: StreamOptions) -> Stream:
         return stream
     tasks, left = list(stream.job.tasks), float(WORK)
     rows = Rows(stream.job, stream.window, stream.rows - len(stream.window), stream.bank, opt)
-    for i in range(len(tasks)):
-        while left > 0 and not done(tasks[i], rows):
-            tasks[i], cost = piece(tasks[i], rows, i)
-            left -= cost
+    while (i := _next(tasks, rows)) is not None and (left == WORK or cost_of(tasks[i], rows) <= left):
+        left -= cost_of(tasks[i], rows)
+        tasks[i] = piece(tasks[i], rows, i)
     return stream._replace(job=stream.job._replace(tasks=tuple(tasks)))
+
+
+def _next(tasks: Sequence[Task], rows: Rows) -> int | None:
+    """The task to go on with: none catches up before all have learned, so that they end at the same row."""
+    learning = (i for i, task in enumerate(tasks) if task.turn < rows.turns(task))
+    behind = (i for i, task in enumerate(tasks) if not done(task, rows))
+    return next(learning, next(behind, None))
 
 
 def done(task: Task, rows: Rows) -> bool:
@@ -102,24 +114,43 @@ def finished(stream: Stream, opt: StreamOptions) -> bool:
     return all(done(task, rows) for task in stream.job.tasks)
 
 
-def piece(task: Task, rows: Rows, i: int) -> tuple[Task, float]:
-    """The next piece of the task of candidate i, and what it costs."""
+def cost_of(task: Task, rows: Rows) -> float:
+    """What the next piece of a task costs."""
     if task.model is None:
-        return _first(task, rows), float(WORK)
+        return START
+    if task.turn == rows.turns(task):
+        return max(2.0 * (_stop(task, rows) - task.at), CALL)
+    return max((_stop(task, rows) - task.at) * WORK / _size(task, rows), CALL)
+
+
+def _size(task: Task, rows: Rows) -> int:
+    """Rows of a block."""
+    assert task.model is not None  # for the type checker
+    if task.turn == rows.turns(task):
+        return FILTERED
+    if not isinstance(rows.opt.noise, GaussianSpec):
+        return ROBUST_BLOCK
+    return STATE_BLOCK if task.model.levels is None else LEVEL_BLOCK
+
+
+def _stop(task: Task, rows: Rows) -> int:
+    """Where the next block ends."""
+    last = len(rows.window) if task.turn == rows.turns(task) else rows.job.rows
+    return min(task.at + _size(task, rows), last)
+
+
+def piece(task: Task, rows: Rows, i: int) -> Task:
+    """The next piece of the task of candidate i."""
+    if task.model is None:
+        return _first(task, rows)
     if task.turn == rows.turns(task):
         return _catch_up(task, rows, i)
-    levels, robust = task.model.levels is not None, not isinstance(rows.opt.noise, GaussianSpec)
-    size = ROBUST_BLOCK if robust else LEVEL_BLOCK if levels else STATE_BLOCK
-    stop = min(task.at + size, rows.job.rows)
+    stop = _stop(task, rows)
     Z = rows.block(task.at, stop)
-    cost = max((stop - task.at) * LEVEL_BLOCK / size, CALL)
-    task = _weighed(task, Z) if task.turn < 0 else _expected(task, Z, rows)
-    task = task._replace(at=stop)
+    task = (_weighed(task, Z) if task.turn < 0 else _expected(task, Z, rows))._replace(at=stop)
     if stop < rows.job.rows:
-        return task, cost
-    if task.turn < 0:
-        return task._replace(turn=0, at=0, belief=task.anchor), cost
-    return _maximised(task, rows), cost + CALL
+        return task
+    return task._replace(turn=0, at=0, belief=task.anchor) if task.turn < 0 else _maximised(task, rows)
 
 
 def _first(task: Task, rows: Rows) -> Task:
@@ -164,7 +195,7 @@ def _expected(task: Task, Z: Array, rows: Rows) -> Task:
         task = task._replace(w=_put(task.w, task.at, found.w))
         mom = mom if model.levels is not None else observed_moments(Z, s, found.w)
     total = mom if task.total is None else add(task.total, mom)
-    return task._replace(belief=s.end, total=total)
+    return task._replace(belief=s.end, total=total, logp=task.logp + s.logp)
 
 
 def _maximised(task: Task, rows: Rows) -> Task:
@@ -179,15 +210,26 @@ def _maximised_anew(task: Task, rows: Rows) -> Task:
     if task.w is not None and isinstance(model.noise, StudentNoise) and not isinstance(opt.noise, GaussianSpec):
         w = task.w[np.isfinite(rows.block(0, rows.job.rows))]
         model = model._replace(noise=_with_degrees(model.noise, w, opt.noise, early=model.levels is not None and k < EARLY))
+    bounds = (*task.bounds, task.logp - penalty(model, task.prior))
+    settled = k > 1 + (EARLY if task.w is not None and model.levels is not None else 0)
+    if settled and bounds[-1] - bounds[-3] < 2.0 * TOL * max(float(total.N.sum()), 1.0):
+        return _learned(task, model, total, rows)
     centred = model.levels is not None and k % 2 == 1
     new = maximise(model, total, task.prior, opt.dynamics, centred=centred, unit_root=k < UNIT_ROOT_SWEEPS)
     if centred:
         total = recentre(total, new.emission.C - model.emission.C)
     prior = with_relevance(task.prior, new)
-    task = task._replace(model=new, prior=prior, moments=total, turn=k + 1, at=0, belief=None, total=None)
-    if task.turn < rows.turns(task):
-        return task
-    return task._replace(model=with_drift(new, opt.drift))
+    if k + 1 == rows.turns(task):
+        return _learned(task._replace(prior=prior), new, total, rows)
+    return task._replace(
+        model=new, prior=prior, turn=k + 1, at=0, belief=None, total=None, logp=0.0, bounds=bounds[-2:]
+    )  # fmt: skip
+
+
+def _learned(task: Task, model: SequenceModel, moments: Moments, rows: Rows) -> Task:
+    """A fit from scratch is over; what it has learned has to catch up."""
+    model = with_drift(model, rows.opt.drift)
+    return task._replace(model=model, moments=moments, turn=rows.turns(task), at=0, belief=None, total=None)
 
 
 def _with_degrees(noise: StudentNoise, w: Array, spec: StudentSpec, early: bool) -> StudentNoise:
@@ -220,12 +262,12 @@ def _maximised_beside(task: Task, rows: Rows) -> Task:
     return task._replace(model=widened(new, moments.N), prior=with_relevance(task.prior, new))
 
 
-def _catch_up(task: Task, rows: Rows, i: int) -> tuple[Task, float]:
+def _catch_up(task: Task, rows: Rows, i: int) -> Task:
     """The learned model filters some more rows of the window."""
     assert task.model is not None and task.prior is not None  # for the type checker
     if not rows.job.fresh and rows.old[i].fitted.followed is not None:
-        return _as_followed(task, rows, i), CALL
-    at, stop, opt = task.at, min(task.at + FILTERED, len(rows.window)), rows.opt
+        return _as_followed(task, rows, i)
+    at, stop, opt = task.at, _stop(task, rows), rows.opt
     c, end = task.caught, task.end
     for k, z in enumerate(rows.block(at, stop), at + 1):
         hide = hidden_at(rows.first + k - 1, len(z))
@@ -237,7 +279,7 @@ def _catch_up(task: Task, rows: Rows, i: int) -> tuple[Task, float]:
                 continue
         c, _ = filter_row(c, z, hide, opt.keep)
         end = c.fitted.belief if k == rows.job.rows else end
-    return task._replace(at=stop, caught=c, end=end), max(2.0 * (stop - at), CALL)
+    return task._replace(at=stop, caught=c, end=end)
 
 
 def _before(model: SequenceModel, prior: LoadingPrior, task: Task, rows: Rows) -> Candidate:

@@ -94,6 +94,8 @@ class Task(NamedTuple):
     at: int = 0  # rows that this sweep has passed
     belief: Belief | None = None  # filtered, after these; None: there are none
     total: Moments | None = None  # of these
+    logp: float = 0.0  # log-density of these
+    bounds: tuple[float, ...] = ()  # of the last two sweeps
     caught: Candidate | None = None  # the learned model on its way from the first row to the last
     end: Belief | None = None  # filtered by the learned model, after the job's rows
 
@@ -102,6 +104,7 @@ class Job(NamedTuple):
     """Learning that is under way: every row does a piece of it (see `spread`)."""
 
     rows: int  # the first rows of the window, from which is learned
+    known: float  # share of these rows that the models so far have learned from; 1 after the warm-up
     shift: Array  # (m,) units that hold when it is done
     scale: Array  # (m,)
     fresh: bool  # a fit from scratch, or stepwise EM on what is known
@@ -121,7 +124,7 @@ class Stream(NamedTuple):
     bank: tuple[Candidate, ...] = ()  # empty: no row yet
     leader: int = 0  # the candidate that answers
     job: Job | None = None  # None: there is nothing to learn at the moment
-    fits: int = 0  # rows at which the last fit of the warm-up began
+    fits: int = 0  # rows that the last fit of the warm-up learns from
     refreshes: int = 0
 
     @property

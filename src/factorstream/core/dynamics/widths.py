@@ -56,6 +56,14 @@ def begin_width(m: int) -> Width:
     return Width(0.0, np.zeros(m), 0.0, np.zeros(m))
 
 
+def faded(width: Width, share: float) -> Width:
+    """The factors for a model that was learned anew, of whose rows the old one knew this share.
+
+    What errors of the old one say is so much less certain, and drawn to the new model's own width.
+    """
+    return Width(share * width.common, share * width.own, share * width.rows, share * width.values)
+
+
 def held_by(noise: Noise) -> float:
     """The probability at which intervals are compared: under Student-t noise one that few outliers reach."""
     return WIDE if isinstance(noise, GaussianNoise) else USUAL
