@@ -12,6 +12,7 @@ import numpy as np
 
 from ..linalg import Array
 from .choose import HIDDEN_PERIOD, HIDDEN_RUN
+from .few import FEWEST_ROWS
 from .filter import entry
 from .model import Innovation
 from .spread import hidden_at
@@ -60,8 +61,14 @@ def _calibrated(c: Candidate, z: Array, size: Array, asked: Array, wide: Array) 
     return c._replace(gaps=gaps, ahead=ahead, foretold=told)
 
 
-def best(bank: Sequence[Candidate], leader: int) -> int:
-    """The candidate that answers from now on: the leader, unless another one is clearly ahead of it."""
+def best(bank: Sequence[Candidate], leader: int, rows: int) -> int:
+    """The candidate that answers after so many rows: the leader, unless another one is clearly ahead of it.
+
+    It is the first one until a score, which remembers half of the rows, remembers as many as it takes to compare kinds
+    of models (FEWEST_ROWS).
+    """
+    if rows < 2 * FEWEST_ROWS:
+        return leader
     scores = [c.score for c in bank]
     first = int(np.argmax(scores))
     return first if scores[first] > scores[leader] + ODDS else leader

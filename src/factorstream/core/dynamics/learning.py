@@ -69,7 +69,7 @@ def advance(stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = N
         each = [passed(c, z, stream.rows - 1, opt.keep, wide) for c in stream.bank]
         event = Event(in_units(each[stream.leader][1], stream))
         bank = tuple(c for c, _ in each)
-        stream = stream._replace(bank=bank, leader=best(bank, stream.leader))
+        stream = stream._replace(bank=bank, leader=best(bank, stream.leader, stream.rows))
     if stream.job is None:
         stream, event = _begun(stream, event, new, opt)
     stream = _once_more_if_elsewhere(worked(stream, opt), opt)
