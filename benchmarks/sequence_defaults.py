@@ -159,8 +159,8 @@ GROUPS = {
         ERRORS,
         {"levels": partial(runs.late, drift="level"), "states": partial(runs.late, drift="none")},
         other("MIN_VALUES", 4, 16, module="learning")
-        + other("SETTLED_VALUES", 32, 128, module="spread")
-        + other("NEW_FEATURE_TURNS", 2, 8, module="spread")
+        + other("SETTLED_VALUES", 32, 128, module="pieces")
+        + other("NEW_FEATURE_TURNS", 2, 8, module="pieces")
         + other("MIN_SCALE_VALUES", 2, 6, module="scale"),
     ),
     "robust streams": Group(

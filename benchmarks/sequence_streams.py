@@ -92,7 +92,7 @@ def real(name: str, seed: int) -> Array | None:
     try:
         if name == "london":
             return np.asarray(load_london_air().values[seed * ROWS : (seed + 1) * ROWS], dtype=np.float64)
-        from statsmodels import datasets
+        from statsmodels import datasets  # type: ignore[import-not-found,unused-ignore]
     except (DatasetNotFoundError, ImportError):
         return None
     if name == "macrodata":

@@ -24,7 +24,7 @@ from .tree import Decoder, Encoded, Encoder
 
 __all__ = ["ModelFileError", "Saved", "here", "load", "moved"]
 
-FORMAT = 6
+FORMAT = 7
 """Increase it when files of the previous format can no longer be read."""
 
 ATTRIBUTES = {"n_features_in_", "feature_names_in_", "_sklearn_output_config"}

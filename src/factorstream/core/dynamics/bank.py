@@ -15,7 +15,7 @@ from .choose import HIDDEN_PERIOD, HIDDEN_RUN
 from .few import FEWEST_ROWS
 from .filter import entry
 from .model import Innovation
-from .spread import hidden_at
+from .pieces import hidden_at
 from .stream import Candidate, filter_row
 from .widths import compared, foretell, held_by
 

@@ -15,8 +15,9 @@ from .fit import Kind
 from .model import Emission, Levels, with_R
 from .moments import forget
 from .noise import GaussianSpec, NoiseSpec
+from .pieces import SETTLED_VALUES
 from .scale import MIN_SCALE_VALUES, standards
-from .spread import SETTLED_VALUES, finished, worked
+from .spread import finished, worked
 from .stream import (
     Candidate,
     Event,
@@ -199,7 +200,9 @@ def _successor(stream: Stream, i: int, over: bool, opt: StreamOptions) -> Candid
     job = stream.job
     assert job is not None  # for the type checker
     task = job.tasks[i]
-    assert task.caught is not None and task.moments is not None and task.end is not None
+    assert task.caught is not None
+    assert task.moments is not None
+    assert task.end is not None
     old = next((c for c in stream.bank if c.kind == task.kind), None)
     width = begin_width(len(job.shift))
     c = task.caught._replace(learning=Learning(task.end, task.moments) if over else None, foretold=None)

@@ -171,7 +171,13 @@ def new_stream(m: int) -> Stream:
 
 
 def resumed(
-    f: SequenceFit, kind: Kind, shift: Array, scale: Array, Y: Array, opt: StreamOptions, before: tuple[Belief, ...] = ()
+    f: SequenceFit,
+    kind: Kind,
+    shift: Array,
+    scale: Array,
+    Y: Array,
+    opt: StreamOptions,
+    before: tuple[Belief, ...] = (),
 ) -> Stream:
     """The stream that goes on where a fit of the raw rows Y ended; its warm-up goes on too where Y was short.
 
@@ -198,9 +204,7 @@ def followed(stream: Stream, Z: Array) -> Stream:
     return stream._replace(bank=(one,))
 
 
-def filter_row(
-    c: Candidate, z: Array, hide: Array, keep: int, first: bool = False
-) -> tuple[Candidate, Innovation]:
+def filter_row(c: Candidate, z: Array, hide: Array, keep: int, first: bool = False) -> tuple[Candidate, Innovation]:
     """Take one standardised row (m,) through both filters of a candidate; from one, some is hidden. O(m r²).
 
     `first`: the row is the first one of a sequence, and the candidate's beliefs are about it.
