@@ -37,7 +37,7 @@ FLOAT = np.dtype(np.float64)
 
 
 class SequenceState(NamedTuple):
-    """The state of a :class:`SequenceFilter`: plain data only, O(m r² + lag (m r + r²) + 256 m) numbers, twice in a stream.
+    """The state of a :class:`SequenceFilter`: plain data only, O(m r² + lag (m r + r²) + 256 m) numbers.
 
     It is a tree of NamedTuples, tuples, dicts, arrays, numbers, strings and None, so it can be written to a file.
     """

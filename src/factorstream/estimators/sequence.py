@@ -115,7 +115,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         Of the noise; infinite if Gaussian.
     interval_scale_, forecast_scale_ : float
         Factors on the predictive standard deviations of gaps and of forecasts; 1 unless calibrated. In a stream each
-        feature has its own, and these are their means. See the notes for another, which few values of a feature ask for.
+        feature has its own, and these are the means. See the notes for another, which few values of a feature ask for.
     seasons_ : dict of int to array (period, n_features)
         The slow season of every period in use, as it is after the last row, from the first place on; empty without
         ``period``. All else that is learned is about what the seasons leave.

@@ -105,6 +105,20 @@ def test_a_late_feature_is_unseen_until_it_is_learned():
     assert 50 + MIN_VALUES - 1 <= learned[0] < 50 + MIN_VALUES + 8
 
 
+@pytest.mark.parametrize("start", [70, 100, 127])
+def test_a_feature_that_starts_late_in_the_warm_up_ends_it(start):
+    """It is known after some rows, and not only when the warm-up would have been over."""
+    Y = draw(make(2, m=4, r=2), 200, 2, gaps="none")[3]
+    Y[:start, 0] = np.nan
+    stream = passed(new_stream(4), Y[:start])
+    assert stream.learning is None
+    stream = passed(stream, Y[start : start + 1])
+    assert (stream.learning is not None) == (start > 70)  # more than half of it is done
+    stream = passed(stream, Y[start + 1 : start + 40])
+    assert np.abs(stream.fitted.model.emission.C[0]).max() > 0.1
+    assert stream.learning is None or not unseen(stream).any()
+
+
 def test_a_feature_is_elsewhere_when_most_of_its_entries_are_outliers():
     Z = np.zeros((10, 3))
     w = np.ones((10, 3))

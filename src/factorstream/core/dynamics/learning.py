@@ -38,6 +38,9 @@ MIN_VALUES = 8
 (``benchmarks/sequence_defaults.py``)."""
 GROWTH = 1.25
 """How many times as many rows as the last fit of the warm-up had the next one needs."""
+FEW_BEFORE = 8
+"""Rows before the first value of a new feature from which on they are learned from by themselves. Speed only: as many
+rows as any piece of work is counted for."""
 OUTLIER_WEIGHT = 0.1
 """Weight below which an entry is an outlier: at nu = 4, from seven standard deviations on. Not tuned: errors move by at
 most 0.06% between 0.05 and 0.2 (``benchmarks/sequence_defaults.py``)."""
@@ -60,7 +63,8 @@ def advance(stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = N
     if stream.rows and stream.learning is None and not np.isfinite(stream.window).any():  # no data yet: begin here
         stream = new_stream(len(y))
     window = np.vstack([stream.window, y])
-    stream = stream._replace(rows=stream.rows + 1, window=window)
+    stream = _ended_early(stream._replace(rows=stream.rows + 1, window=window), opt)
+    window = stream.window
     new = unseen(stream) & np.isfinite(window).any(0)
     if new.any():
         stream = init_new(stream, new, opt.noise)
@@ -79,12 +83,29 @@ def advance(stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = N
     return _adopted(stream, event, opt) if finished(stream, opt) else (stream, event)
 
 
+def _ended_early(stream: Stream, opt: StreamOptions) -> Stream:
+    """The warm-up is over when it is more than half done and a feature starts: it is known sooner as a late one.
+
+    What is being learned was begun without it.
+    """
+    if stream.known <= opt.warmup // 2:
+        return stream
+    seen = np.isfinite(stream.window)
+    if not (seen[stream.known :].any(0) & ~seen[: stream.known].any(0)).any():
+        return stream
+    bank = tuple(c._replace(learning=c.would_learn, would_learn=None) for c in stream.bank)
+    return stream._replace(bank=bank, window=stream.window[stream.known :], known=0, job=None)
+
+
 def _begun(stream: Stream, event: Event, new: Array, opt: StreamOptions) -> tuple[Stream, Event]:
     """The stream with a job, if one is due."""
     if stream.learning is None:
         due = len(stream.window) >= min(GROWTH * stream.fits, opt.warmup)
         return _restart(stream, event, opt) if due else (stream, event)
     window = stream.window
+    since = int(np.isfinite(window[:, new]).any(1).argmax()) if new.any() else 0
+    if since >= FEW_BEFORE and np.isfinite(window[:since]).any():  # so that they have a short window of their own
+        return _refresh(stream, opt, since), event
     due = len(window) >= (2 * opt.window if new.any() else opt.window)
     if due and not np.isfinite(window).any():  # the next window begins here
         bank = tuple(_anchored(c) for c in stream.bank)
@@ -121,9 +142,9 @@ def kinds(opt: StreamOptions) -> tuple[Kind, ...]:
     return tuple(dict.fromkeys((opt.candidates[0], opt.candidates[-1])))
 
 
-def _refresh(stream: Stream, opt: StreamOptions) -> Stream:
-    """Stepwise EM over the rows of the window begins."""
-    window = stream.window
+def _refresh(stream: Stream, opt: StreamOptions, rows: int | None = None) -> Stream:
+    """Stepwise EM over the window, or its first `rows`, begins."""
+    window = stream.window[:rows]
     muted = unseen(stream) & (np.isfinite(window).sum(0) < MIN_SCALE_VALUES)  # too few values: still unseen
     new = unseen(stream) & np.isfinite(window).any(0) & ~muted
     tasks = tuple(_task(c, new, window.shape, opt) for c in stream.bank)
@@ -187,6 +208,7 @@ def _adopted(stream: Stream, event: Event, opt: StreamOptions) -> tuple[Stream, 
         shift=job.shift,
         scale=job.scale,
         window=stream.window[n:] if over else stream.window,
+        known=0 if over else n,
         bank=bank,
         leader=leader,
         job=None,
@@ -205,7 +227,9 @@ def _successor(stream: Stream, i: int, over: bool, opt: StreamOptions) -> Candid
     assert task.end is not None
     old = next((c for c in stream.bank if c.kind == task.kind), None)
     width = begin_width(len(job.shift))
-    c = task.caught._replace(learning=Learning(task.end, task.moments) if over else None, foretold=None)
+    c = task.caught._replace(foretold=None)
+    learning = Learning(task.end, task.moments)
+    c = c._replace(learning=learning) if over else c._replace(would_learn=learning)
     if old is None:
         return c._replace(gaps=width, ahead=width)
     recent = c.recent

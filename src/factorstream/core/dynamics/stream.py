@@ -73,6 +73,7 @@ class Candidate(NamedTuple):
     shadow: Belief  # after the last row, of a filter from which some observed entries are hidden
     recent: tuple[Belief, ...]  # filtered, of the last rows, at most `keep`; the last one is that of `fitted`
     learning: Learning | None = None  # None: the warm-up goes on
+    would_learn: Learning | None = None  # what it would go on from if the warm-up ended now; None: it is over
     score: float = 0.0  # log-density of what came, as it was foretold; what is long ago counts less
     gaps: Width = begin_width(0)
     ahead: Width = begin_width(0)
@@ -124,6 +125,7 @@ class Stream(NamedTuple):
     bank: tuple[Candidate, ...] = ()  # empty: no row yet
     leader: int = 0  # the candidate that answers
     job: Job | None = None  # None: there is nothing to learn at the moment
+    known: int = 0  # first rows of the window that the candidates have learned from; none after the warm-up
     fits: int = 0  # rows that the last fit of the warm-up learns from
     refreshes: int = 0
 
@@ -185,11 +187,13 @@ def resumed(
     """
     end, m = f.smoothed.end, len(shift)
     short = len(Y) < opt.warmup
-    learning = None if short else Learning(end, f.moments)
+    go_on = Learning(end, f.moments)
     fitted = begun(with_drift(f.model, opt.drift), f.prior, end)
     width = begin_width(m)
-    one = Candidate(kind, fitted, end, (*before, end)[-opt.keep :], learning, gaps=width, ahead=width)
-    return Stream(len(Y), shift, scale, Y if short else Y[:0], (one,), fits=len(Y))
+    one = Candidate(kind, fitted, end, (*before, end)[-opt.keep :], gaps=width, ahead=width)
+    one = one._replace(would_learn=go_on) if short else one._replace(learning=go_on)
+    known = len(Y) if short else 0
+    return Stream(len(Y), shift, scale, Y if short else Y[:0], (one,), known=known, fits=len(Y))
 
 
 def followed(stream: Stream, Z: Array) -> Stream:
@@ -198,9 +202,9 @@ def followed(stream: Stream, Z: Array) -> Stream:
         return stream
     *_, (model, end, _) = steps(stream.fitted.model, Z)
     one = stream.bank[0]
-    learning = None if one.learning is None else one.learning._replace(anchor=end)
+    learning, later = (each and each._replace(anchor=end) for each in (one.learning, one.would_learn))
     fitted = one.fitted._replace(belief=end, followed=model.emission)
-    one = one._replace(fitted=fitted, learning=learning, shadow=end, recent=(*one.recent[:-1], end))
+    one = one._replace(fitted=fitted, learning=learning, would_learn=later, shadow=end, recent=(*one.recent[:-1], end))
     return stream._replace(bank=(one,))
 
 
