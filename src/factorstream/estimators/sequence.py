@@ -177,8 +177,8 @@ class SequenceFilter(Reported, SequenceAnswers):
     the common one. With ``robust`` they follow what intervals of 80% hold, as outliers are not for them to hold. With
     ``period`` those of gaps stay as they are.
 
-    A sensor that starts after the first 256 rows is scaled by its first eight values, and learned anew whenever the
-    number of its values has doubled.
+    A sensor that starts later is scaled by its first eight values, and learned anew whenever the number of its values
+    has doubled. If it starts when more than 128 rows have been learned from, the fits anew end there.
 
     A table given to ``impute``, ``transform``, ``score_samples`` or ``alarms`` is a sequence of its own: it begins at
     the prior, not where the fit ended, and is read with the model last learned. A dictionary that drifts follows that

@@ -110,11 +110,12 @@ def test_a_feature_that_starts_late_in_the_warm_up_ends_it(start):
     """It is known after some rows, and not only when the warm-up would have been over."""
     Y = draw(make(2, m=4, r=2), 200, 2, gaps="none")[3]
     Y[:start, 0] = np.nan
-    stream = passed(new_stream(4), Y[:start])
+    opt = SHORT._replace(candidates=(STATES,))
+    stream = passed(new_stream(4), Y[:start], opt)
     assert stream.learning is None
-    stream = passed(stream, Y[start : start + 1])
+    stream = passed(stream, Y[start : start + 1], opt)
     assert (stream.learning is not None) == (start > 70)  # more than half of it is done
-    stream = passed(stream, Y[start + 1 : start + 40])
+    stream = passed(stream, Y[start + 1 : start + 40], opt)
     assert np.abs(stream.fitted.model.emission.C[0]).max() > 0.1
     assert stream.learning is None or not unseen(stream).any()
 
