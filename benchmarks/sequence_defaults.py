@@ -102,7 +102,7 @@ GROUPS = {
             "80 rows": lambda seed: fitted(sequence(seed, 80 + AHEAD * ORIGINS, step=0.15)),
             "150 rows": lambda seed: fitted(sequence(seed, 150 + AHEAD * ORIGINS, step=0.15)),
         },
-        other("MIN_ROWS_TO_CHOOSE", 60, 200, module="learning")
+        other("MIN_ROWS_TO_CHOOSE", 60, 200, module="few")
         + other("FEW_ROWS", 100, 400, module="few")
         + other("FOLDS", 3, 10, module="few"),
     ),
@@ -159,8 +159,8 @@ GROUPS = {
         ERRORS,
         {"levels": partial(runs.late, drift="level"), "states": partial(runs.late, drift="none")},
         other("MIN_VALUES", 4, 16, module="learning")
-        + other("SETTLED_VALUES", 32, 128, module="learning")
-        + other("NEW_FEATURE_TURNS", 2, 8, module="learning")
+        + other("SETTLED_VALUES", 32, 128, module="pieces")
+        + other("NEW_FEATURE_TURNS", 2, 8, module="pieces")
         + other("MIN_SCALE_VALUES", 2, 6, module="scale"),
     ),
     "robust streams": Group(

@@ -175,3 +175,56 @@ def line_joint(y, X, R, q, qb, slope, spread, v, steps=0):
     cov = np.linalg.inv(np.diag(1.0 / prior[moves]) + H.T @ H / R)
     mean[moves] += cov @ H.T @ rest / R
     return every @ mean, every[:, moves] @ cov @ every[:, moves].T
+
+
+def widths(size, seen, held, claim, memory, drawn):
+    """Factors on widths after rows of error sizes (T, m), one plain number at a time."""
+    from statistics import NormalDist
+
+    z = NormalDist().inv_cdf((1 + held) / 2)
+    gain = 1 / (2 * z * NormalDist().pdf(z))
+    m = size.shape[1]
+    common, rows, own, values = 0.0, 0, [0.0] * m, [0] * m
+    for errors, here in zip(size, seen, strict=True):
+        out = [i for i in range(m) if here[i] and errors[i] > z * np.exp(common + own[i])]
+        n = sum(bool(one) for one in here)
+        if n == 0:
+            continue
+        for i in range(m):
+            if here[i]:
+                own[i] += gain / (min(values[i], memory) + claim) * ((i in out) - len(out) / n - drawn * own[i])
+                values[i] += 1
+        common += gain / (min(rows, memory) + claim) * (len(out) / n - (1 - held))
+        rows += 1
+    return np.array([np.exp(common + own[i]) for i in range(m)])
+
+
+def stream_score(A, Q, P0, C, R, mean, Y, memory):
+    """The forgotten log-density of the rows, and of entries hidden in runs of 10 every 50, counted five times.
+
+    Two textbook filters, one of the data and one of the data without the hidden entries; rows are counted from 1.
+    """
+    m = Y.shape[1]
+    score = 0.0
+    beliefs = [(np.zeros(len(A)), P0)] * 2
+    for t, y in enumerate(Y, 1):
+        hidden = [(t + 17 * i) % 50 < 10 for i in range(m)]
+        kept = [np.isfinite(y), np.isfinite(y) & ~np.array(hidden)]
+        for k, o in enumerate(kept):
+            x, P = beliefs[k]
+            if t > 1:
+                x, P = A @ x, A @ P @ A.T + Q
+            S = C[o] @ P @ C[o].T + np.diag(R[o])
+            e = (y - mean)[o] - C[o] @ x
+            G = P @ C[o].T @ np.linalg.inv(S)
+            if k == 0:
+                logp = -0.5 * (len(e) * np.log(2 * np.pi) + np.linalg.slogdet(S)[1] + e @ np.linalg.solve(S, e))
+            beliefs[k] = (x + G @ e, P - G @ C[o] @ P)
+        x, P = beliefs[1]
+        filled = 0.0
+        for i in range(m):
+            if hidden[i] and np.isfinite(y[i]):
+                v = C[i] @ P @ C[i] + R[i]
+                filled -= 0.5 * (np.log(v) + (y[i] - mean[i] - C[i] @ x) ** 2 / v)
+        score = (1 - 1 / min(max(t / 2, 1), memory)) * score + logp + 5 * filled
+    return score

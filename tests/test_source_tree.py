@@ -93,6 +93,7 @@ TESTED_BY = {
     "estimators/_sequence_reading": "estimators/test_sequence_answers",
     "estimators/_sequence_fit": "estimators/test_sequence_seasons",
     "estimators/_sequence_places": "estimators/test_sequence_seasons",
+    "core/dynamics/pieces": "core/dynamics/test_spread",
     "core/dynamics/seasons/hidden": "core/dynamics/seasons/test_judge",
     "core/dynamics/seasons/season": "core/dynamics/seasons/test_layers",
     "estimators/_sizes": "estimators/test_bad_input",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import factorstream
 from factorstream import SequenceFilter
 from sequence_problems import check_plain, gappy, hours, leaves, panel, table
 
@@ -110,6 +111,21 @@ def test_copies_made_in_the_middle_of_a_stream_go_on_bit_for_bit(settings):
             np.testing.assert_array_equal(a, b)
     assert model.n_samples_seen_ == 300
     assert not hasattr(clone(model), "state_")
+
+
+@pytest.mark.parametrize("settings", SETTINGS[:2])
+def test_a_stream_saved_while_it_learns_goes_on_bit_for_bit(settings, tmp_path):
+    """At every row of some that fit, catch up and adjust."""
+    whole, saved, busy = SequenceFilter(2, **settings), SequenceFilter(2, **settings), 0
+    for t, row in enumerate(ROWS[:90]):
+        whole.partial_fit(row[None])
+        saved.partial_fit(row[None])
+        if t % 4 == 3:
+            saved.save(tmp_path / "stream")
+            saved = factorstream.load(tmp_path / "stream")
+            busy += saved.state_.stream.job is not None
+            assert same(saved.state_, whole.state_)
+    assert busy > 10
 
 
 def test_one_more_row_does_not_change_the_answers_about_a_table():

@@ -54,7 +54,9 @@ def options(given: dict[str, Parameter], m: int) -> StreamOptions:
         if r > m:
             raise ValueError(f"A matrix of dynamics needs n_components of at most n_features={m}; got {r}.")
         candidates = tuple(kind for kind in candidates if kind != LEVELS)
-    return StreamOptions(r, candidates, spec, _noise(given["robust"]), drift)
+    lag = given["lag"]
+    keep = 1 + lag if isinstance(lag, int) else 1
+    return StreamOptions(r, candidates, spec, _noise(given["robust"]), drift, keep=keep)
 
 
 def check_enough(Y: Array, r: int) -> None:
@@ -127,8 +129,7 @@ def _process_noise(value: Parameter, r: int) -> Array | float:
 def planned_sweeps(T: int, opt: StreamOptions, given: dict[str, Parameter]) -> list[tuple[int, int]]:
     """The sweeps that each fit of `choose_kind` on T rows, and then the last one, may make, and their rows."""
     from ..core.dynamics.choose import COMPARED_ROWS, PARTS, TRIAL_SWEEPS  # only fits need these
-    from ..core.dynamics.few import FEW_ROWS, FEWEST_ROWS, FOLDS
-    from ..core.dynamics.learning import MIN_ROWS_TO_CHOOSE
+    from ..core.dynamics.few import FEW_ROWS, FEWEST_ROWS, FOLDS, MIN_ROWS_TO_CHOOSE
 
     n_candidates, last = len(opt.candidates), given["max_iter"]
     assert isinstance(last, int)  # for the type checker: scikit-learn has checked it
@@ -148,8 +149,7 @@ def choose_kind(
 ) -> tuple[Kind, float, float]:
     """The kind of model, and the factors on intervals and forecasts, on hidden runs of standardised rows."""
     from ..core.dynamics.choose import COMPARED_ROWS, Choice, choose, forecast_stretch  # only fits need these
-    from ..core.dynamics.few import FEW_ROWS, choose_few, stretches
-    from ..core.dynamics.learning import MIN_ROWS_TO_CHOOSE
+    from ..core.dynamics.few import FEW_ROWS, MIN_ROWS_TO_CHOOSE, choose_few, stretches
 
     best, candidates, hidden = Choice(opt.candidates[0]), opt.candidates, None
     how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift, "tell": tell}

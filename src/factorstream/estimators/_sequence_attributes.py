@@ -43,14 +43,14 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
 
     @property
     def interval_scale_(self) -> float:
-        """Factor on the predictive standard deviations of gaps."""
-        return self._fitted().interval_scale
+        """Factor on the predictive standard deviations of gaps; in a stream the mean over features."""
+        return float(self._fitted().gap_scales.mean())
 
     @property
     def forecast_scale_(self) -> float:
-        """Factor on the predictive standard deviations of forecasts; with seasons the mean over features and steps."""
+        """Factor on the predictive standard deviations of forecasts: the mean over features, with seasons steps too."""
         state = self._fitted()
-        return state.forecast_scale if state.ahead_scale is None else float(state.ahead_scale.mean())
+        return float(state.forecast_scales.mean()) if state.ahead_scale is None else float(state.ahead_scale.mean())
 
     @property
     def seasons_(self) -> dict[int, Array]:

@@ -42,19 +42,17 @@ def learned(
     assert isinstance(tol, int | float)
     how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "tell": tell}
     found = fit(left.Z, opt.r, left.kind, sweeps=sweeps, tol=float(tol), **how)
-    stream = followed(resumed(found, left.shift, left.scale, left.rows.astype(np.float64), opt), left.Z)
-    assert stream.fitted is not None  # for the type checker: it was fitted
+    before = filter_rows(found.model, left.Z)[0][-keep:-1] if keep > 1 else []
+    raw = left.rows.astype(np.float64)
+    stream = followed(resumed(found, left.kind, left.shift, left.scale, raw, opt, tuple(before)), left.Z)
     others: list[Other] = []
     for kind in left.kinds[1:]:
         f, own = fit(left.Z, opt.r, kind, sweeps=sweeps, tol=float(tol), **how), opt._replace(candidates=(kind,))
-        raw = left.rows.astype(np.float64)
-        others.append(Other(own, followed(resumed(f, left.shift, left.scale, raw, own), left.Z)))
-    before = filter_rows(stream.fitted.model, left.Z)[0][-keep:-1] if keep > 1 else ()
+        others.append(Other(own, followed(resumed(f, kind, left.shift, left.scale, raw, own), left.Z)))
     return state._replace(
         stream=stream,
         rows=Y[-keep:].copy(),
         counts=np.isfinite(Y).sum(0, dtype=np.float64),
-        beliefs=(*before, stream.fitted.belief),
         n_rows=len(Y),
         interval_scale=left.interval_scale,
         forecast_scale=left.forecast_scale,

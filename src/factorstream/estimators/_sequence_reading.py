@@ -130,7 +130,7 @@ class SequenceReading(SequenceAttributes):
         normal one for intervals of probability ``held``. Normal intervals of the reported deviations then hold it.
         """
         state = self.state_
-        return np.asarray(state.interval_scale * student_factor(state.counts, held) * state.stream.scale)
+        return np.asarray(state.gap_scales * student_factor(state.counts, held) * state.stream.scale)
 
     def _ahead(self, steps: int, known: TableLike | None = None, held: float = 0.95) -> tuple[Array, Array, Table]:
         """Means and standard deviations of the rows to come, and what they are besides their numbers; see `_width`."""
@@ -144,5 +144,5 @@ class SequenceReading(SequenceAttributes):
             return mean, width_at(state.ahead_scale, int(steps)) * student_factor(state.counts, held) * std, table
         shift, scale = state.stream.shift, state.stream.scale
         mean, var = forecast(state.fitted.now, state.fitted.belief, int(steps))
-        std = state.forecast_scale * student_factor(state.counts, held) * scale * np.sqrt(var)
+        std = state.forecast_scales * student_factor(state.counts, held) * scale * np.sqrt(var)
         return shift + scale * mean, std, table

@@ -11,11 +11,11 @@ from ..core.absurd_rows import absurd_entries
 from ..core.dynamics.alarm import Alarm, watch
 from ..core.dynamics.choose import HORIZON
 from ..core.dynamics.em import DynamicsSpec, LoadingPrior
-from ..core.dynamics.filter import filter_rows, forecast
+from ..core.dynamics.filter import forecast
 from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Levels, SequenceModel
 from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
-from ..core.dynamics.scale import LEAST_KNOWN
+from ..core.dynamics.scale import LEAST_KNOWN, student_factor
 from ..core.dynamics.seasons.ahead import mixed
 from ..core.dynamics.seasons.layers import SeasonLayer, ahead, take
 from ..core.dynamics.seasons.lines import LineVariances, Running
@@ -23,8 +23,9 @@ from ..core.dynamics.seasons.phases import PhaseLayer, Variances
 from ..core.dynamics.seasons.shapes import ShapeLayer
 from ..core.dynamics.seasons.tracking import EVERY, Forecast, compared
 from ..core.dynamics.seasons.trends import TrendLayer
-from ..core.dynamics.stream import Event, Fitted, Learning, Refresh, Restart, Stream, StreamOptions
-from ..core.entries import NO_ENTRIES, Entries, together, without
+from ..core.dynamics.stream import Candidate, Fitted, Job, Learning, Stream, StreamOptions, Task
+from ..core.dynamics.widths import Foretold, Width
+from ..core.entries import Entries, together, without
 from ..core.linalg import Array
 from ..progress import Step
 from ._absurd import judged, warn_of
@@ -60,7 +61,6 @@ class SequenceState(NamedTuple):
     seen: Seen  # what tells absurd values
     threshold: float  # of the alarm rule, from ``alarm_rate``
     counts: Array  # (m,) values of each feature that its spread was learned from; infinite if the noise is wider for it
-    beliefs: tuple[Belief, ...] = ()  # filtered, of the last rows, at most lag + 1
     n_rows: int = 0  # taken in
     alarm: Alarm = Alarm()
     alarms: tuple[int, ...] = ()  # numbers of the rows at which alarms were raised
@@ -84,6 +84,21 @@ class SequenceState(NamedTuple):
         return self.stream.fitted
 
     @property
+    def beliefs(self) -> tuple[Belief, ...]:
+        """Filtered, of the last rows, at most lag + 1."""
+        return self.stream.bank[self.stream.leader].recent
+
+    @property
+    def gap_scales(self) -> Array:
+        """Factors (m,) on the standard deviations of gaps."""
+        return self.interval_scale * self.stream.bank[self.stream.leader].gaps.factors
+
+    @property
+    def forecast_scales(self) -> Array:
+        """Factors (m,) on the standard deviations of forecasts, where there are no seasons."""
+        return self.forecast_scale * self.stream.bank[self.stream.leader].ahead.factors
+
+    @property
     def model(self) -> SequenceModel:
         """The model from which passes over a table start: the one last learned, without what drifted since."""
         return self.fitted.model
@@ -100,7 +115,8 @@ STATE_TYPES: tuple[type, ...] = (
     Stream, Fitted, Learning, Alarm, DynamicsSpec, LoadingPrior, SequenceModel, Dynamics,
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
     GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
-    PhaseLayer, Variances, ShapeLayer, TrendLayer, LineVariances, Running, Forecast,
+    PhaseLayer, Variances, ShapeLayer, TrendLayer, LineVariances, Running, Forecast, Candidate, Job, Task, Width,
+    Foretold,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
 
@@ -118,29 +134,20 @@ def take_rows(state: SequenceState, W: Array, step: Step, done: int = 0) -> tupl
         seen, entries = judged(state.seen, y[None], FLOAT)
         row = without(y[None], entries)
         state, rest = _less_season(state, row[0], None if K is None else K[k])
-        calibrate = bool(state.parameters["calibrate"]) and not state.layers  # those of seasons are kept
-        stream, event = advance(state.stream, rest, state.options, calibrate=calibrate)
+        stream, event = advance(state.stream, rest, state.options, _wide(state))
         if state.others:
             others = tuple(Other(own, advance(stream, rest, own)[0]) for own, stream in state.others)
             state = state._replace(others=others)
         absurd += [entries._replace(row=entries.row + done + k)] if len(entries.row) else []
-        late = absurd_entries(event.rows) if isinstance(event, Restart) and not state.layers else NO_ENTRIES
-        if isinstance(event, Restart) and len(late.row):  # judged together
-            absurd.append(late._replace(row=late.row + done + k + 1 - len(event.rows)))
-            event = event._replace(rows=without(event.rows, late))
-            seen = seen_in(event.rows)
-        since = np.vstack([state.stream.window, row])  # that something was learned
+        if event.judged is not None and not state.layers:  # rows of the warm-up, together
+            late = absurd_entries(event.judged)
+            if len(late.row):
+                absurd.append(late._replace(row=late.row + done + k + 1 - len(event.judged)))
+                seen = seen_in(without(event.judged, late))
         rows = np.vstack([state.rows, row])[-keep:]
         state = state._replace(stream=stream, rows=rows, n_rows=state.n_rows + 1, seen=seen)
-        state = state._replace(beliefs=_beliefs_after(state, event)[-keep:])
-        if isinstance(event, Restart):  # widths that were found for the model before
-            counts = np.isfinite(event.rows).sum(0, dtype=np.float64)
-            if not state.layers:
-                state = state._replace(interval_scale=event.widths[0], forecast_scale=event.widths[1])
-            state = state._replace(counts=counts)
-        if isinstance(event, Refresh):
-            counts = state.counts + np.isfinite(since).sum(0)
-            state = state._replace(counts=np.where(counts < LEAST_KNOWN, counts, np.inf))  # `widened`
+        if event.counts is not None:
+            state = _with_counts(state, event.counts, event.fresh)
         state = _with_widths(state, row[0])
         if event.innovation is not None and stream.rows > state.options.warmup:
             alarm, now = watch(state.alarm, event.innovation, state.threshold)
@@ -154,6 +161,26 @@ def parts(state: SequenceState, W: Array) -> tuple[Array, Array | None]:
     """The features of rows W, and their known columns, if there are any."""
     p = len(state.known)
     return (W[:, :-p], W[:, -p:]) if p else (W, None)
+
+
+def _wide(state: SequenceState) -> Array | None:
+    """Factors on intervals besides those that errors teach; None where they are to teach none.
+
+    With seasons those of forecasts are learned in another way (`_with_widths`), and those of gaps are kept.
+    """
+    if state.layers or not state.parameters["calibrate"]:
+        return None
+    return student_factor(state.counts)
+
+
+def _with_counts(state: SequenceState, counts: Array, fresh: bool) -> SequenceState:
+    """The state whose model has been learned from rows with so many values, anew or in addition to others."""
+    if not fresh:
+        counts = state.counts + counts
+        return state._replace(counts=np.where(counts < LEAST_KNOWN, counts, np.inf))  # `widened`
+    if not state.layers:  # widths that were found for the model before
+        state = state._replace(interval_scale=1.0, forecast_scale=1.0)
+    return state._replace(counts=counts)
 
 
 def _less_season(state: SequenceState, y: Array, known: Array | None) -> tuple[SequenceState, Array]:
@@ -197,16 +224,3 @@ def warn_once(entries: Entries, n_rows: int) -> None:
     """One warning for all absurd entries of a call of ``n_rows``; those of rows before it have negative numbers."""
     now = entries.row >= 0
     warn_of(Entries(*(part[now] for part in entries)), n_rows, earlier=int(np.count_nonzero(~now)))
-
-
-def _beliefs_after(state: SequenceState, event: Event) -> tuple[Belief, ...]:
-    """Filtered beliefs of the last rows, the one just taken in included, as the model after the event has them."""
-    now = state.fitted.belief
-    if isinstance(event, Restart):
-        if state.lag == 0:
-            return (now,)
-        before = filter_rows(state.model, (event.rows[:-1] - state.stream.shift) / state.stream.scale)[0]
-        return (*before, now)
-    if isinstance(event, Refresh) and event.change is not None:
-        return (*map(event.change.apply, state.beliefs), now)
-    return (*state.beliefs, now)

@@ -70,7 +70,8 @@ class SequenceFilter(Reported, SequenceAnswers):
         - "level": each feature has a slow level of its own.
         - "none", or 0: nothing.
         - "auto": what fills hidden observed entries best, "level" or "none" ("level" for fewer than 20 rows). Up to 100
-          rows every entry is hidden once, in five fits of each; in longer sequences some runs are, in one.
+          rows every entry is hidden once, in five fits of each; in longer sequences some runs are, in one. A stream
+          keeps both, and may change its mind (see the notes).
         - A positive number: the dictionary, which is followed row by row by the filter, without levels; it is Q_V, the
           variance that each loading of a standardised feature gains per time step.
 
@@ -103,7 +104,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         Whether ``fit`` sets the width of the intervals by the errors made on hidden observed runs, and that of
         forecasts by those made in the last third: parameters that were learned from few rows are less certain than the
         model knows. Up to 200 rows every observed entry is hidden once, in five fits; in longer sequences a fifth of
-        them, in one. A stream is calibrated in the same way at rows 32 and 64, and not from row 128 on.
+        them, in one. In a stream they follow what was foretold and then seen (see the notes).
     alarm_rate : float, default=1e-4
         False alarms per row that the alarm rule is set for; see ``alarms``.
     max_iter : int, default=30
@@ -127,8 +128,8 @@ class SequenceFilter(Reported, SequenceAnswers):
     degrees_of_freedom_ : float
         Of the noise; infinite if Gaussian.
     interval_scale_, forecast_scale_ : float
-        Factors on the predictive standard deviations of gaps and of forecasts; 1 unless calibrated. See the notes for
-        another, which few values of a feature ask for.
+        Factors on the predictive standard deviations of gaps and of forecasts; 1 unless calibrated. In a stream each
+        feature has its own, and these are the means. See the notes for another, which few values of a feature ask for.
     seasons_ : dict of int to array (period, n_features)
         The slow season of every period in use, as it is after the last row, from the first place on; empty without
         ``period``. All else that is learned is about what the seasons leave.
@@ -172,10 +173,26 @@ class SequenceFilter(Reported, SequenceAnswers):
     12, 20 or 30, without ``calibrate``  87 to 95%  76 to 97%
     ===================================  =========  ===========
 
-    ``partial_fit`` fits the model anew at rows 1, 2, 4, ..., 256, and then adjusts it every 128 rows, with a memory of
-    about 1300 rows. The result depends on the rows alone, not on their division into calls. The kind of model and the
-    number of components are settled on the first 256 rows. A sensor that starts later is scaled by its first eight
-    values, and learned anew whenever the number of its values has doubled.
+    ``partial_fit`` fits the model anew again and again in the first 256 rows, each time that they have become a quarter
+    more, and then adjusts it about every 128 rows, with a memory of about 1300 rows. This is done in pieces, one with
+    every row, so that no row takes long: a row usually costs half a millisecond, and some four more while something is
+    being learned (``benchmarks/sequence_streams.py``). What has been learned counts once it has caught up with the rows
+    that came meanwhile. The result depends on the rows alone, not on their division into calls, and a stream that is
+    saved at any row goes on from there bit for bit.
+
+    A stream keeps two models, the first and the last of the kinds that ``drift`` allows: with "auto" one with levels
+    and one without. Each is scored by what it says of the next row, and of a fifth of the entries that a second filter
+    does not see; what is long ago counts less. From row 40 on the better one answers; another takes over when its score
+    says twenty to one. After ``fit`` a stream goes on with the one kind that was chosen (where that had fewer than 256
+    rows, until more are there).
+
+    With ``calibrate`` the widths of intervals follow what was foretold and then seen: in gaps the entries that the
+    second filter did not see, in forecasts those up to ten rows ahead. Each feature has a factor of its own, drawn to
+    the common one. With ``robust`` they follow what intervals of 80% hold, as outliers are not for them to hold. With
+    ``period`` those of gaps stay as they are.
+
+    A sensor that starts later is scaled by its first eight values, and learned anew whenever the number of its values
+    has doubled. If it starts when more than 128 rows have been learned from, the fits anew end there.
 
     A table given to ``impute``, ``transform``, ``score_samples`` or ``alarms`` is a sequence of its own: it begins at
     the prior, not where the fit ended, and is read with the model last learned. A dictionary that drifts follows that

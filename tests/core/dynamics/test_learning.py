@@ -3,102 +3,121 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from dynamics_problems import draw, make
-from factorstream.core.dynamics.choose import Choice
-from factorstream.core.dynamics.few import FEWEST_ROWS, stretches
-from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, smoothed
-from factorstream.core.dynamics.learning import MIN_VALUES, advance, relocated, unseen
+from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES
+from factorstream.core.dynamics.learning import GROWTH, MIN_VALUES, advance, kinds, relocated, unseen
 from factorstream.core.dynamics.noise import GivenStudentSpec
-from factorstream.core.dynamics.scale import standards
-from factorstream.core.dynamics.stream import Refresh, Restart, Step, StreamOptions, new_stream
+from factorstream.core.dynamics.stream import StreamOptions, new_stream
+from sequence_problems import leaves
+
+SHORT = StreamOptions(r=2, warmup=128, window=32, sweeps=3)
+
+
+def passed(stream, Y, opt=SHORT):
+    for y in Y:
+        stream, _ = advance(stream, y, opt, np.ones(len(y)))
+    return stream
 
 
 def test_streams_stay_bounded_and_a_row_changes_nothing_in_place():
-    model = make(2, m=6, r=2, level=True)
-    _, _, _, Y = draw(model, 300, 2)
-    opt = StreamOptions(r=2, warmup=128, window=32, sweeps=3)
+    _, _, _, Y = draw(make(2, m=6, r=2, level=True), 400, 2)
     stream = new_stream(6)
     for k, y in enumerate(Y):
-        before = pickle.dumps(stream) if k in (5, 127, 140, 191) else None
-        after, _ = advance(stream, y, opt)
-        assert before is None or pickle.dumps(pickle.loads(before)) == pickle.dumps(pickle.loads(pickle.dumps(stream)))
+        before = pickle.loads(pickle.dumps(stream))
+        after, _ = advance(stream, y, SHORT)
+        for (path, u), (_, v) in zip(leaves(before), leaves(stream), strict=True):
+            np.testing.assert_array_equal(u, v, err_msg=path)
         stream = after
-        assert len(stream.window) <= (128 if k < 127 else 31)
-    assert stream.refreshes == (300 - 128) // 32
+        assert len(stream.window) <= (192 if k < 192 else 64)
+    assert stream.refreshes >= 4
 
 
-def test_a_stream_that_is_written_and_read_back_between_rows_goes_on_the_same():
+@pytest.mark.parametrize("noise", [SHORT.noise, GivenStudentSpec(4.0)])
+def test_a_stream_that_is_written_and_read_back_between_rows_goes_on_the_same(noise):
     """Nothing that a row needs is kept outside the stream, nor shared with the rows that were passed."""
     Y = draw(make(2, m=6, r=2, level=True), 220, 2)[3]
-    opt = StreamOptions(r=2, warmup=128, window=32, sweeps=3)
-    a, b = new_stream(6), new_stream(6)
+    opt = SHORT._replace(noise=noise, warmup=64)
+    a, b, jobs = new_stream(6), new_stream(6), 0
     for y in Y:
-        a, _ = advance(a, y, opt)
+        a, _ = advance(a, y, opt, np.ones(6))
         row = y.copy()
-        b, _ = advance(pickle.loads(pickle.dumps(b)), row, opt)
+        b, _ = advance(pickle.loads(pickle.dumps(b)), row, opt, np.ones(6))
         row[:] = 7.0
-    np.testing.assert_array_equal(a.fitted.model.emission.C, b.fitted.model.emission.C)
-    np.testing.assert_array_equal(a.window, b.window)
+        jobs += b.job is not None
+    assert jobs > 50  # something is half done when it is written
+    assert a.refreshes >= 1
+    for (path, u), (_, v) in zip(leaves(a), leaves(b), strict=True):
+        np.testing.assert_array_equal(u, v, err_msg=path)
 
 
-@pytest.mark.parametrize(("candidates", "asked"), [((STATES,), 0), ((LEVELS, STATES), 1)])
-def test_a_stream_chooses_only_where_there_is_a_choice(candidates, asked, monkeypatch):
-    calls = []
-    monkeypatch.setattr(
-        "factorstream.core.dynamics.learning.choose", lambda Z, r, kinds, **_: calls.append(1) or Choice(kinds[0])
-    )
-    Y = draw(make(2, m=4, r=2), 128, 2)[3]
-    stream, opt = new_stream(4), StreamOptions(r=2, candidates=candidates, warmup=128, sweeps=1)
-    for y in Y:
-        stream, _ = advance(stream, y, opt)
-    assert len(calls) == asked
+def test_a_stream_weighs_the_first_kind_and_the_last():
+    assert kinds(StreamOptions(candidates=(LEVELS, ALL_LEVELS, STATES))) == (LEVELS, STATES)
+    assert kinds(StreamOptions(candidates=(STATES,))) == (STATES,)
 
 
 def test_a_feature_whose_every_entry_is_an_outlier_begins_again_once(monkeypatch):
     """However it is measured: the stream must go on all the same."""
     model = make(2, m=4, r=2, nu=3.0)
-    _, _, _, Y = draw(model, 300, 2, gaps="none")
-    opt = StreamOptions(r=2, noise=GivenStudentSpec(3.0), candidates=(STATES,), warmup=128, window=32, sweeps=3)
-    monkeypatch.setattr("factorstream.core.dynamics.learning.weights", lambda model, Z, start: np.full(Z.shape, 0.01))
-    stream = new_stream(4)
-    for y in Y:
-        stream, _ = advance(stream, y, opt)
+    _, _, _, Y = draw(model, 420, 2, gaps="none")
+    opt = SHORT._replace(noise=GivenStudentSpec(3.0), candidates=(STATES,))
+    monkeypatch.setattr("factorstream.core.dynamics.pieces.weights", lambda model, Z, start: np.full(Z.shape, 0.01))
+    stream = passed(new_stream(4), Y, opt)
     assert np.isfinite(stream.fitted.model.emission.C).all()
-    assert stream.refreshes >= (300 - 128) // 32
+    assert stream.refreshes >= 2
 
 
-@pytest.mark.parametrize("kind", [LEVELS, STATES])
-def test_a_row_says_what_happened(kind):
-    Y = draw(make(2, m=4, r=2, level=True), 200, 2, gaps="none")[3]
-    opt = StreamOptions(r=2, candidates=(kind,), warmup=128, window=32, sweeps=3)
-    stream, happened = new_stream(4), []
-    for y in Y:
-        stream, event = advance(stream, y, opt)
-        happened.append(event)
-    restarts = [k for k, event in enumerate(happened, 1) if isinstance(event, Restart)]
-    refreshes = [k for k, event in enumerate(happened, 1) if isinstance(event, Refresh)]
-    assert restarts == [1, 2, 4, 8, 16, 32, 64, 128]
-    assert refreshes == [160, 192]
-    assert all(isinstance(event, Step) for k, event in enumerate(happened, 1) if k not in restarts + refreshes)
-    assert happened[0].innovation is None
-    assert all(event.innovation is not None for event in happened[1:])
-    assert [len(happened[k - 1].rows) for k in restarts] == restarts
-    assert all((happened[k - 1].change is None) == (kind == STATES) for k in refreshes)
+def test_a_row_says_what_happened():
+    Y = draw(make(2, m=4, r=2, level=True), 300, 2, gaps="none")[3]
+    stream, fits, learned = new_stream(4), [], []
+    for k, y in enumerate(Y, 1):
+        stream, event = advance(stream, y, SHORT)
+        assert (event.innovation is None) == (k == 1)
+        if event.judged is not None:
+            np.testing.assert_array_equal(event.judged, Y[:k])
+            fits.append(k)
+        if event.counts is not None:
+            learned.append((k, event.fresh, event.counts[0]))
+    assert fits[0] == 1
+    assert all(later >= GROWTH * sooner for sooner, later in pairwise(fits) if later < 128)
+    assert fits[-1] >= 128 > fits[-2]
+    fresh = [(k, n) for k, anew, n in learned if anew]
+    assert [n for _, n in fresh] == fits  # each learns from all rows up to where it began
+    assert all(begun <= k < begun + 64 for (k, _), begun in zip(fresh, fits, strict=True))
+    later = [n for _, anew, n in learned if not anew]
+    assert len(later) == stream.refreshes >= 3
+    assert all(32 <= n < 64 for n in later)
+    assert sum(later) + fits[-1] + len(stream.window) == 300  # no row twice, none left out
 
 
 def test_a_late_feature_is_unseen_until_it_is_learned():
-    Y = draw(make(2, m=4, r=2), 60, 2, gaps="none")[3]
-    Y[:40, 0] = np.nan
-    opt = StreamOptions(r=2, candidates=(STATES,), warmup=16, window=20, sweeps=3)
+    Y = draw(make(2, m=4, r=2), 80, 2, gaps="none")[3]
+    Y[:50, 0] = np.nan
+    opt = StreamOptions(r=2, candidates=(STATES,), warmup=16, window=30, sweeps=3)
     stream, learned = new_stream(4), []
     for k, y in enumerate(Y):
-        stream, event = advance(stream, y, opt)
-        learned += [k] if isinstance(event, Refresh) and not unseen(stream).any() else []
-    assert learned[0] == 40 + MIN_VALUES - 1
+        stream, _ = advance(stream, y, opt)
+        learned += [k] if stream.learning is not None and not unseen(stream).any() else []
+    assert 50 + MIN_VALUES - 1 <= learned[0] < 50 + MIN_VALUES + 8
+
+
+@pytest.mark.parametrize("start", [70, 100, 127])
+def test_a_feature_that_starts_late_in_the_warm_up_ends_it(start):
+    """It is known after some rows, and not only when the warm-up would have been over."""
+    Y = draw(make(2, m=4, r=2), 200, 2, gaps="none")[3]
+    Y[:start, 0] = np.nan
+    opt = SHORT._replace(candidates=(STATES,))
+    stream = passed(new_stream(4), Y[:start], opt)
+    assert stream.learning is None
+    stream = passed(stream, Y[start : start + 1], opt)
+    assert (stream.learning is not None) == (start > 70)  # more than half of it is done
+    stream = passed(stream, Y[start + 1 : start + 40], opt)
+    assert np.abs(stream.fitted.model.emission.C[0]).max() > 0.1
+    assert stream.learning is None or not unseen(stream).any()
 
 
 def test_a_feature_is_elsewhere_when_most_of_its_entries_are_outliers():
@@ -110,62 +129,44 @@ def test_a_feature_is_elsewhere_when_most_of_its_entries_are_outliers():
     assert not relocated(w, Z).any()
 
 
-@pytest.mark.parametrize("candidates", [(LEVELS, ALL_LEVELS, STATES), (STATES,)])
-def test_few_rows_of_a_stream_get_the_widths_of_a_fit(candidates):
-    """At rows 32 and 64 as `stretches` finds them; 1 at other rows, and where nobody asks."""
-    opt = StreamOptions(r=2, candidates=candidates, sweeps=4)
-    Y = draw(make(0, m=4), 64, 0)[3]
-    stream, plain = new_stream(4), new_stream(4)
-    for k, y in enumerate(Y, 1):
-        stream, event = advance(stream, y, opt, calibrate=True)
-        plain, other = advance(plain, y, opt)
-        if isinstance(event, Restart):
-            assert other.widths == (1.0, 1.0)
-            shift, scale = standards(Y[:k])
-            kind = LEVELS if stream.fitted.model.levels is not None else STATES
-            how = {"answers": smoothed, "sweeps": 4}
-            expected = stretches((Y[:k] - shift) / scale, 2, kind, **how) if k >= FEWEST_ROWS else (1.0, 1.0)
-            assert event.widths == pytest.approx(expected)
-            assert (event.widths != (1.0, 1.0)) == (k >= FEWEST_ROWS)
-
-
 @pytest.mark.parametrize("kind", [LEVELS, STATES])
 def test_a_window_without_data_teaches_nothing_and_forgets_nothing(kind):
-    Y = draw(make(2, m=4, r=2, level=True), 160, 2)[3]
-    opt = StreamOptions(r=2, candidates=(kind,), warmup=128, window=32, sweeps=3)
-    stream = new_stream(4)
-    for y in Y:
-        stream, _ = advance(stream, y, opt)
-    paused = stream
-    for _ in range(20 * 32):
-        paused, _ = advance(paused, np.full(4, np.nan), opt)
+    Y = draw(make(2, m=4, r=2, level=True), 200, 2)[3]
+    opt, empty = SHORT._replace(candidates=(kind,)), np.full((20 * 32, 4), np.nan)
+    stream = passed(passed(new_stream(4), Y, opt), empty[:96], opt)
+    assert stream.job is None
+    paused = passed(stream, empty, opt)
     assert pickle.dumps(paused.learning.past) == pickle.dumps(stream.learning.past)
     assert pickle.dumps(paused.fitted.model) == pickle.dumps(stream.fitted.model)
-    np.testing.assert_array_equal(paused.learning.anchor.x, paused.fitted.belief.x)  # the next window begins here
+    assert len(paused.window) < 32
+    behind = passed(paused._replace(window=paused.window[:0]), empty[:32], opt)
+    np.testing.assert_array_equal(behind.learning.anchor.x, behind.bank[0].recent[-1].x)  # the next window begins here
 
 
 def test_rows_without_data_do_not_make_the_past_older():
-    Y = draw(make(2, m=4, r=2), 160, 2, gaps="none")[3]
-    Y[136:152] = np.nan  # half of the window
-    opt = StreamOptions(r=2, candidates=(STATES,), warmup=128, window=32, sweeps=3)
-    stream = new_stream(4)
+    Y = draw(make(2, m=4, r=2), 400, 2, gaps="none")[3]
+    Y[::2] = np.nan
+    opt, stream, seen = SHORT._replace(candidates=(STATES,)), new_stream(4), 0
     for y in Y:
-        stream, _ = advance(stream, y, opt)
-    np.testing.assert_allclose(stream.learning.past.N, 128 * opt.decay**0.5 + 16)
+        before = stream
+        stream, event = advance(stream, y, opt)
+        if event.counts is not None and not event.fresh:
+            n = event.counts
+            np.testing.assert_allclose(stream.learning.past.N, before.learning.past.N * opt.decay ** (n / 32) + n)
+            seen += 1
+    assert seen >= 2
 
 
 @pytest.mark.parametrize("kind", [LEVELS, STATES])
 def test_a_feature_that_falls_silent_is_not_forgotten(kind):
     """Its variances stay, those that were made wider for few values too."""
     Y = draw(make(2, m=4, r=2, level=True), 800, 2, gaps="none")[3]
-    Y[160:, 0] = np.nan
-    Y[:140, 1] = Y[160:, 1] = np.nan
-    opt = StreamOptions(r=2, candidates=(kind,), warmup=128, window=16, sweeps=3)
-    stream = new_stream(4)
-    for k, y in enumerate(Y):
-        stream, _ = advance(stream, y, opt)
-        if k == 180:
-            then = stream
+    Y[190:, 0] = np.nan
+    Y[:170, 1] = Y[190:, 1] = np.nan
+    opt = SHORT._replace(candidates=(kind,), window=16)
+    then = passed(new_stream(4), Y[:260], opt)
+    stream = passed(then, Y[260:], opt)
+    assert 15 < then.learning.past.N[1] <= 20
     np.testing.assert_array_equal(stream.learning.past.N[:2], then.learning.past.N[:2])
     np.testing.assert_allclose(stream.fitted.model.noise.R[:2], then.fitted.model.noise.R[:2], rtol=0.2)
     if kind == LEVELS:

@@ -9,12 +9,14 @@ from factorstream.core.dynamics.filter import entry, filter_rows
 from factorstream.core.dynamics.fit import STATES, fit, steps
 from factorstream.core.dynamics.stream import LevelChange, StreamOptions, filter_row, followed, in_units, resumed
 
+NOTHING = np.zeros(4, dtype=bool)
+
 
 def fitted_stream(drift, T=40):
     Y = standardised(draw(make(2, m=4, r=2), T + 1, 2)[3])
     opt = StreamOptions(r=2, candidates=(STATES,), warmup=16, drift=drift)
     found = fit(Y[:T], 2, STATES, sweeps=3)
-    return found, resumed(found, np.zeros(4), np.ones(4), Y[:T], opt), Y
+    return found, resumed(found, STATES, np.zeros(4), np.ones(4), Y[:T], opt), Y
 
 
 def test_a_drifting_dictionary_is_kept_beside_the_one_last_learned():
@@ -24,7 +26,7 @@ def test_a_drifting_dictionary_is_kept_beside_the_one_last_learned():
     np.testing.assert_array_equal(stream.fitted.model.emission.C, found.model.emission.C)
     np.testing.assert_array_equal(stream.fitted.now.emission.C, model.emission.C)
     np.testing.assert_array_equal(stream.learning.anchor.x, end.x)
-    after, _ = filter_row(stream, stream.fitted, Y[-1])
+    after, _ = filter_row(stream.bank[0], Y[-1], NOTHING, 1)
     assert after.fitted.model is stream.fitted.model
     assert (after.fitted.now.emission.C != stream.fitted.now.emission.C).any()
 
@@ -32,7 +34,7 @@ def test_a_drifting_dictionary_is_kept_beside_the_one_last_learned():
 def test_without_a_drift_there_is_one_dictionary():
     _, stream, Y = fitted_stream(None)
     assert followed(stream, Y[:-1]) is stream
-    after, _ = filter_row(stream, stream.fitted, Y[-1])
+    after, _ = filter_row(stream.bank[0], Y[-1], NOTHING, 1)
     assert after.fitted.now is stream.fitted.model
 
 
@@ -53,8 +55,19 @@ def test_older_beliefs_say_the_same_after_the_levels_followed_the_loadings():
 def test_innovations_come_in_the_units_of_the_data():
     _, stream, Y = fitted_stream(None)
     raw = stream._replace(shift=np.full(4, 3.0), scale=np.full(4, 10.0))
-    plain = filter_row(stream, stream.fitted, Y[-1])[1]
+    plain = filter_row(stream.bank[0], Y[-1], NOTHING, 1)[1]
     found = in_units(plain, raw)
     np.testing.assert_allclose(found.mean, 3.0 + 10.0 * plain.mean)
     np.testing.assert_allclose(found.var, 100.0 * plain.var)
     np.testing.assert_allclose(found.logp, plain.logp - plain.n_obs * np.log(10.0))
+
+
+def test_what_is_hidden_is_hidden_from_the_second_filter_only():
+    _, stream, Y = fitted_stream(None)
+    hide = np.array([True, False, False, True])
+    after, _ = filter_row(stream.bank[0], Y[-1], hide, 2)
+    for belief, row in ((after.fitted.belief, Y[-1]), (after.shadow, np.where(hide, np.nan, Y[-1]))):
+        expected = filter_rows(stream.fitted.model, row[None], stream.fitted.belief)[0][0]
+        np.testing.assert_array_equal(belief.x, expected.x)
+        np.testing.assert_array_equal(belief.P, expected.P)
+    assert after.recent == (stream.bank[0].recent[-1], after.fitted.belief)

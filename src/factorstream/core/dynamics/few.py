@@ -15,7 +15,17 @@ from scipy.special import ndtri
 
 from ..linalg import Array
 from ..telling import Tell, silent
-from .choose import HIDDEN_RUN, HIDDEN_SHIFT, MIN_STRETCH, PARTS, TRIAL_SWEEPS, USUAL, WIDE, forecast_sizes
+from .choose import (
+    HIDDEN_PERIOD,
+    HIDDEN_RUN,
+    HIDDEN_SHIFT,
+    MIN_STRETCH,
+    PARTS,
+    TRIAL_SWEEPS,
+    USUAL,
+    WIDE,
+    forecast_sizes,
+)
 from .drift import with_drift
 from .em import LEARNED, DynamicsSpec
 from .fit import Kind, fit, smoothed
@@ -32,6 +42,11 @@ FEWEST_ROWS = 2 * HIDDEN_RUN
 hidden leaves less than half of its feature. Chosen after a look at made-up sequences of 10, 14 and 20 rows: levels
 forecast the first two better. At 10, tables of 15 rows have 4% less error in gaps and 1% less in forecasts. It matters
 at 40: those of 30 rows have 29% more in gaps, and intervals 5% wider (``benchmarks/sequence_defaults.py``)."""
+MIN_ROWS_TO_CHOOSE = 2 * HIDDEN_PERIOD
+"""Rows up to which the kind of model is chosen by hiding every entry once, and from which on by some held-out runs: two
+periods of these. Not tuned: at 60, tables of 80 rows have 3% less error in gaps and 1% less in forecasts, and intervals
+2% wider. It matters at 200: those of 150 rows have 12% more in gaps and 5% more in forecasts, and intervals 3% narrower
+that hold 2 points less (``benchmarks/sequence_defaults.py``, as all figures of this kind)."""
 FOLDS = 5
 """Parts that the entries are divided into, each hidden once: a fifth is hidden, as in longer sequences. Not tuned: with
 3, some tables of 80 rows get another kind of model, 1% more error in gaps and 4% in forecasts, with intervals 2% wider;

@@ -1,199 +1,247 @@
-"""Learning in one pass over a stream: fit the warm-up anew, then stepwise EM in windows; features may start late."""
+"""Learning in one pass over a stream: when something is to be learned, and when it is; features may start late.
+
+What is learned is done a piece at a time (`spread`), and by several candidates (`bank`).
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from ..absurd_rows import absurd_entries
 from ..entries import without
 from ..linalg import Array
-from .choose import HIDDEN_PERIOD, choose
-from .em import maximise
-from .few import FEWEST_ROWS, choose_few, stretches
-from .filter import filter_rows
-from .fit import Kind, fit, smoothed, with_relevance
-from .model import Belief, Emission, Levels, SequenceModel, with_R
-from .moments import Moments, add, exchanged, forget, recentre
-from .noise import NoiseSpec
-from .outliers import expect, weights
-from .scale import MIN_SCALE_VALUES, standards, student_factor
+from .bank import best, passed
+from .fit import Kind
+from .model import Emission, Levels, with_R
+from .moments import forget
+from .noise import GaussianSpec, NoiseSpec
+from .pieces import SETTLED_VALUES
+from .scale import MIN_SCALE_VALUES, standards
+from .spread import finished, worked
 from .stream import (
+    Candidate,
     Event,
-    Fitted,
+    Job,
     Learning,
     LevelChange,
-    Refresh,
-    Restart,
-    Step,
     Stream,
     StreamOptions,
-    begun,
-    filter_row,
+    Task,
+    in_units,
     new_stream,
-    resumed,
 )
+from .widths import begin_width, faded
 
-MIN_ROWS_TO_CHOOSE = 2 * HIDDEN_PERIOD
-"""Rows up to which the kind of model is chosen by hiding every entry once, and from which on by some held-out runs: two
-periods of these. Not tuned: at 60, tables of 80 rows have 3% less error in gaps and 1% less in forecasts, and intervals
-2% wider. It matters at 200: those of 150 rows have 12% more in gaps and 5% more in forecasts, and intervals 3% narrower
-that hold 2 points less (``benchmarks/sequence_defaults.py``, as all figures of this kind)."""
 MIN_VALUES = 8
 """Values after which a feature that starts late is learned; learned again at every doubling. Not tuned: between 4 and
 16 the errors in such features move by at most 1.5%; with levels, intervals are 3% wider at 4
 (``benchmarks/sequence_defaults.py``)."""
-SETTLED_VALUES = 64
-"""Values from which on a feature waits for the end of a window like the others: half a window. Not tuned: between 32
-and 128 the errors in late features move by at most 0.5% (``benchmarks/sequence_defaults.py``)."""
+GROWTH = 1.25
+"""How many times as many rows as the last fit of the warm-up had the next one needs."""
+FEW_BEFORE = 8
+"""Rows before the first value of a new feature from which on they are learned from by themselves. Speed only: as many
+rows as any piece of work is counted for."""
 OUTLIER_WEIGHT = 0.1
 """Weight below which an entry is an outlier: at nu = 4, from seven standard deviations on. Not tuned: errors move by at
 most 0.06% between 0.05 and 0.2 (``benchmarks/sequence_defaults.py``)."""
-NEW_FEATURE_TURNS = 4
-"""Turns of EM over a window in which a feature is new, so that its loadings settle. Not tuned, and it matters: with
-levels, 2 turns give 8% more error in gaps of such features and intervals 4% wider, 8 turns 1.4% less and intervals 3%
-narrower; without, all give the same errors within 0.1% (``benchmarks/sequence_defaults.py``)."""
 
 
-def advance(stream: Stream, y: Array, opt: StreamOptions, calibrate: bool = False) -> tuple[Stream, Event]:
-    """Take one raw row (m,), NaN = missing, and say what happened. O(m r²), plus O(window m r²) once per window.
+def advance(stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = None) -> tuple[Stream, Event]:
+    """Take one raw row (m,), NaN = missing, and say what happened. O(m r²), and no row takes much longer than others.
 
-    Rows 1, 2, 4, 8 .. warmup, from the first with data: EM on all rows so far (kept until then). Afterwards every
-    `window` rows, and when a feature that is new has 8, 16, 32, 64 values: one E-step over the window, moments added to
-    the decayed past, one M-step (stepwise EM). Only rows with data decay the past, and nothing is learned or forgotten
-    of a feature without data in the window. The schedule depends on the rows alone, so any split of the stream gives
-    the same result. The event's innovation is about the prediction made BEFORE y was seen, in raw units. `calibrate`:
-    see `restart`.
+    At rows 1, 2, 4, 8 .. warmup, from the first with data, EM on all rows so far begins (they are kept until then).
+    Afterwards, every `window` rows, and when a feature that is new has 8, 16, 32, 64 values: one E-step over the
+    window, moments added to the decayed past, one M-step (stepwise EM). Both are done in pieces, a row each, while the
+    candidates go on as they are; what is due meanwhile begins when that is done. Only rows with data decay the past,
+    and nothing is learned or forgotten of a feature without data in the window. The schedule depends on the rows
+    alone, so any split of the stream gives the same result. The event's innovation is about the prediction made BEFORE
+    y was seen, in raw units.
+
+    `wide` (m,): factors on intervals besides those that errors teach, infinite where nothing is known; None: errors
+    teach none.
     """
-    before = stream.window
     if stream.rows and stream.learning is None and not np.isfinite(stream.window).any():  # no data yet: begin here
         stream = new_stream(len(y))
     window = np.vstack([stream.window, y])
-    stream = stream._replace(rows=stream.rows + 1, window=window)
+    stream = _ended_early(stream._replace(rows=stream.rows + 1, window=window), opt)
+    window = stream.window
     new = unseen(stream) & np.isfinite(window).any(0)
     if new.any():
         stream = init_new(stream, new, opt.noise)
-    innovation = None
-    if stream.fitted is not None:
+    event = Event(None)
+    if stream.bank:
         z = np.where(new, np.nan, (y - stream.shift) / stream.scale)
-        stream, innovation = filter_row(stream, stream.fitted, z)
-    rows = stream.rows
-    if rows <= opt.warmup:
-        if rows & (rows - 1) == 0 or rows == opt.warmup:
-            stream, widths = restart(stream, opt, calibrate)
-            return stream, Restart(innovation, np.vstack([before, y]), widths)
-        return stream, Step(innovation)
-    count = np.isfinite(window[:, new]).sum(0)
+        each = [passed(c, z, stream.rows - 1, opt.keep, wide) for c in stream.bank]
+        event = Event(in_units(each[stream.leader][1], stream))
+        bank = tuple(c for c, _ in each)
+        stream = stream._replace(bank=bank, leader=best(bank, stream.leader, stream.rows))
+    if stream.job is None:
+        stream, event = _begun(stream, event, new, opt)
+    stream = _once_more_if_elsewhere(worked(stream, opt), opt)
+    while not stream.bank and stream.job is not None and not finished(stream, opt):
+        stream = worked(stream, opt)  # the first row needs a model at once
+    return _adopted(stream, event, opt) if finished(stream, opt) else (stream, event)
+
+
+def _ended_early(stream: Stream, opt: StreamOptions) -> Stream:
+    """The warm-up is over when it is more than half done and a feature starts: it is known sooner as a late one.
+
+    What is being learned was begun without it.
+    """
+    if stream.known <= opt.warmup // 2:
+        return stream
+    seen = np.isfinite(stream.window)
+    if not (seen[stream.known :].any(0) & ~seen[: stream.known].any(0)).any():
+        return stream
+    bank = tuple(c._replace(learning=c.would_learn, would_learn=None) for c in stream.bank)
+    return stream._replace(bank=bank, window=stream.window[stream.known :], known=0, job=None)
+
+
+def _begun(stream: Stream, event: Event, new: Array, opt: StreamOptions) -> tuple[Stream, Event]:
+    """The stream with a job, if one is due."""
+    if stream.learning is None:
+        due = len(stream.window) >= min(GROWTH * stream.fits, opt.warmup)
+        return _restart(stream, event, opt) if due else (stream, event)
+    window = stream.window
+    since = int(np.isfinite(window[:, new]).any(1).argmax()) if new.any() else 0
+    if since >= FEW_BEFORE and np.isfinite(window[:since]).any():  # so that they have a short window of their own
+        return _refresh(stream, opt, since), event
     due = len(window) >= (2 * opt.window if new.any() else opt.window)
-    if due and stream.learning is not None and stream.fitted is not None and not np.isfinite(window).any():
-        learning = stream.learning._replace(anchor=stream.fitted.belief)  # where the next window begins
-        return stream._replace(learning=learning, window=window[:0]), Step(innovation)
-    if due or (count == MIN_VALUES).any() or needs_refresh(stream):
-        stream, change = refresh(stream, opt)
-        return stream, Refresh(innovation, change)
-    return stream, Step(innovation)
+    if due and not np.isfinite(window).any():  # the next window begins here
+        bank = tuple(_anchored(c) for c in stream.bank)
+        return stream._replace(bank=bank, window=window[:0]), event
+    count = np.isfinite(window[:, new]).sum(0)
+    if due or (count >= MIN_VALUES).any() or needs_refresh(stream):
+        return _refresh(stream, opt), event
+    return stream, event
 
 
-def restart(stream: Stream, opt: StreamOptions, calibrate: bool = False) -> tuple[Stream, tuple[float, float]]:
-    """Fit the warm-up rows from scratch and filter to their end; the buffer is dropped when the warm-up is over.
+def _anchored(c: Candidate) -> Candidate:
+    return c if c.learning is None else c._replace(learning=c.learning._replace(anchor=c.fitted.belief))
 
-    The rows are judged together: what the first of them could not show to be absurd is missing from here on. With
-    `calibrate`, also the factors on the standard deviations of gaps and forecasts where rows are few; they are 1
-    below FEWEST_ROWS and above MIN_ROWS_TO_CHOOSE.
+
+def _restart(stream: Stream, event: Event, opt: StreamOptions) -> tuple[Stream, Event]:
+    """A fit of the warm-up from scratch begins.
+
+    The rows are judged together: what the first of them could not show to be absurd is missing from here on.
     """
     Y = without(stream.window, absurd_entries(stream.window))
     shift, scale = standards(Y, opt.noise)
-    Z = (Y - shift) / scale
-    if len(Y) >= opt.warmup:
-        Z[:, np.isfinite(Z).sum(0) < MIN_SCALE_VALUES] = np.nan  # too few values: unseen until more come
-    kind, widths = _kind(Z, opt, calibrate)
-    f = fit(Z, opt.r, kind, dynamics=opt.dynamics, noise=opt.noise, sweeps=opt.sweeps)
-    return resumed(f, shift, scale, Y, opt), widths
+    few = np.isfinite(Y).sum(0) < MIN_SCALE_VALUES  # too few values: unseen until more come
+    muted = few & (len(Y) >= opt.warmup)
+    tasks = tuple(Task(kind) for kind in kinds(opt))
+    job = Job(len(Y), stream.fits / len(Y), shift, scale, True, np.zeros(len(few), dtype=bool), muted, tasks)
+    return stream._replace(window=Y, job=job, fits=len(Y)), event._replace(judged=stream.window)
 
 
-def _kind(Z: Array, opt: StreamOptions, calibrate: bool) -> tuple[Kind, tuple[float, float]]:
-    """The kind of model that the standardised rows Z of a warm-up ask for, by hidden entries, and its widths."""
-    how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift, "sweeps": opt.sweeps}
-    if len(Z) > MIN_ROWS_TO_CHOOSE:
-        some = len(opt.candidates) > 1
-        kind = choose(Z, opt.r, opt.candidates, offline=False, **how).kind if some else opt.candidates[0]
-        return kind, (1.0, 1.0)
-    kind, hidden = choose_few(Z, opt.r, opt.candidates, answers=smoothed, **how)
-    if not calibrate or len(Z) < FEWEST_ROWS:
-        return kind, (1.0, 1.0)
-    return kind, stretches(Z, opt.r, kind, answers=smoothed, hidden=hidden, **how)
+def kinds(opt: StreamOptions) -> tuple[Kind, ...]:
+    """The kinds of models that a stream weighs: the first one asked for and the last, the most different one.
+
+    One between the two is left out, as `choose_few` does: it would add half the cost.
+    """
+    return tuple(dict.fromkeys((opt.candidates[0], opt.candidates[-1])))
 
 
-def refresh(stream: Stream, opt: StreamOptions) -> tuple[Stream, LevelChange | None]:
-    """Stepwise EM over the last window. O(window m r² + m r³), a few times that where features are new."""
-    if stream.fitted is None or stream.learning is None:
-        raise ValueError("refresh needs a stream whose warm-up is over")
-    anchor, old = stream.learning
-    Z = (stream.window - stream.shift) / stream.scale
-    Z[:, unseen(stream) & (np.isfinite(Z).sum(0) < MIN_SCALE_VALUES)] = np.nan  # too few values: still unseen
-    w = weights(stream.fitted.now, Z, anchor)
-    if w is not None and (elsewhere := relocated(w, Z) & ~unseen(stream)).any():  # begin again where they are now
-        there = np.where(elsewhere & (w >= OUTLIER_WEIGHT), np.nan, stream.window)
-        forgot = stream._replace(learning=Learning(anchor, forget(old, elsewhere)), window=there)
-        return refresh(init_new(forgot, elsewhere, opt.noise), opt)
-    new = unseen(stream) & np.isfinite(Z).any(0)
-    model, past, change, anchor = _learn(stream.fitted, stream.learning, Z, w, new, opt)
-    prior = with_relevance(stream.fitted.prior, model)
-    if stream.fitted.followed is not None:  # C has been followed row by row
-        model = model._replace(emission=_kept(model.emission, stream.fitted.followed, new))
-    belief = stream.fitted.belief if change is None else change.apply(stream.fitted.belief)
-    model = widened(model, past.N)
-    if new.any():
-        belief = filter_rows(model, Z, anchor)[0][-1]
-    learned = stream._replace(
-        fitted=begun(model, prior, belief),
-        learning=Learning(belief, past),
-        window=Z[:0],
-        refreshes=stream.refreshes + 1,
-    )
-    return learned, change
+def _refresh(stream: Stream, opt: StreamOptions, rows: int | None = None) -> Stream:
+    """Stepwise EM over the window, or its first `rows`, begins."""
+    window = stream.window[:rows]
+    muted = unseen(stream) & (np.isfinite(window).sum(0) < MIN_SCALE_VALUES)  # too few values: still unseen
+    new = unseen(stream) & np.isfinite(window).any(0) & ~muted
+    tasks = tuple(_task(c, new, window.shape, opt) for c in stream.bank)
+    job = Job(len(window), 1.0, stream.shift, stream.scale, False, new, muted, tasks)
+    return stream._replace(job=job)
 
 
-def _learn(
-    fitted: Fitted, learning: Learning, Z: Array, w: Array | None, new: Array, opt: StreamOptions
-) -> tuple[SequenceModel, Moments, LevelChange | None, Belief]:
-    """The model, the moments, the change of older beliefs and the anchor after EM over the window Z."""
-    model, prior = fitted.now, fitted.prior
-    anchor, old = learning.anchor, forget(learning.past, new)
+def _task(c: Candidate, new: Array, shape: tuple[int, ...], opt: StreamOptions) -> Task:
+    """Where a candidate begins to learn from a window."""
+    assert c.learning is not None  # for the type checker: the warm-up is over
+    model, (anchor, past) = c.fitted.now, c.learning
     change = None
     if model.levels is not None:
-        change = LevelChange(np.zeros_like(model.emission.C), new, model.levels.p0)
-        anchor = change.apply(anchor)
-    silent = np.asarray(np.isnan(Z).all(0))
-    decay = opt.decay ** (np.isfinite(Z).any(1).sum() / opt.window)
-    for centred in ((False,) if change is None else (True, False)) * (NEW_FEATURE_TURNS if new.any() else 1):
-        _, mom = expect(model, Z, w, anchor)
-        before, past = model.emission.C, exchanged(add(old, mom, decay), old, silent)
-        model = maximise(model, past, prior, opt.dynamics, centred=centred)
-        if centred and change is not None:  # the levels, those of the past too, must follow the loadings
-            step = model.emission.C - before
-            old = recentre(old, step)
-            anchor = change._replace(step=step, new=np.zeros_like(new)).apply(anchor)
-            change = change._replace(step=change.step + step)
-    return model, past, change, anchor
+        change = np.zeros_like(model.emission.C)
+        anchor = LevelChange(change, new, model.levels.p0).apply(anchor)
+    robust = not isinstance(opt.noise, GaussianSpec)
+    w, turn = (np.ones(shape), -1) if robust else (None, 0)
+    return Task(
+        c.kind, model, c.fitted.prior, anchor, forget(past, new), None, change, w, turn, belief=anchor,
+        end=c.fitted.belief,
+    )  # fmt: skip
 
 
-def _kept(learned: Emission, before: Emission, new: Array) -> Emission:
-    """The learned emission with the loadings that were there before, but for features that are new."""
-    V = learned.V
-    if V is not None and before.V is not None:
-        V = np.where(new[:, None, None], V, before.V)
-    return learned._replace(C=np.where(new[:, None], learned.C, before.C), V=V)
+def _once_more_if_elsewhere(stream: Stream, opt: StreamOptions) -> Stream:
+    """Features most of whose entries in the window are outliers begin again where they are now."""
+    job = stream.job
+    if job is None or job.fresh:
+        return stream
+    for task in job.tasks:
+        if task.w is None or task.turn != 0 or task.at > 0:
+            continue
+        Z = stream.window[: job.rows]
+        elsewhere = relocated(task.w, Z) & ~unseen(stream)
+        if elsewhere.any():
+            window = stream.window.copy()
+            window[: job.rows] = np.where(elsewhere & (task.w >= OUTLIER_WEIGHT), np.nan, Z)
+            bank = tuple(_forgetting(c, elsewhere) for c in stream.bank)
+            stream = stream._replace(bank=bank, window=window)
+            return _refresh(init_new(stream, elsewhere, opt.noise), opt)
+    return stream
 
 
-def widened(model: SequenceModel, N: Array) -> SequenceModel:
-    """The model with variances that were learned from few values, N (m,), made as wide as Student's quantiles."""
-    wide = np.where(N < SETTLED_VALUES, student_factor(np.maximum(N, 2.0)) ** 2, 1.0)
-    model = with_R(model, wide * model.noise.R)
-    if model.levels is None:
-        return model
-    return model._replace(levels=model.levels._replace(q=wide * model.levels.q))
+def _forgetting(c: Candidate, which: Array) -> Candidate:
+    assert c.learning is not None  # for the type checker: the warm-up is over
+    return c._replace(learning=c.learning._replace(past=forget(c.learning.past, which)))
+
+
+def _adopted(stream: Stream, event: Event, opt: StreamOptions) -> tuple[Stream, Event]:
+    """The stream that goes on by what its job has learned."""
+    job = stream.job
+    assert job is not None  # for the type checker
+    n = job.rows
+    counts = np.isfinite(stream.window[:n]).sum(0, dtype=np.float64)
+    over = not job.fresh or n >= opt.warmup
+    bank = tuple(_successor(stream, i, over, opt) for i in range(len(job.tasks)))
+    leader = 0
+    if stream.bank:
+        was = stream.bank[stream.leader].kind
+        leader = next((i for i, c in enumerate(bank) if c.kind == was), 0)
+    stream = stream._replace(
+        shift=job.shift,
+        scale=job.scale,
+        window=stream.window[n:] if over else stream.window,
+        known=0 if over else n,
+        bank=bank,
+        leader=leader,
+        job=None,
+        refreshes=stream.refreshes + (not job.fresh),
+    )
+    return stream, event._replace(counts=counts, fresh=job.fresh)
+
+
+def _successor(stream: Stream, i: int, over: bool, opt: StreamOptions) -> Candidate:
+    """What becomes of the candidate i: the model and beliefs of its task, the scores and widths that it had."""
+    job = stream.job
+    assert job is not None  # for the type checker
+    task = job.tasks[i]
+    assert task.caught is not None
+    assert task.moments is not None
+    assert task.end is not None
+    old = next((c for c in stream.bank if c.kind == task.kind), None)
+    width = begin_width(len(job.shift))
+    c = task.caught._replace(foretold=None)
+    learning = Learning(task.end, task.moments)
+    c = c._replace(learning=learning) if over else c._replace(would_learn=learning)
+    if old is None:
+        return c._replace(gaps=width, ahead=width)
+    recent = c.recent
+    if not job.fresh and len(recent) < opt.keep:  # those of rows before the window
+        levels = task.model.levels if task.model is not None else None
+        before = old.recent[: len(old.recent) - len(recent)]
+        if levels is not None and task.change is not None:
+            change = LevelChange(task.change, job.new, levels.p0)
+            before = tuple(map(change.apply, before))
+        recent = (*before, *recent)[-opt.keep :]
+    gaps, ahead = (faded(w, job.known) for w in (old.gaps, old.ahead))
+    return c._replace(recent=recent, score=old.score, gaps=gaps, ahead=ahead)
 
 
 def unseen(stream: Stream) -> Array:
@@ -215,16 +263,19 @@ def needs_refresh(stream: Stream) -> bool:
 def init_new(stream: Stream, new: Array, noise: NoiseSpec) -> Stream:
     """Measure new features by their values so far; noise and level are the median ones of the others.
 
-    They take no part in the filter until `refresh` has learned their loadings.
+    They take no part in the filter until their loadings have been learned.
     """
-    if stream.fitted is None:
-        return stream
     shift, scale = standards(stream.window[:, new], noise)
     count = np.isfinite(stream.window[:, new]).sum(0)
     a, b = stream.shift.copy(), stream.scale.copy()
     a[new], b[new] = np.where(count > 0, shift, a[new]), np.where(count >= MIN_SCALE_VALUES, scale, b[new])
     known = ~unseen(stream)
     known = known if known.any() else new
+    return stream._replace(shift=a, scale=b, bank=tuple(_with_blank(c, new, known) for c in stream.bank))
+
+
+def _with_blank(c: Candidate, new: Array, known: Array) -> Candidate:
+    """The candidate that takes the new features for ones without loadings, usual beside the known ones."""
 
     def usual(part: Array) -> Array:
         return np.where(new, np.median(part[known]), part)
@@ -232,11 +283,11 @@ def init_new(stream: Stream, new: Array, noise: NoiseSpec) -> Stream:
     def blank(emission: Emission) -> Emission:
         return emission._replace(mean=np.where(new, 0.0, emission.mean), C=np.where(new[:, None], 0.0, emission.C))
 
-    model, _, _, followed = stream.fitted
+    model, _, _, followed = c.fitted
     levels = None if model.levels is None else Levels(*map(usual, model.levels))
     model = with_R(model, usual(model.noise.R))._replace(emission=blank(model.emission), levels=levels)
-    fitted = stream.fitted._replace(model=model, followed=None if followed is None else blank(followed))
-    return stream._replace(shift=a, scale=b, fitted=fitted)
+    fitted = c.fitted._replace(model=model, followed=None if followed is None else blank(followed))
+    return c._replace(fitted=fitted)
 
 
 def relocated(w: Array, Z: Array) -> Array:

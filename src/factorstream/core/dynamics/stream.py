@@ -14,16 +14,17 @@ from .fit import ALL_LEVELS, LEVELS, STATES, Kind, SequenceFit, steps
 from .model import Belief, Emission, Innovation, LevelBelief, SequenceModel
 from .moments import Moments
 from .noise import GaussianSpec, NoiseSpec
+from .widths import Foretold, Width, begin_width
 
 
 class StreamOptions(NamedTuple):
     """Settings of a stream; `decay` forgets: memory of about window / (1 - decay) rows.
 
     The numbers of rows and the decay are not tuned: powers of two, and a memory of ten windows. They matter. Errors
-    of gaps, with slow levels and where the loadings change, relative to those by these values: warm-up 128: +3% and
-    +3%, 512: +10% and -17%; window 64: -8% and -10%, 256: +17% and +10%; decay 0.8: -2% and -3%, 0.95: +1% and +1%;
-    sweeps 4: +1% and -6%, 16: -6% and 0%. Those of forecasts move by -4% to +7%, widths by -6% to +2%, and
-    coverage by -3 to +2 points (``benchmarks/sequence_defaults.py``).
+    of gaps, with slow levels and where the loadings change, relative to those by these values, measured before a
+    stream weighed several kinds of models: warm-up 128: +3% and +3%, 512: +10% and -17%; window 64: -8% and -10%, 256:
+    +17% and +10%; decay 0.8: -2% and -3%, 0.95: +1% and +1%; sweeps 4: +1% and -6%, 16: -6% and 0%. Those of forecasts
+    move by -4% to +7%, widths by -6% to +2%, and coverage by -3 to +2 points (``benchmarks/sequence_defaults.py``).
     """
 
     r: int = 10
@@ -35,6 +36,7 @@ class StreamOptions(NamedTuple):
     window: int = 128
     decay: float = 0.9
     sweeps: int = 8  # of a fit of the warm-up, which is repeated at every power of two
+    keep: int = 1  # last rows whose beliefs are kept
 
 
 class Fitted(NamedTuple):
@@ -63,6 +65,55 @@ class Learning(NamedTuple):
     past: Moments  # of the rows before the window, decayed
 
 
+class Candidate(NamedTuple):
+    """One of the kinds of models that a stream weighs against each other, with all that it has learned so far."""
+
+    kind: Kind
+    fitted: Fitted
+    shadow: Belief  # after the last row, of a filter from which some observed entries are hidden
+    recent: tuple[Belief, ...]  # filtered, of the last rows, at most `keep`; the last one is that of `fitted`
+    learning: Learning | None = None  # None: the warm-up goes on
+    would_learn: Learning | None = None  # what it would go on from if the warm-up ended now; None: it is over
+    score: float = 0.0  # log-density of what came, as it was foretold; what is long ago counts less
+    gaps: Width = begin_width(0)
+    ahead: Width = begin_width(0)
+    foretold: Foretold | None = None  # a forecast whose rows have not all come yet
+
+
+class Task(NamedTuple):
+    """How far one candidate has come in a `Job`."""
+
+    kind: Kind
+    model: SequenceModel | None = None  # as learned so far; None: not begun
+    prior: LoadingPrior | None = None
+    anchor: Belief | None = None  # before the first row; None: the model's prior
+    past: Moments | None = None  # of earlier rows, which count with those of the job; None: a new fit
+    moments: Moments | None = None  # behind the model
+    change: Array | None = None  # (m, r) by which loadings have moved so far; None: there are no levels, or a new fit
+    w: Array | None = None  # (rows, m) weights of the entries; None: the noise gives none
+    turn: int = 0  # sweeps over the rows that are done; -1: weights are still to be found
+    at: int = 0  # rows that this sweep has passed
+    belief: Belief | None = None  # filtered, after these; None: there are none
+    total: Moments | None = None  # of these
+    logp: float = 0.0  # log-density of these
+    bounds: tuple[float, ...] = ()  # of the last two sweeps
+    caught: Candidate | None = None  # the learned model on its way from the first row to the last
+    end: Belief | None = None  # filtered by the learned model, after the job's rows
+
+
+class Job(NamedTuple):
+    """Learning that is under way: every row does a piece of it (see `spread`)."""
+
+    rows: int  # the first rows of the window, from which is learned
+    known: float  # share of these rows that the models so far have learned from; 1 after the warm-up
+    shift: Array  # (m,) units that hold when it is done
+    scale: Array  # (m,)
+    fresh: bool  # a fit from scratch, or stepwise EM on what is known
+    new: Array  # (m,) bool: features of which nothing was known before
+    muted: Array  # (m,) bool: features with too few values to learn anything of them
+    tasks: tuple[Task, ...]
+
+
 class Stream(NamedTuple):
     """Everything a stream remembers: O(m r² + warmup m) numbers, whatever its length."""
 
@@ -70,21 +121,34 @@ class Stream(NamedTuple):
     # raw = shift + scale · standardised, both fixed when the warm-up ends or the feature's first values come
     shift: Array  # (m,)
     scale: Array  # (m,)
-    window: Array  # (k, m) raw rows since the last refresh; in the warm-up all rows
-    fitted: Fitted | None = None  # None: no row yet
-    learning: Learning | None = None  # None: the warm-up goes on
+    window: Array  # (k, m) raw rows since those that were last learned from; in the warm-up all rows
+    bank: tuple[Candidate, ...] = ()  # empty: no row yet
+    leader: int = 0  # the candidate that answers
+    job: Job | None = None  # None: there is nothing to learn at the moment
+    known: int = 0  # first rows of the window that the candidates have learned from; none after the warm-up
+    fits: int = 0  # rows that the last fit of the warm-up learns from
     refreshes: int = 0
+
+    @property
+    def fitted(self) -> Fitted | None:
+        """That of the candidate that answers; None: no row yet."""
+        return self.bank[self.leader].fitted if self.bank else None
+
+    @property
+    def learning(self) -> Learning | None:
+        """That of the candidate that answers; None: the warm-up goes on."""
+        return self.bank[self.leader].learning if self.bank else None
 
 
 class LevelChange(NamedTuple):
-    """What a refresh did to older beliefs: levels move with the loadings, and new features begin at their prior."""
+    """What learning did to older beliefs: levels move with the loadings, and new features begin at their prior."""
 
     step: Array  # (m, r) change of the loadings; levels move by −step·x
     new: Array  # (m,) bool
     p0: Array  # (m,)
 
     def apply(self, s: Belief) -> Belief:
-        """The belief `s` of a row before the refresh, as the stream after it would put it. O(m r)."""
+        """The belief `s` of an earlier row, as the stream afterwards would put it. O(m r)."""
         if s.levels is None:
             return s
         mean, B, d = s.levels
@@ -94,31 +158,13 @@ class LevelChange(NamedTuple):
         return s._replace(levels=levels)
 
 
-class Step(NamedTuple):
-    """A row was filtered, and nothing was learned. The innovation is None in the first row of a stream."""
+class Event(NamedTuple):
+    """What a row made happen, besides being filtered."""
 
-    innovation: Innovation | None
-
-
-class Restart(NamedTuple):
-    """A row was filtered, and all rows of the warm-up so far were fitted anew.
-
-    `rows` are those fitted; where the stream began with rows without data, the last of these may come before them.
-    """
-
-    innovation: Innovation | None
-    rows: Array
-    widths: tuple[float, float] = (1.0, 1.0)  # factors on the standard deviations of gaps and of forecasts
-
-
-class Refresh(NamedTuple):
-    """A row was filtered, and the model learned from the last window; `change` is what that did to older beliefs."""
-
-    innovation: Innovation | None
-    change: LevelChange | None
-
-
-Event = Step | Restart | Refresh
+    innovation: Innovation | None  # of the candidate that answers; None in the first row of a stream
+    judged: Array | None = None  # raw rows of the warm-up that were looked at together, as they came
+    counts: Array | None = None  # (m,) values of each feature in rows that a model was learned from; None: it was not
+    fresh: bool = False  # whether that was a fit from scratch
 
 
 def new_stream(m: int) -> Stream:
@@ -126,11 +172,28 @@ def new_stream(m: int) -> Stream:
     return Stream(0, np.zeros(m), np.ones(m), np.empty((0, m)))
 
 
-def resumed(f: SequenceFit, shift: Array, scale: Array, Y: Array, opt: StreamOptions) -> Stream:
-    """The stream that goes on where a fit of the raw rows Y ended; its warm-up goes on too where Y was short."""
-    end = f.smoothed.end
-    warm = Stream(len(Y), shift, scale, Y, begun(with_drift(f.model, opt.drift), f.prior, end))
-    return warm if len(Y) < opt.warmup else warm._replace(window=Y[:0], learning=Learning(end, f.moments))
+def resumed(
+    f: SequenceFit,
+    kind: Kind,
+    shift: Array,
+    scale: Array,
+    Y: Array,
+    opt: StreamOptions,
+    before: tuple[Belief, ...] = (),
+) -> Stream:
+    """The stream that goes on where a fit of the raw rows Y ended; its warm-up goes on too where Y was short.
+
+    `before`: beliefs of the last rows, the last one left out.
+    """
+    end, m = f.smoothed.end, len(shift)
+    short = len(Y) < opt.warmup
+    go_on = Learning(end, f.moments)
+    fitted = begun(with_drift(f.model, opt.drift), f.prior, end)
+    width = begin_width(m)
+    one = Candidate(kind, fitted, end, (*before, end)[-opt.keep :], gaps=width, ahead=width)
+    one = one._replace(would_learn=go_on) if short else one._replace(learning=go_on)
+    known = len(Y) if short else 0
+    return Stream(len(Y), shift, scale, Y if short else Y[:0], (one,), known=known, fits=len(Y))
 
 
 def followed(stream: Stream, Z: Array) -> Stream:
@@ -138,19 +201,28 @@ def followed(stream: Stream, Z: Array) -> Stream:
     if stream.fitted is None or stream.fitted.followed is None:
         return stream
     *_, (model, end, _) = steps(stream.fitted.model, Z)
-    fitted = stream.fitted._replace(belief=end, followed=model.emission)
-    learning = None if stream.learning is None else stream.learning._replace(anchor=end)
-    return stream._replace(fitted=fitted, learning=learning)
+    one = stream.bank[0]
+    learning, later = (each and each._replace(anchor=end) for each in (one.learning, one.would_learn))
+    fitted = one.fitted._replace(belief=end, followed=model.emission)
+    one = one._replace(fitted=fitted, learning=learning, would_learn=later, shadow=end, recent=(*one.recent[:-1], end))
+    return stream._replace(bank=(one,))
 
 
-def filter_row(stream: Stream, fitted: Fitted, z: Array) -> tuple[Stream, Innovation]:
-    """Take one standardised row (m,) through the filter; the innovation comes in the data's units. O(m r²)."""
-    model = fitted.now
-    belief, innovation = update(model, predict(model, fitted.belief), z)
-    fitted = fitted._replace(belief=belief)
+def filter_row(c: Candidate, z: Array, hide: Array, keep: int, first: bool = False) -> tuple[Candidate, Innovation]:
+    """Take one standardised row (m,) through both filters of a candidate; from one, some is hidden. O(m r²).
+
+    `first`: the row is the first one of a sequence, and the candidate's beliefs are about it.
+    """
+    model = c.fitted.now
+    before, shadow = c.fitted.belief, c.shadow
+    if not first:
+        before, shadow = predict(model, before), predict(model, shadow)
+    belief, innovation = update(model, before, z)
+    shadow = update(model, shadow, np.where(hide, np.nan, z))[0]
+    fitted = c.fitted._replace(belief=belief)
     if fitted.followed is not None:
         fitted = fitted._replace(followed=follow(model, belief, z).emission)
-    return stream._replace(fitted=fitted), in_units(innovation, stream)
+    return c._replace(fitted=fitted, shadow=shadow, recent=(*c.recent, belief)[-keep:]), innovation
 
 
 def in_units(innovation: Innovation, stream: Stream) -> Innovation:

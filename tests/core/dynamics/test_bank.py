@@ -1,0 +1,78 @@
+"""The candidates of a stream: their scores beside a naive twin, and which of them answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reference_sequences as ref
+from dynamics_problems import draw, linear, make
+from factorstream.core.dynamics.bank import ODDS, SCORE_MEMORY, best, passed
+from factorstream.core.dynamics.choose import HORIZON
+from factorstream.core.dynamics.filter import forecast, initial
+from factorstream.core.dynamics.fit import LEVELS, STATES
+from factorstream.core.dynamics.learning import advance
+from factorstream.core.dynamics.stream import Candidate, StreamOptions, begun, new_stream
+from factorstream.core.dynamics.widths import begin_width
+
+
+def candidate(model, m, kind=STATES):
+    start = initial(model)
+    width = begin_width(m)
+    return Candidate(kind, begun(model, None, start), start, (), gaps=width, ahead=width)
+
+
+def test_scores_are_those_of_the_written_out_filter():
+    model = make(1, m=7, r=2)
+    Y = draw(model, 90, 1)[3]
+    c = candidate(model, 7)
+    for t, y in enumerate(Y, 1):
+        c, _ = passed(c, y, t, 1, None)
+    A, Q, P0, C, R, mean = linear(model)
+    expected = ref.stream_score(A, Q, A @ P0 @ A.T + Q, C, R, mean, Y, SCORE_MEMORY)
+    np.testing.assert_allclose(c.score, expected, rtol=1e-9)
+    assert (c.gaps.factors == 1.0).all()  # nobody asked for widths
+
+
+def test_forecasts_are_compared_with_what_came():
+    model = make(1, m=7, r=2)
+    Y = draw(model, 3 * HORIZON + 2, 1, gaps="none")[3]
+    c = candidate(model, 7)
+    for t, y in enumerate(Y):
+        c, _ = passed(c, y, t, 1, np.ones(7))
+    assert c.ahead.rows == len(Y) - 1
+    mean, var = forecast(model, candidate_after(model, Y[: 3 * HORIZON + 1]), HORIZON)
+    np.testing.assert_allclose(c.foretold.mean, mean)
+    np.testing.assert_allclose(c.foretold.var, var)
+    assert c.foretold.age == 1
+
+
+def candidate_after(model, Y):
+    c = candidate(model, Y.shape[1])
+    for t, y in enumerate(Y):
+        c, _ = passed(c, y, t, 1, None)
+    return c.fitted.belief
+
+
+def test_another_candidate_answers_when_it_is_clearly_ahead():
+    one = candidate(make(1, m=3, r=1), 3)
+    bank = (one, one._replace(score=0.9 * ODDS))
+    assert best(bank, 0, 1000) == 0
+    bank = (one, one._replace(score=1.1 * ODDS))
+    assert best(bank, 0, 1000) == 1
+    assert best(bank, 1, 1000) == 1
+    assert best(bank, 0, 20) == 0  # too few rows to compare by
+
+
+@pytest.mark.long
+def test_a_stream_changes_its_mind():
+    """Random walks, and then states without levels about the same mean."""
+    rng = np.random.default_rng(0)
+    walks = rng.standard_normal((400, 4)).cumsum(axis=0)
+    shared = draw(make(5, m=4, r=2, R=0.1), 1200, 5, gaps="none")[3] * 6.0
+    stream, opt, leaders = new_stream(4), StreamOptions(r=2, candidates=(LEVELS, STATES)), []
+    for y in np.vstack([walks, walks.mean(0) + shared]):
+        stream, _ = advance(stream, y, opt)
+        leaders.append(stream.bank[stream.leader].kind)
+    assert leaders[399] == LEVELS
+    assert leaders[-1] == STATES
