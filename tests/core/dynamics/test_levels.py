@@ -7,8 +7,10 @@ import pytest
 
 import reference_sequences as ref
 from dynamics_problems import GAPS, augment, changed, draw, linear, make, without_states
+from factorstream.core.dynamics.arrow import flat
 from factorstream.core.dynamics.filter import entry, filter_rows, initial, predict, update
-from factorstream.core.dynamics.levels import flat, forward, smooth_levels, smooth_recent
+from factorstream.core.dynamics.forward_levels import forward
+from factorstream.core.dynamics.levels import smooth_levels, smooth_recent
 from factorstream.core.dynamics.smoother import smooth
 
 
