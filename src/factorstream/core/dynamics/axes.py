@@ -68,14 +68,16 @@ def _followed(off: Callable[[Array], Array], X: Array, communality: Array, full:
     Each takes the best vectors in the span of X, KX and K²X (Rayleigh and Ritz), where K is S with the communalities on
     its diagonal.
     """
-    C = np.zeros((len(full), r))
+    C, off_X = np.zeros((len(full), r)), off(X)
     for _ in range(sweeps):
-        diagonal, span = communality[:, None], [X]
-        for _ in range(DEPTH):
+        diagonal, span = communality[:, None], [X, np.linalg.qr(off_X + communality[:, None] * X)[0]]
+        while len(span) <= DEPTH:
             span.append(np.linalg.qr(off(span[-1]) + diagonal * span[-1])[0])
         B = np.linalg.qr(np.hstack(span))[0]
-        w, U = np.linalg.eigh(B.T @ (off(B) + diagonal * B))
-        X = B @ U[:, ::-1][:, : r + GUARDS]
+        off_B = off(B)
+        w, U = np.linalg.eigh(B.T @ (off_B + diagonal * B))
+        U = U[:, ::-1][:, : r + GUARDS]
+        X, off_X = B @ U, off_B @ U
         n = min(r, X.shape[1])  # one or two rows may span no more
         C[:, :n] = X[:, :n] * np.sqrt(np.maximum(w[::-1][:n], 0.0))
         communality = np.minimum((C**2).sum(1), full)

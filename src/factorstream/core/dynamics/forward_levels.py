@@ -29,7 +29,7 @@ def forward(model: SequenceModel, Y: Array, w: Array | None, start: Belief | Non
     R = np.broadcast_to(model.noise.R, Y.shape) if w is None else model.noise.R / w
     levels = levels_of(model)
     if not len(Y):
-        return _empty(*y.shape, len(model.dynamics.A)), np.zeros(0)
+        return _empty(0, Y.shape[1], len(model.dynamics.A)), np.zeros(0)
     if start is None:
         first = flat(initial(model))
     else:

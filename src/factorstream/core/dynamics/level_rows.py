@@ -1,8 +1,9 @@
 """The recursions of `levels` row by row in NumPy, with as few operations per row as there can be.
 
-A NumPy operation on a few numbers takes half a microsecond whatever it does, so what does not feed back into the next
-row is left to operations on all rows at once, in `levels`. Loadings lie as (r, m), features next to each other, which
-is faster for many features too.
+A NumPy operation on a few numbers takes a quarter of a microsecond whatever it does, so what does not feed back into
+the next row is left to operations on all rows at once. One on arrays of two shapes, or on a part of a matrix, takes
+four times as long: what belongs to features is copied into all rows of a matrix first, by a product with ones.
+Loadings lie as (r, m), features next to each other, which is faster for many features too.
 """
 
 from __future__ import annotations
@@ -46,52 +47,54 @@ def forward_rows(
         P⁻¹ ← Q⁻¹ - Q⁻¹A S AᵀQ⁻¹,   eta ← Q⁻¹A S eta,
         b_i ← phi_i Q⁻¹A S b_i,   a_i ← phi_i (a_i + etaᵀS b_i),   d_i ← phi_i² (d_i + b_iᵀS b_i) + q_i.
 
-    Both are products with one matrix W = [-AᵀQ⁻¹, -eta, b_1, ..., b_m] and one of loadings [h; a - y].
     `first` has x, P, the mean of l, b and d before the first row; B (T, r, m), d (T, m) and a (T, m) are those after
     each row, `precision` (T, r+1, r+1) has P⁻¹ and, beside it, -eta; `iw` (T, m) is 1 / v, and 0 where y is missing.
     """
     m, r = C.shape
-    Qi, CT = inv(Q), np.ascontiguousarray(C.T)
-    QiA = Qi @ A
-    AtQiA, phi2 = A.T @ QiA, phi * phi
-    W, SW, V = np.zeros((r, r + 1 + m)), np.empty((r, r + 1 + m)), np.zeros((r + 1, r + 1 + m))
-    W[:, :r] = -QiA.T
-    sign, fixed = np.concatenate([-np.ones(r + 1), -phi]), np.zeros_like(V)
-    fixed[:r, :r], fixed[:r, r + 1 :] = Qi, CT
-    head, eta, b, Sb = W[:, : r + 1].T, W[:, r], W[:, r + 1 :], SW[:, r + 1 :]
-    ahead, h, intercept = V[:, : r + 1], V[:, r + 1 :], V[r, r + 1 :]
-    hT, scaled, top, last = h.T, np.empty((r + 1, m)), slice(0, r), r
+    QiA, CT, phi2 = inv(Q) @ A, np.ascontiguousarray(C.T), phi * phi
+    AtQiA, negative_phi = A.T @ QiA, -np.tile(phi, (r + 1, 1))
+    Qi0, C0 = np.zeros((r + 1, r + 1)), np.zeros((r + 1, m))
+    Qi0[:r, :r], C0[:r] = inv(Q), CT
+    G, Sb, b = np.empty((r, r + 1)), np.empty((r, m)), np.empty((r, m))
+    G[:, :r] = -QiA.T  # [-AᵀQ⁻¹, -eta]: its product with S G is what a time step takes off, that with S b is -[b; a]
+    GT, eta, ahead = G.T, G[:, r], np.zeros((r + 1, r + 1))
+    h, scaled, factors = np.empty((r + 1, m)), np.empty((2 * r + 2, m)), np.empty((2, m))  # h is [h; a - y]
+    hT, intercept, (precise, kept), (w, k) = h.T, h[r], (scaled[: r + 1], scaled[r + 1 :]), factors
+    kept_top, kept_last, copies = kept[:r], kept[r], np.repeat(np.eye(2), r + 1, axis=0)
     x, P, level_mean, first_B, var = first
     ahead[:r, :r] = inv(P)
     ahead[:r, r] = ahead[r, :r] = -ahead[:r, :r] @ x
     h[:r], h[r] = first_B.T + CT, level_mean - first_B @ x
-    k, ones, before = np.empty(m), np.ones(r), None
+    ones, before = np.ones(r), None
     for yt, Rt, Bt, dt, Lt, at, wt in zip(y, R, B, d, precision, a, iw, strict=True):
         if before is not None:
             L, a_before, d_before = before
-            eta[:] = L[top, last]
-            np.dot(inv(L[top, top] + AtQiA), W, out=SW)
-            np.dot(head, SW, out=V)
+            eta[:] = L[:r, r]
+            S = inv(L[:r, :r] + AtQiA)
+            np.subtract(Qi0, GT.dot(S.dot(G)), ahead)
+            S.dot(b, Sb)
+            GT.dot(Sb, h)
             Sb *= b
             var = ones.dot(Sb)
             var += d_before
             var *= phi2
             var += q
             intercept -= a_before
-            V *= sign
-            V += fixed
+            h *= negative_phi
+            h += C0
         intercept -= yt
-        np.add(var, Rt, out=wt)
-        np.divide(1.0, wt, out=wt)
-        np.multiply(h, wt, out=scaled)
-        np.add(ahead, scaled.dot(hT), out=Lt)
-        np.multiply(var, wt, out=k)
-        np.subtract(1.0, k, out=k)
-        np.multiply(h, k, out=scaled)
-        np.subtract(scaled[top], CT, out=b)
-        np.add(scaled[last], yt, out=at)
-        np.multiply(var, k, out=dt)
-        Bt[:] = b
+        np.add(var, Rt, w)
+        np.divide(1.0, w, w)
+        np.multiply(var, w, k)
+        np.subtract(1.0, k, k)
+        copies.dot(factors, scaled)
+        precise *= h
+        kept *= h
+        np.add(ahead, precise.dot(hT), Lt)
+        np.subtract(kept_top, CT, b)
+        np.add(kept_last, yt, at)
+        np.multiply(var, k, dt)
+        Bt[:], wt[:] = b, w
         before = Lt, at, dt
 
 
@@ -119,34 +122,36 @@ def backward_rows(
     """
     r, m = E.shape[1:]
     sign, products, PB, Ed = np.repeat([1.0, -1.0], r), np.empty((2 * r, m)), np.empty((r, m)), np.empty((r, m))
-    own, crossed = products[:r], products[r:]
-    gain2 = gain * gain
+    own, crossed, column = products[:r], products[r:], np.ones((r, 1))
+    gains, gain2 = np.repeat(gain[:, None, :], r, axis=1), gain * gain
     xn, Pn, ln, Bn, dn = x[-1], P[-1], level_mean[-1], B[-1], d[-1]
-    rows = (F, E, L, x0, gain, gain2, beta, l0, v, x[:-1], P[:-1], level_mean[:-1], B[:-1], d[:-1], N, K)
-    for Ft, Et, Lt, x0t, gt, g2t, bt, l0t, vt, xt, Pt, lt, Bt, dt, Nt, Kt in zip(*(f[::-1] for f in rows), strict=True):
-        np.dot(Pn, Bn, out=PB)
-        np.dot(Et, Bn.T, out=Nt)
+    rows = (F, E, L, x0, gain, gains, gain2, beta, l0, v, x[:-1], P[:-1], level_mean[:-1], B[:-1], d[:-1], N, K)
+    backwards = zip(*(f[::-1] for f in rows), strict=True)
+    for Ft, Et, Lt, x0t, gt, gst, g2t, bt, l0t, vt, xt, Pt, lt, Bt, dt, Nt, Kt in backwards:
+        Pn.dot(Bn, PB)
+        Et.dot(Bn.T, Nt)
         Nt += Ft
-        np.multiply(Et, dn, out=Ed)
-        np.dot(Nt, PB, out=Kt)
+        column.dot(dn[None], Ed)
+        Ed *= Et
+        Nt.dot(PB, Kt)
         Kt += Ed
-        np.dot(Nt.dot(Pn), Nt.T, out=Pt)
+        Nt.dot(Pn).dot(Nt.T, Pt)
         Pt += Ed.dot(Et.T)
         Pt += Lt
-        np.dot(Ft, xn, out=xt)
+        Ft.dot(xn, xt)
         xt += Et.dot(ln)
         xt += x0t
-        np.dot(inv(Pt), Kt, out=Bt)
-        np.multiply(Bn, PB, out=own)
-        np.multiply(Kt, Bt, out=crossed)
-        np.dot(sign, products, out=dt)
+        inv(Pt).dot(Kt, Bt)
+        np.multiply(Bn, PB, own)
+        np.multiply(Kt, Bt, crossed)
+        sign.dot(products, dt)
         dt += dn
         np.maximum(dt, 0.0, out=dt)
         dt *= g2t
         dt += vt
-        np.multiply(gt, ln, out=lt)
+        np.multiply(gt, ln, lt)
         lt += xt.dot(bt)
         lt += l0t
-        Bt *= gt
+        Bt *= gst
         Bt += bt
         xn, Pn, ln, Bn, dn = xt, Pt, lt, Bt, dt

@@ -144,12 +144,18 @@ def smooth_levels(
         lag[lo:hi] = Ns @ new.P
         B = transposed(new.B)
         PB = new.P @ B
-        var = new.d + (PB * B).sum(1)
+        var = new.d + products_by_feature(PB, B)
         beta = transposed(ks.beta)
-        ll10 += (now.level_mean * new.level_mean + (beta * K).sum(1) + ks.gain * var).sum(0)
+        ll10 += (now.level_mean * new.level_mean + products_by_feature(beta, K) + ks.gain * var).sum(0)
         M10 += now.x.T @ new.level_mean + K.sum(0)
-        M01 += new.x.T @ now.level_mean + (transposed(lag[lo:hi]) @ beta + ks.gain[:, None, :] * PB).sum(0)
+        M01 += new.x.T @ now.level_mean + (transposed(lag[lo:hi]) @ beta).sum(0)
+        M01 += np.einsum("ti,tji->ji", ks.gain, PB)
     return _collect(model, Y, w, s, lag, float(logp.sum()), ll10, M10.T, M01.T)
+
+
+def products_by_feature(A: Array, B: Array) -> Array:
+    """Σ_j A_tji B_tji (t, m), without an array of all the products."""
+    return np.asarray(np.einsum("tji,tji->ti", A, B))
 
 
 def _chunk(m: int, r: int) -> int:
@@ -179,7 +185,7 @@ def _collect(
     ends = np.zeros((2, m, r))
     var = np.empty((T, m))
     uncertainty = None if V is None else np.broadcast_to(V, (m, r, r)).reshape(m, -1)
-    chunk = _chunk(m, r)
+    chunk, CT = _chunk(m, r), np.ascontiguousarray(C.T)
     for lo in range(0, T, chunk):
         rows = slice(lo, lo + chunk)
         c = Arrow(*(f[rows] for f in s))
@@ -187,12 +193,12 @@ def _collect(
         PB = c.P @ B
         own = c.level_mean**2
         own += c.d
-        own += (PB * B).sum(1)
+        own += products_by_feature(PB, B)
         ll[rows] = own
         LX += PB.sum(0) + c.x.T @ c.level_mean
-        WLX += (W[rows, None, :] * PB).sum(0) + c.x.T @ (W[rows] * c.level_mean)
-        H = B + C.T
-        var[rows] = ((c.P @ H) * H).sum(1) + c.d
+        WLX += np.einsum("ti,tji->ji", W[rows], PB) + c.x.T @ (W[rows] * c.level_mean)
+        H = B + CT
+        var[rows] = products_by_feature(c.P @ H, H) + c.d
         if uncertainty is not None:
             second = c.P + c.x[:, :, None] * c.x[:, None, :]
             var[rows] += second.reshape(len(c.x), -1) @ uncertainty.T
