@@ -54,7 +54,7 @@ class SequenceReading(SequenceAttributes):
         values, table = self._given(X)
         state = self.state_
         values = asked(state, values)
-        with unchanged_on_error(self), limited():
+        with unchanged_on_error(self), limited(), self._progress():
             season = self._season(values, table)
             Z = self._standardised(values if season is None else values - season.signal)
             answer = (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
@@ -83,10 +83,13 @@ class SequenceReading(SequenceAttributes):
 
     def _innovations(self, values: Array, table: Table) -> list[Innovation]:
         """The facts about every row of values as the filter takes it, in the data's units."""
-        with unchanged_on_error(self), limited():
+        with unchanged_on_error(self), limited(), self._progress(len(values)) as step:
             season = self._season(values, table, smooth=False)
             Z = self._standardised(values if season is None else values - season.signal)
-            passed = [in_units(innovation, self.state_.stream) for _, _, innovation in steps(self.state_.model, Z)]
+            passed = []
+            for _, _, innovation in steps(self.state_.model, Z):
+                passed.append(in_units(innovation, self.state_.stream))
+                step(len(passed))
             if season is None:
                 return passed
             return [
@@ -117,12 +120,16 @@ class SequenceReading(SequenceAttributes):
         """Means and standard deviations of the rows to come, and what they are besides their numbers; see `_width`."""
         check_is_fitted(self)
         check_count("steps", steps)
+        with self._progress():
+            return self._coming(int(steps), held)
+
+    def _coming(self, steps: int, held: float) -> tuple[Array, Array, Table]:
         state = self.state_
-        table = future_times(restore_table(state.table), int(steps))
+        table = future_times(restore_table(state.table), steps)
         if state.ahead_scale is not None:  # there are seasons
-            mean, std = coming(state, int(steps))
-            return mean, width_at(state.ahead_scale, int(steps)) * student_factor(state.counts, held) * std, table
+            mean, std = coming(state, steps)
+            return mean, width_at(state.ahead_scale, steps) * student_factor(state.counts, held) * std, table
         shift, scale = state.stream.shift, state.stream.scale
-        mean, var = forecast(state.fitted.now, state.fitted.belief, int(steps))
+        mean, var = forecast(state.fitted.now, state.fitted.belief, steps)
         std = state.forecast_scale * student_factor(state.counts, held) * scale * np.sqrt(var)
         return shift + scale * mean, std, table
