@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import NamedTuple
 
 from factorstream.datasets import DatasetNotFoundError, load_london_air
@@ -93,7 +94,7 @@ def long(sizes: tuple[tuple[int, int], ...] = ((20_000, 19), (100_000, 50))) -> 
     ]
 
 
-TABLES = {"wide": wide, "levels": levels, "air": air, "long": long}
+TABLES: dict[str, Callable[[], list[Case]]] = {"wide": wide, "levels": levels, "air": air, "long": long}
 
 
 def measure(case: Case) -> tuple[float, float, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 
 from dynamics_problems import changed, draw, make, standardised
@@ -58,3 +60,14 @@ def test_innovations_come_in_the_units_of_the_data():
     np.testing.assert_allclose(found.mean, 3.0 + 10.0 * plain.mean)
     np.testing.assert_allclose(found.var, 100.0 * plain.var)
     np.testing.assert_allclose(found.logp, plain.logp - plain.n_obs * np.log(10.0))
+
+
+def test_a_dictionary_that_follows_many_rows_is_kept_once():
+    Y = np.random.default_rng(0).normal(size=(200, 60))
+    opt = StreamOptions(r=6, candidates=(STATES,), warmup=16, drift=1e-3)
+    stream = resumed(fit(Y, 6, STATES, sweeps=1), np.zeros(60), np.ones(60), Y, opt)
+    tracemalloc.start()
+    followed(stream, Y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 * stream.fitted.model.emission.V.nbytes

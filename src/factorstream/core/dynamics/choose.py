@@ -137,8 +137,9 @@ def choose(
         off = np.abs(answer.signal - Y)[hide][judged]
         R = np.broadcast_to(f.model.noise.R, Y.shape)
         size = f.model.noise.normal_size(off, (answer.var + beside)[hide][judged], R[hide][judged])
-        N = np.broadcast_to(np.isfinite(learn).sum(0), Y.shape)[hide][judged]
-        size = (size / student_factor(N))[N >= LEAST_KNOWN]
+        N = np.isfinite(learn).sum(0)
+        wider, known = (np.broadcast_to(part, Y.shape)[hide][judged] for part in (student_factor(N), N >= LEAST_KNOWN))
+        size = (size / wider)[known]
         errors = np.bincount(run, weights=noise.loss(off))
         found.append(_Candidate(Choice(kind, stretch(size, noise)), f.model, errors))
     return _best(found, Z)
