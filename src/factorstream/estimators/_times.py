@@ -200,10 +200,10 @@ def rebuild_table(values: Array, table: Table) -> TableLike:
 
 
 def future_times(table: Table, steps: int) -> Table:
-    """What belongs to the ``steps`` rows to come: time stamps continue at the inferred step, and integers go on."""
-    table = table._replace(labels=_later_numbers(table.labels, steps))
+    """What belongs to the ``steps`` rows to come: time stamps continue at the inferred step, or else integers go on."""
     if table.times is None:
-        return table
+        return table._replace(labels=_later_numbers(table.labels, steps))
+    table = table._replace(labels=None)
     if len(table.times) < 2 and getattr(table.times, "freq", None) is None:
         raise ValueError("One time stamp has no step to continue at; fit more rows, or drop the time stamps.")
     future = _pandas_future if table.library == "pandas" else _polars_future
