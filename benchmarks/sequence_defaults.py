@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from factorstream.core.dynamics import alarm, choose, em, noise, outliers, spikes, start, stream
+from factorstream.core.dynamics import alarm, axes, choose, em, noise, outliers, spikes, stream
 from factorstream.estimators.sequence import SequenceFilter
 
 from . import sequence_runs as runs
@@ -80,7 +80,7 @@ GROUPS = {
         + other("LAGS", (1, 2, 4, 8), (1, 2, 4, 8, 16, 32), module="start")
         + other("DECAY_TIMES", 2.0 ** np.arange(-1, 8), 2.0 ** np.arange(-1, 12, 0.5), module="start")
         + other("ABOVE_EDGE", 1.0, 1.3, module="start")
-        + other("FACTOR_SWEEPS", 5, 80, module="start", defaults=[Default(start.principal_axes, "sweeps")])
+        + other("FACTOR_SWEEPS", 5, 80, module="axes", defaults=[Default(axes.principal_axes, "sweeps")])
         + other("DECAY_OF_STATES", (0.3, 0.999), (0.7, 0.95), module="start")
         + other("DECAY_BESIDE_LEVELS", (0.3, 0.9999), (0.7, 0.99), module="start")
         + other("LEAST_VARIANCE", 1e-4, 1e-2, module="start")

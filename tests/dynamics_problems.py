@@ -82,3 +82,20 @@ def draw(model, T, seed=0, gaps="random"):
 
 def standardised(Y):
     return (Y - np.nanmean(Y, 0)) / np.nanstd(Y, 0)
+
+
+def moving_rows(T, m, factors, seed=0):
+    """Standardised rows that move."""
+    rng = np.random.default_rng(seed)
+    x = np.cumsum(rng.normal(size=(T, factors)), axis=0) - np.linspace(0, 1, T)[:, None]
+    Y = 0.2 * x @ rng.normal(size=(factors, m)) + rng.normal(size=(T, m)) * rng.uniform(0.3, 1.5, m)
+    return (Y - Y.mean(0)) / Y.std(0)
+
+
+def missing(Y, kind, seed=0):
+    Y, rng = Y.copy(), np.random.default_rng(seed)
+    if kind == "rows":
+        Y[rng.random(len(Y)) < 0.3] = np.nan
+    if kind == "entries":
+        Y[rng.random(Y.shape) < 0.3] = np.nan
+    return Y

@@ -228,3 +228,31 @@ def stream_score(A, Q, P0, C, R, mean, Y, memory):
                 filled -= 0.5 * (np.log(v) + (y[i] - mean[i] - C[i] @ x) ** 2 / v)
         score = (1 - 1 / min(max(t / 2, 1), memory)) * score + logp + 5 * filled
     return score
+
+
+def principal_factors(S, communality, r, sweeps):
+    """Iterated principal factors, with a decomposition of the whole matrix in every sweep."""
+    full = np.diag(S).copy()
+    for _ in range(sweeps):
+        K = S.copy()
+        for i in range(len(S)):
+            K[i, i] = communality[i]
+        w, U = np.linalg.eigh(K)
+        best = np.argsort(-w)[:r]
+        C = np.array([np.sqrt(max(w[j], 0.0)) * U[:, j] for j in best]).T
+        communality = np.minimum((C * C).sum(1), full)
+    return C
+
+
+def scaled_covariance(Y):
+    """The covariance about zero of rows with gaps; sums are divided by the pairs that gaps apart would leave."""
+    T, m = Y.shape
+    n = [int(np.isfinite(Y[:, i]).sum()) for i in range(m)]
+    both = sum(np.isfinite(Y[t, i]) and np.isfinite(Y[t, j]) for t in range(T) for i in range(m) for j in range(m))
+    S = np.zeros((m, m))
+    for i in range(m):
+        for j in range(m):
+            pairs = n[i] if i == j else n[i] * n[j] * both / sum(n) ** 2
+            products = [Y[t, i] * Y[t, j] for t in range(T)]
+            S[i, j] = sum(p for p in products if np.isfinite(p)) / pairs
+    return S

@@ -27,12 +27,14 @@ from benchmarks import (
     scale,
     sequence_defaults,
     sequence_runs,
+    sequence_speed,
     strange_rows,
     sweeps,
     table_sizes,
     table_streams,
     variational_defaults,
 )
+from factorstream import SequenceFilter
 from factorstream.core.dynamics import choose
 from factorstream.datasets import LondonAir, OlivettiFaces
 
@@ -320,6 +322,17 @@ def test_memory_of_large_fits(capsys, monkeypatch):
     large_fits.main((1.0,))
     said = capsys.readouterr().out
     assert re.search(r"\| `BayesianFactorization\(3\)` \| \d+ MiB, \d+ s, \d+ s \|", said)
+
+
+def test_speed_of_sequences(capsys):
+    cases = [*sequence_speed.wide((6,), T=30), *sequence_speed.levels(T=40, m=3)[:2], *sequence_speed.long(((40, 3),))]
+    sequence_speed.main({"all": cases[:2]})
+    head, _, first, second = capsys.readouterr().out.strip().splitlines()
+    assert head == "| fit | processor seconds | ratio | peak of memory | sweeps |"
+    assert re.fullmatch(r"\| 30 × 6 \| \d+\.\d\d \| 1\.0 \| \d+\.\d\d GiB \| \d+ \|", first)
+    assert re.fullmatch(r"\| 40 × 3, without levels \| \d+\.\d\d \| \d+\.\d \| \d+\.\d\d GiB \| \d+ \|", second)
+    for case in (*cases, *sequence_speed.air()):
+        eval(f"SequenceFilter({case.settings})", {"SequenceFilter": SequenceFilter})  # the settings that there are
 
 
 def test_streams_of_tables_are_compared(rng, monkeypatch, capsys):

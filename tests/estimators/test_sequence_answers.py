@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import reference_sequences as ref
 from dynamics_problems import changed, linear
-from factorstream import SequenceFilter
+from factorstream import SequenceFilter, progress
 from factorstream.core.dynamics.fit import filtered, smoothed
 from factorstream.core.dynamics.scale import student_factor
 from factorstream.estimators._sequence_answers import Alarms
 from factorstream.metrics import rmse
 from sequence_problems import gappy, panel, quick
+
+ASKED = {
+    "impute": lambda model, X: model.impute(X),
+    "denoise": lambda model, X: model.denoise(X),
+    "predict_interval": lambda model, X: model.predict_interval(X, level=0.8),
+    "transform": lambda model, X: model.transform(X),
+    "score_samples": lambda model, X: model.score_samples(X),
+    "alarms": lambda model, X: model.alarms(X).score,
+    "forecast": lambda model, X: model.forecast(3),
+    "forecast_interval": lambda model, X: model.forecast_interval(3, level=0.8),
+}
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_questions_that_take_long_say_so_and_answer_the_same(question, monkeypatch, capsys):
+    X, _ = gappy(panel(T=60))
+    model = quick(2, verbose=1).fit(X)
+    capsys.readouterr()
+    soon = ASKED[question](model, X)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(progress, "DELAY", 0.0)
+    late = ASKED[question](model, X)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert re.search(r"^SequenceFilter:.* done after [0-9]+ s$", said.err, re.MULTILINE)
+    np.testing.assert_array_equal(soon, late)
 
 
 @pytest.mark.parametrize("drift", ["none", 1e-3])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from factorstream import SequenceFilter
+from factorstream import SequenceFilter, load
 from sequence_problems import gappy, hours, panel, quick, table
 
 
@@ -149,6 +149,44 @@ def test_every_other_period_continues_at_its_stride():
     assert quick(2).fit(table("pandas", panel(T=40), months[:40])).forecast(3).index.equals(months[40:])
     pairs = pandas.period_range("2020-01", periods=43, freq="2M")
     assert quick(2).fit(table("pandas", panel(T=40), pairs[:40])).forecast(3).index.equals(pairs[40:])
+
+
+@pytest.mark.parametrize("how", ["fit", "partial_fit"])
+def test_forecasts_go_on_counting(how, tmp_path):
+    """Integers at equal steps continue, of a saved model too; any others begin at 0, as ever."""
+    pandas = pytest.importorskip("pandas")
+    X = panel(T=40)
+
+    def ahead(index, X=X):
+        model = getattr(quick(2), how)(pandas.DataFrame(X, index=index, columns=list("abcdef")))
+        model.save(tmp_path / "model")
+        lower, upper = load(tmp_path / "model").forecast_interval(2, level=0.5)
+        out = model.forecast(2)
+        assert isinstance(out, pandas.DataFrame)
+        assert out.index.equals(lower.index)
+        assert out.index.equals(upper.index)
+        return out.index
+
+    assert list(ahead(None)) == [40, 41]
+    assert list(ahead(pandas.RangeIndex(5, 85, 2, name="week"))) == [85, 87]
+    assert ahead(pandas.RangeIndex(5, 85, 2, name="week")).name == "week"
+    assert list(ahead(np.arange(100, 140, dtype=np.uint8))) == [140, 141]
+    largest = np.iinfo(np.int64).max
+    for other in (np.arange(40)[::-1], np.arange(40) ** 2, np.arange(40) / 2, largest - np.arange(40)[::-1]):
+        assert list(ahead(other)) == [0, 1]
+    stamped = pandas.DataFrame(X, columns=list("abcdef")).assign(when=hours("pandas", 40))
+    assert list(getattr(quick(2), how)(stamped).forecast(2).index) == [0, 1]  # the column counts the time
+
+
+def test_a_stream_of_single_rows_goes_on_counting_where_they_do():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(panel(T=20), columns=list("abcdef"))
+    counted, named_alike = quick(2), quick(2)
+    for t in range(20):
+        counted.partial_fit(X[t : t + 1])
+        named_alike.partial_fit(X[t : t + 1].reset_index(drop=True))
+        assert list(counted.forecast(2).index) == [t + 1, t + 2]
+    assert list(named_alike.forecast(2).index) == [0, 1]
 
 
 def test_strings_are_not_dates():

@@ -117,7 +117,7 @@ class SequenceAnswers(SequenceReading):
 
         With ``return_std`` also their predictive standard deviations, noise included. After tables the forecast is
         a table, whose time stamps continue at the inferred step, or at their frequency; datetimes, periods and dates
-        each continue as what they are.
+        each continue as what they are. Without time stamps an index of equally spaced integers goes on counting.
         """
         mean, std, table = self._ahead(steps, known)
         out = rebuild_table(mean, table)

@@ -70,7 +70,7 @@ class SequenceReading(SequenceAttributes):
         values = asked(state, values)
         spread = self._on_steps(values, table, restore_table(state.table))
         K, Y = None if K is None else held(K, spread), spread.values
-        with unchanged_on_error(self), limited():
+        with unchanged_on_error(self), limited(), self._progress():
             season = self._season(Y, spread.table, K)
             Z = self._standardised(Y if season is None else Y - season.signal)
             answer = (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
@@ -102,10 +102,13 @@ class SequenceReading(SequenceAttributes):
         K = self._known(known, len(values), table)
         spread = self._on_steps(values, table, restore_table(self.state_.table))
         K, Y = None if K is None else held(K, spread), spread.values
-        with unchanged_on_error(self), limited():
+        with unchanged_on_error(self), limited(), self._progress(len(Y)) as step:
             season = self._season(Y, spread.table, K, smooth=False)
             Z = self._standardised(Y if season is None else Y - season.signal)
-            passed = [in_units(innovation, self.state_.stream) for _, _, innovation in steps(self.state_.model, Z)]
+            passed = []
+            for _, _, innovation in steps(self.state_.model, Z):
+                passed.append(in_units(innovation, self.state_.stream))
+                step(len(passed))
             if season is not None:
                 passed = [
                     one._replace(mean=one.mean + signal, var=one.var + var)
@@ -136,13 +139,17 @@ class SequenceReading(SequenceAttributes):
         """Means and standard deviations of the rows to come, and what they are besides their numbers; see `_width`."""
         check_is_fitted(self)
         check_count("steps", steps)
+        with self._progress():
+            return self._coming(int(steps), held, known)
+
+    def _coming(self, steps: int, held: float, known: TableLike | None) -> tuple[Array, Array, Table]:
         state = self.state_
-        table = future_times(restore_table(state.table), int(steps))
-        K = self._known(known, int(steps), table)
+        table = future_times(restore_table(state.table), steps)
+        K = self._known(known, steps, table)
         if state.ahead_scale is not None:  # there are seasons
-            mean, std = coming(state, int(steps), K)
-            return mean, width_at(state.ahead_scale, int(steps)) * student_factor(state.counts, held) * std, table
+            mean, std = coming(state, steps, K)
+            return mean, width_at(state.ahead_scale, steps) * student_factor(state.counts, held) * std, table
         shift, scale = state.stream.shift, state.stream.scale
-        mean, var = forecast(state.fitted.now, state.fitted.belief, int(steps))
+        mean, var = forecast(state.fitted.now, state.fitted.belief, steps)
         std = state.forecast_scales * student_factor(state.counts, held) * scale * np.sqrt(var)
         return shift + scale * mean, std, table

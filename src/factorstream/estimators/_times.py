@@ -6,6 +6,7 @@ import sys
 import warnings
 from datetime import datetime
 from importlib import import_module
+from itertools import pairwise
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -203,14 +204,26 @@ def rebuild_table(values: Array, table: Table) -> TableLike:
 
 
 def future_times(table: Table, steps: int) -> Table:
-    """What belongs to the ``steps`` rows to come: time stamps continue at the inferred step."""
-    table = table._replace(labels=None)
+    """What belongs to the ``steps`` rows to come: time stamps continue at the inferred step, or else integers go on."""
     if table.times is None:
-        return table
+        return table._replace(labels=_later_numbers(table.labels, steps))
+    table = table._replace(labels=None)
     if len(table.times) < 2 and getattr(table.times, "freq", None) is None:
         raise ValueError("One time stamp has no step to continue at; fit more rows, or drop the time stamps.")
     future = _pandas_future if table.library == "pandas" else _polars_future
     return with_times(table, future(table.times, steps))
+
+
+def _later_numbers(labels: Any, steps: int) -> Any:
+    """The integers that continue the labels of the last rows; None where these are none, or not equally spaced."""
+    kind = getattr(getattr(labels, "dtype", None), "kind", "O")
+    if labels is None or kind not in "iu" or not len(labels):
+        return None
+    gaps = {int(b) - int(a) for a, b in pairwise(labels)} or {getattr(labels, "step", 1)}
+    last, step = int(labels[-1]), gaps.pop()
+    if gaps or step <= 0 or last + steps * step > np.iinfo(np.int64).max:
+        return None
+    return sys.modules["pandas"].RangeIndex(last + step, last + (steps + 1) * step, step, name=labels.name)
 
 
 def frequency(times: Times) -> Any:

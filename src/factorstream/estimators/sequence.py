@@ -112,8 +112,9 @@ class SequenceFilter(Reported, SequenceAnswers):
     tol : float, default=1e-3
         ``fit`` stops when a sweep gains less than this, in nats per observed entry.
     verbose : int, default=0
-        1 shows how far ``fit`` or ``partial_fit`` has come, once it takes longer than two seconds: a bar in a terminal
-        (with rich installed) or a notebook, lines in a log. 2 prints a line per sweep of the last fit as well.
+        1 shows how far ``fit``, ``partial_fit`` or a question has come, once it takes longer than two seconds: a bar in
+        a terminal (with rich installed) or a notebook, lines in a log. 2 prints a line per sweep of the last fit as
+        well.
 
     Attributes
     ----------

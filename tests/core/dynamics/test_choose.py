@@ -7,6 +7,8 @@ import pytest
 from scipy.special import ndtri
 
 from dynamics_problems import draw, make, standardised
+from factorstream.core.dynamics import choose as choose_module
+from factorstream.core.dynamics import fit
 from factorstream.core.dynamics.choose import (
     HIDDEN_PERIOD,
     HIDDEN_RUN,
@@ -38,6 +40,24 @@ def test_each_kind_of_sequence_gets_its_kind_of_model():
     kinds = (LEVELS, ALL_LEVELS, STATES, WALKS)
     assert choose(walks, 4, kinds).kind == WALKS
     assert choose(states, 2, kinds).kind == STATES
+
+
+@pytest.mark.parametrize(("r", "n_fits"), [(2, 1), (5, 2)])
+def test_the_same_model_is_not_fitted_twice(monkeypatch, r, n_fits):
+    """Where changes show as many components as there may be, a model is not held to fewer."""
+    rng = np.random.default_rng(0)
+    Y = standardised(
+        rng.normal(size=(300, 2)).cumsum(axis=0) @ rng.normal(size=(2, 8)) + 0.1 * rng.normal(size=(300, 8))
+    )
+    kinds = []
+
+    def noted(Y, r, kind, **how):
+        kinds.append(kind)
+        return fit.fit(Y, r, kind, **how)
+
+    monkeypatch.setattr(choose_module, "fit", noted)
+    assert choose(Y, r, (LEVELS, ALL_LEVELS)).kind in (LEVELS, ALL_LEVELS)
+    assert kinds == [LEVELS, ALL_LEVELS][:n_fits]
 
 
 def test_widths_follow_the_errors_but_not_those_of_a_few():

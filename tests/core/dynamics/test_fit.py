@@ -7,10 +7,10 @@ import pytest
 
 import reference_sequences as ref
 from dynamics_problems import GAPS, changed, draw, linear, make, standardised
+from factorstream.core.dynamics.arrow import flat
 from factorstream.core.dynamics.drift import with_drift
 from factorstream.core.dynamics.filter import filter_rows
 from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, filtered, fit, smoothed
-from factorstream.core.dynamics.levels import flat
 from factorstream.core.dynamics.noise import GaussianSpec, LearnedStudentSpec
 from factorstream.core.dynamics.smoother import smooth
 

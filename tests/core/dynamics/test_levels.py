@@ -7,8 +7,11 @@ import pytest
 
 import reference_sequences as ref
 from dynamics_problems import GAPS, augment, changed, draw, linear, make, without_states
+from factorstream.core.dynamics import levels
+from factorstream.core.dynamics.arrow import flat
 from factorstream.core.dynamics.filter import entry, filter_rows, initial, predict, update
-from factorstream.core.dynamics.levels import flat, forward, smooth_levels, smooth_recent
+from factorstream.core.dynamics.forward_levels import forward
+from factorstream.core.dynamics.levels import smooth_levels, smooth_recent
 from factorstream.core.dynamics.smoother import smooth
 
 
@@ -70,6 +73,38 @@ def test_fast_forward_equals_the_step_by_step_filter():
     assert np.allclose(smoothed.x[0], back.x)
     assert np.allclose(smoothed.signal[0], entry(model, back)[0])
     assert np.allclose(smoothed.x[-1], states[-1].x)
+
+
+@pytest.mark.parametrize("r", [0, 1, 4])
+def test_fast_rows_equal_the_steps_of_the_arrow_form(monkeypatch, r):
+    """Rows without data, long gaps, levels that forget, and pieces of any length."""
+    model = changed(make(3, m=7, r=max(r, 1), level=True), phi=np.linspace(0.8, 1.0, 7))
+    model = model if r else without_states(model)
+    _, _, _, Y = draw(model, 60, 3)
+    Y[20:24], Y[30:55, 2] = np.nan, np.nan
+    expected = smooth_recent(model, filter_rows(model, Y)[0])
+    for rows in (1, 7, 256):
+        monkeypatch.setattr(levels, "CHUNK", rows)
+        s, _ = smooth_levels(model, Y)
+        for t, belief in enumerate(expected):
+            mean, var = entry(model, belief)
+            assert np.allclose(s.x[t], belief.x, atol=1e-9)
+            assert np.allclose(s.P[t], belief.P, atol=1e-9)
+            assert np.allclose(s.signal[t], mean, atol=1e-9)
+            assert np.allclose(s.var[t], var, atol=1e-9)
+
+
+@pytest.mark.parametrize("q", [1e-3, 1e-7, 1e-9, 1e-12])
+def test_states_that_hardly_move_are_filtered_as_step_by_step(q):
+    """Precisions would lose what covariances keep."""
+    model = make(3, m=7, r=3, level=True)
+    model = model._replace(dynamics=model.dynamics._replace(A=np.eye(3), Q=q * np.eye(3)))
+    _, _, _, Y = draw(model, 40, 3, "random")
+    states, infos = filter_rows(model, Y)
+    s, logp = forward(model, Y, None, None)
+    for name in s._fields:
+        assert np.allclose(getattr(s, name), [getattr(flat(k), name) for k in states], atol=1e-8)
+    assert np.allclose(logp, [i.logp for i in infos], atol=1e-8)
 
 
 def test_level_moments_equal_the_exact_ones_when_levels_are_small():

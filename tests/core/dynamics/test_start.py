@@ -8,7 +8,6 @@ from factorstream.core.dynamics.noise import GaussianNoise, GaussianSpec
 from factorstream.core.dynamics.start import (
     common_changes,
     measure,
-    principal_axes,
     scalar_fit,
     start_levels,
     start_states,
@@ -43,16 +42,9 @@ def test_independent_walks_have_no_common_changes_and_factors_do():
     shared = np.cumsum(rng.normal(size=(500, 2)), axis=0) @ rng.normal(size=(2, 8))
     for Y, number in ((walks, 0), (shared + 0.1 * walks, 2)):
         v = measure(Y / Y.std(axis=0))
-        assert common_changes(v.gamma, v.pairs, v.lags)[0] == number
+        assert common_changes(v)[0] == number
         assert start_levels(Y / Y.std(axis=0), 5, GaussianSpec()).emission.C.shape == (8, number)
         assert start_levels(Y / Y.std(axis=0), 5, GaussianSpec(), select=False).emission.C.shape == (8, 5)
-
-
-def test_principal_axes_find_loadings_under_unequal_noise():
-    rng = np.random.default_rng(0)
-    C = rng.normal(size=(12, 2))
-    found = principal_axes(C @ C.T + np.diag(rng.uniform(0.1, 1.0, 12)), 2, sweeps=200)
-    np.testing.assert_allclose(found @ found.T, C @ C.T, atol=0.05)
 
 
 def test_a_start_without_levels_has_none():

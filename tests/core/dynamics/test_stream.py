@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 
 from dynamics_problems import changed, draw, make, standardised
@@ -71,3 +73,14 @@ def test_what_is_hidden_is_hidden_from_the_second_filter_only():
         np.testing.assert_array_equal(belief.x, expected.x)
         np.testing.assert_array_equal(belief.P, expected.P)
     assert after.recent == (stream.bank[0].recent[-1], after.fitted.belief)
+
+
+def test_a_dictionary_that_follows_many_rows_is_kept_once():
+    Y = np.random.default_rng(0).normal(size=(200, 60))
+    opt = StreamOptions(r=6, candidates=(STATES,), warmup=16, drift=1e-3)
+    stream = resumed(fit(Y, 6, STATES, sweeps=1), np.zeros(60), np.ones(60), Y, opt)
+    tracemalloc.start()
+    followed(stream, Y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 * stream.fitted.model.emission.V.nbytes

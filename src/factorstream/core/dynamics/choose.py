@@ -13,7 +13,7 @@ from ..telling import Tell, silent
 from .drift import with_drift
 from .em import LEARNED, DynamicsSpec
 from .filter import filter_rows, forecast
-from .fit import WALKS, Kind, filtered, fit, smoothed, steps
+from .fit import ALL_LEVELS, LEVELS, WALKS, Kind, filtered, fit, smoothed, steps
 from .model import Answer, SequenceModel, Smoothed
 from .noise import GaussianSpec, NoiseSpec
 from .scale import LEAST_KNOWN, student_factor
@@ -125,6 +125,9 @@ def choose(
     _, run = np.unique(run[judged], return_inverse=True)
     found: list[_Candidate] = []
     for kind in candidates:
+        if kind == ALL_LEVELS and found and found[0].choice.kind == LEVELS and _has_all(found[0].model, r):
+            found.append(found[0]._replace(choice=found[0].choice._replace(kind=kind)))  # the same fit
+            continue
         f = fit(learn, r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps, tell=tell)
         answer: Answer | Smoothed
         if offline:
@@ -134,11 +137,18 @@ def choose(
         off = np.abs(answer.signal - Y)[hide][judged]
         R = np.broadcast_to(f.model.noise.R, Y.shape)
         size = f.model.noise.normal_size(off, (answer.var + beside)[hide][judged], R[hide][judged])
-        N = np.broadcast_to(np.isfinite(learn).sum(0), Y.shape)[hide][judged]
-        size = (size / student_factor(N))[N >= LEAST_KNOWN]
+        N = np.isfinite(learn).sum(0)
+        wider, known = (np.broadcast_to(part, Y.shape)[hide][judged] for part in (student_factor(N), N >= LEAST_KNOWN))
+        size = (size / wider)[known]
         errors = np.bincount(run, weights=noise.loss(off))
         found.append(_Candidate(Choice(kind, stretch(size, noise)), f.model, errors))
     return _best(found, Z)
+
+
+def _has_all(model: SequenceModel, r: int) -> bool:
+    """Whether changes have shown as many components as there may be, so that asking for all of them changes nothing."""
+    m, found = model.emission.C.shape
+    return bool(found == min(r, m))
 
 
 def _best(found: Sequence[_Candidate], Z: Array) -> Choice:

@@ -9,46 +9,17 @@ import numpy as np
 
 from ...cores import compiling
 from ..linalg import Array
-from .filter import initial, predict_levels
-from .model import LOG2PI, Belief, LevelBelief, Levels, SequenceModel, Smoothed, inv, row_sums
+from .arrow import Arrow, flat, levels_of, nested, transposed
+from .forward_levels import LOOPS, MANY_ROWS, forward
+from .level_rows import backward_rows
+from .model import Belief, SequenceModel, Smoothed, inv, row_sums
 from .moments import LevelMoments, Moments, observed_moments
 
 CHUNK = 256
-"""Rows whose kernels are made at once: batched products without O(T m r) more memory. It changes no result."""
-
-MANY_ROWS = 1000
-"""Rows from which on the recursions are compiled. Derived: that saves some 50 microseconds per row and sweep, and a fit
-makes tens of sweeps; to load the loops takes some 0.3 seconds. Speed and rounding only."""
-
-LOOPS = "factorstream.core.dynamics.compiled_levels"
-
-
-class Arrow(NamedTuple):
-    """A belief in one flat tuple, so that a time axis can lead every field. Without levels m is 0."""
-
-    x: Array  # (r,)
-    P: Array  # (r, r)
-    level_mean: Array  # (m,)
-    B: Array  # (m, r)
-    d: Array  # (m,)
-
-
-def flat(s: Belief) -> Arrow:
-    """The belief as an arrow."""
-    if s.levels is not None:
-        return Arrow(s.x, s.P, *s.levels)
-    return Arrow(s.x, s.P, np.zeros(0), np.zeros((0, len(s.x))), np.zeros(0))
-
-
-def nested(a: Arrow) -> Belief:
-    """The belief, with levels, that an arrow stands for."""
-    return Belief(a.x, a.P, LevelBelief(a.level_mean, a.B, a.d))
-
-
-def levels_of(model: SequenceModel) -> Levels:
-    """The model's levels; none of them where it has none."""
-    none = np.zeros(0)
-    return Levels(none, none, none) if model.levels is None else model.levels
+"""Rows whose kernels are made at once, at most: batched products without O(T m r) more memory. It changes no result."""
+CHUNK_NUMBERS = 1 << 17
+"""Numbers (rows, r, m) of a kernel at most, unless it is of one row. Derived: 1 MiB, so that what one operation leaves
+is still in the processor's cache for the next. Speed, memory and rounding only."""
 
 
 class Kernel(NamedTuple):
@@ -73,17 +44,19 @@ def kernel(model: SequenceModel, s: Arrow) -> Kernel:
     A = model.dynamics.A
     phi, q, _ = levels_of(model)
     u = np.maximum(phi**2 * s.d + q, 1e-300)
-    D = (phi / u)[..., None] * s.B
     QiA = np.linalg.solve(model.dynamics.Q, A)
-    BT = np.swapaxes(phi[:, None] * s.B, -1, -2)
-    J = A.T @ QiA + BT @ D
+    B = transposed(s.B)  # (r, m), as below: features lie next to each other
+    D = (phi / u)[..., None, :] * B
+    J = A.T @ QiA + (phi * B) @ transposed(D)
     L = np.linalg.solve(np.eye(len(A)) + s.P @ J, s.P)
-    L = (L + np.swapaxes(L, -1, -2)) / 2
-    E, F = D @ L, L @ QiA.T
-    x0 = s.x - _mv(F @ A, s.x) - _mv(np.swapaxes(E, -1, -2), phi * s.level_mean)
+    L = (L + transposed(L)) / 2
+    E, F = L @ D, L @ QiA.T
+    x0 = s.x - _mv(F @ A, s.x) - _mv(E, phi * s.level_mean)
     gain = phi * s.d / u
-    beta = (1.0 - gain * phi)[..., None] * s.B
-    return Kernel(L, F, E, x0, gain, beta, s.level_mean - _mv(beta, s.x) - gain * phi * s.level_mean, s.d * q / u)
+    forgotten = gain * phi
+    beta = (1.0 - forgotten)[..., None, :] * B
+    l0 = (1.0 - forgotten) * s.level_mean - (s.x[..., None, :] @ beta)[..., 0, :]
+    return Kernel(L, F, transposed(E), x0, gain, transposed(beta), l0, s.d * q / u)
 
 
 def _mv(M: Array, v: Array) -> Array:
@@ -122,82 +95,9 @@ def smooth_recent(model: SequenceModel, beliefs: Sequence[Belief]) -> list[Belie
     return out[::-1]
 
 
-def forward(model: SequenceModel, Y: Array, w: Array | None, start: Belief | None) -> tuple[Arrow, Array]:
-    """Filtered beliefs of all rows, stacked over time, and log-densities (T,). O(T m r²).
-
-    The same recursion as predict/update with Gaussian noise R / w, in the inverse form and with the
-    log-determinants taken for all steps at once. C is taken as known here (see `update`).
-    """
-    T, m = Y.shape
-    C, R = model.emission.C, model.noise.R
-    r = C.shape[1]
-    out = Arrow(np.empty((T, r)), np.empty((T, r, r)), np.empty((T, m)), np.empty((T, m, r)), np.empty((T, m)))
-    prior_P, noise, chi2 = np.empty((T, r, r)), np.empty((T, m)), np.empty(T)
-    obs = np.isfinite(Y)
-    y = np.where(obs, Y, 0.0) - model.emission.mean
-    R = np.broadcast_to(R, Y.shape) if w is None else R / w
-    if T and _forward_by_loops(model, y, obs, R, start, out, prior_P, noise, chi2):
-        return out, _log_densities(obs, noise, chi2, prior_P, out.P)
-    s, levels = None if start is None else flat(start), levels_of(model)
-    for t, (yt, seen, Rt) in enumerate(zip(y, obs, R, strict=True)):
-        if s is None:
-            s = flat(initial(model))
-            Pi = inv(s.P)
-        else:
-            now, Pi = predict_levels(model, Belief(s.x, s.P), levels, LevelBelief(*s[2:]))
-            s = flat(now)
-        x, prior_P[t], level_mean, B, d = s
-        H = C + B
-        e = (yt - C.dot(x) - level_mean) * seen
-        noise[t] = v = d + Rt
-        iw = seen / v
-        HT = H.T * iw
-        h = HT.dot(e)
-        P = inv(Pi + HT.dot(H))
-        dx = P.dot(h)
-        k = d * iw
-        chi2[t] = iw.dot(e * e) - h.dot(dx)
-        level_mean = level_mean + B.dot(dx) + k * (e - H.dot(dx))
-        s = Arrow(x + dx, P, level_mean, B - k[:, None] * H, d * (1.0 - k))
-        for a, b in zip(out, s, strict=True):
-            a[t] = b
-    return out, _log_densities(obs, noise, chi2, prior_P, out.P)
-
-
-def _log_densities(obs: Array, noise: Array, chi2: Array, prior_P: Array, P: Array) -> Array:
-    """Of all rows (T,), from the entries' variances given x, eᵀS⁻¹e, and P before and after each row."""
-    logdet = np.linalg.slogdet(prior_P)[1] - np.linalg.slogdet(P)[1]
-    return np.asarray(-0.5 * ((obs * (np.log(noise) + LOG2PI)).sum(1) + logdet + chi2))
-
-
-def _forward_by_loops(
-    model: SequenceModel,
-    y: Array,
-    obs: Array,
-    R: Array,
-    start: Belief | None,
-    out: Arrow,
-    prior_P: Array,
-    noise: Array,
-    chi2: Array,
-) -> bool:
-    """Let compiled loops fill the last four arguments; False where NumPy has to do it."""
-    if not compiling.applies(len(y) >= MANY_ROWS, LOOPS):
-        return False
-    from .compiled_levels import forward
-
-    levels = levels_of(model)
-    first = initial(model) if start is None else predict_levels(model, start, levels, LevelBelief(*flat(start)[2:]))[0]
-    given = (*model.dynamics[:2], model.emission.C, *levels[:2], y, obs, R)
-    plain = [compiling.plain(np.asarray(some)) for some in given]
-    return (
-        compiling.call(forward, *plain, *(np.array(f, order="C") for f in flat(first)), *out, prior_P, noise, chi2) > 0
-    )
-
-
 def _back_by_loops(ks: Kernel, s: Arrow, Ns: Array, Ks: Array, rows: int) -> bool:
     """Let compiled loops smooth all of s but its last row, of `rows` in all; False where NumPy has to do it."""
-    if not compiling.applies(rows >= MANY_ROWS, LOOPS):
+    if not s.B.flags.c_contiguous or not compiling.applies(rows >= MANY_ROWS, LOOPS):
         return False
     from .compiled_levels import backward
 
@@ -209,14 +109,16 @@ def _back_by_loops(ks: Kernel, s: Arrow, Ns: Array, Ks: Array, rows: int) -> boo
     return False
 
 
-def _back(ks: Kernel, s: Arrow, Ns: Array, Ks: Array) -> None:
-    """The same row by row, by `back`: the last row of s is smoothed already, the others become so."""
-    n = Arrow(*(f[-1] for f in s))
-    backwards = zip(*(f[::-1] for f in ks), strict=True)
-    for t, k in zip(range(len(Ns) - 1, -1, -1), map(Kernel._make, backwards), strict=True):
-        n, Ns[t], Ks[t] = back(k, n)
-        for a, b in zip(s, n, strict=True):
-            a[t] = b
+def _back(ks: Kernel, s: Arrow, Ns: Array, rows: int) -> Array:
+    """Smooth all of s but its last row, which is, of `rows` in all; Ns is filled, and Cov(l_{t+1}, x_t) comes back."""
+    m, r = s.B.shape[1:]
+    Ks = np.empty((len(Ns), m, r))
+    if _back_by_loops(ks, s, Ns, Ks, rows):
+        return transposed(Ks)
+    K = np.empty((len(Ns), r, m))
+    L, F, E, x0, gain, beta, l0, v = ks
+    backward_rows(F, transposed(E), L, x0, gain, transposed(beta), l0, v, *s[:3], transposed(s.B), s.d, Ns, K)
+    return K
 
 
 def smooth_levels(
@@ -230,22 +132,35 @@ def smooth_levels(
     r = len(model.dynamics.A)
     s, logp = forward(model, Y, w, start)
     lag = np.empty((max(T - 1, 0), r, r))
-    ll10, M10, M01 = np.zeros(m), np.zeros((m, r)), np.zeros((m, r))
-    for hi in range(T - 1, 0, -CHUNK):
-        lo = max(hi - CHUNK, 0)
+    ll10, M10, M01 = np.zeros(m), np.zeros((r, m)), np.zeros((r, m))
+    chunk = _chunk(m, r)
+    for hi in range(T - 1, 0, -chunk):
+        lo = max(hi - chunk, 0)
         ks = kernel(model, Arrow(*(f[lo:hi] for f in s)))
-        Ns, Ks = np.empty((hi - lo, r, r)), np.empty((hi - lo, m, r))
-        if not _back_by_loops(ks, Arrow(*(f[lo : hi + 1] for f in s)), Ns, Ks, T):
-            _back(ks, Arrow(*(f[lo : hi + 1] for f in s)), Ns, Ks)
+        Ns = np.empty((hi - lo, r, r))
+        K = _back(ks, Arrow(*(f[lo : hi + 1] for f in s)), Ns, T)
         # pairs (t, t+1), t in [lo, hi): all smoothed by now
         now, new = Arrow(*(f[lo:hi] for f in s)), Arrow(*(f[lo + 1 : hi + 1] for f in s))
         lag[lo:hi] = Ns @ new.P
-        BP = new.B @ new.P
-        var = new.d + (BP * new.B).sum(2)
-        ll10 += (now.level_mean * new.level_mean + (ks.beta * Ks).sum(2) + ks.gain * var).sum(0)
-        M10 += new.level_mean.T @ now.x + Ks.sum(0)
-        M01 += now.level_mean.T @ new.x + (ks.beta @ lag[lo:hi] + ks.gain[:, :, None] * BP).sum(0)
-    return _collect(model, Y, w, s, lag, float(logp.sum()), ll10, M10, M01)
+        B = transposed(new.B)
+        PB = new.P @ B
+        var = new.d + products_by_feature(PB, B)
+        beta = transposed(ks.beta)
+        ll10 += (now.level_mean * new.level_mean + products_by_feature(beta, K) + ks.gain * var).sum(0)
+        M10 += now.x.T @ new.level_mean + K.sum(0)
+        M01 += new.x.T @ now.level_mean + (transposed(lag[lo:hi]) @ beta).sum(0)
+        M01 += np.einsum("ti,tji->ji", ks.gain, PB)
+    return _collect(model, Y, w, s, lag, float(logp.sum()), ll10, M10.T, M01.T)
+
+
+def products_by_feature(A: Array, B: Array) -> Array:
+    """Σ_j A_tji B_tji (t, m), without an array of all the products."""
+    return np.asarray(np.einsum("tji,tji->ti", A, B))
+
+
+def _chunk(m: int, r: int) -> int:
+    """How many rows of m features with r states are worked on at once."""
+    return min(max(CHUNK_NUMBERS // max(m * r, 1), 1), CHUNK)
 
 
 def _collect(
@@ -266,30 +181,36 @@ def _collect(
     ll = np.empty((T, m))
     C, mean, V, _ = model.emission
     r = C.shape[1]
-    WLX, LX = np.zeros((m, r)), np.zeros((m, r))
+    WLX, LX = np.zeros((r, m)), np.zeros((r, m))
     ends = np.zeros((2, m, r))
     var = np.empty((T, m))
     uncertainty = None if V is None else np.broadcast_to(V, (m, r, r)).reshape(m, -1)
-    for lo in range(0, T, CHUNK):
-        c = Arrow(*(f[lo : lo + CHUNK] for f in s))
-        BP = c.B @ c.P
-        ll[lo : lo + CHUNK] = c.level_mean**2 + c.d + (BP * c.B).sum(2)
-        LX += BP.sum(0) + c.level_mean.T @ c.x
-        WLX += np.einsum("ti,tij->ij", W[lo : lo + CHUNK], BP) + (W[lo : lo + CHUNK] * c.level_mean).T @ c.x
-        H = C + c.B
-        var[lo : lo + CHUNK] = ((H @ c.P) * H).sum(2) + c.d
+    chunk, CT = _chunk(m, r), np.ascontiguousarray(C.T)
+    for lo in range(0, T, chunk):
+        rows = slice(lo, lo + chunk)
+        c = Arrow(*(f[rows] for f in s))
+        B = transposed(c.B)
+        PB = c.P @ B
+        own = c.level_mean**2
+        own += c.d
+        own += products_by_feature(PB, B)
+        ll[rows] = own
+        LX += PB.sum(0) + c.x.T @ c.level_mean
+        WLX += np.einsum("ti,tji->ji", W[rows], PB) + c.x.T @ (W[rows] * c.level_mean)
+        H = B + CT
+        var[rows] = products_by_feature(c.P @ H, H) + c.d
         if uncertainty is not None:
             second = c.P + c.x[:, :, None] * c.x[:, None, :]
-            var[lo : lo + CHUNK] += second.reshape(len(c.x), -1) @ uncertainty.T
+            var[rows] += second.reshape(len(c.x), -1) @ uncertainty.T
     for k, t in enumerate((0, -1)):
         ends[k] = s.B[t] @ s.P[t] + s.level_mean[t][:, None] * s.x[t]
     signal = mean + s.x @ C.T + s.level_mean
     out = Smoothed(s.x, s.P, lag, signal, var, logp, nested(Arrow(*(f[-1].copy() for f in s))))
     y = np.where(obs, Y, 0.0)
     mom = observed_moments(Y, out, w)
-    g = mom.g - np.hstack([WLX, (W * s.level_mean).sum(0)[:, None]])
+    g = mom.g - np.hstack([WLX.T, (W * s.level_mean).sum(0)[:, None]])
     h = mom.h + (W * (ll - 2 * y * s.level_mean)).sum(0)
     total = ll.sum(0)
     L = np.stack([total - ll[0], ll10, total - ll[-1]])
-    M = np.stack([LX - ends[0], M10, M01, LX - ends[1]])
+    M = np.stack([LX.T - ends[0], M10, M01, LX.T - ends[1]])
     return out, mom._replace(g=g, h=h, levels=LevelMoments(L, M, np.full(m, float(T - 1))))

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..linalg import Array
+from .axes import FEW_FEATURES, principal_axes
 from .model import Dynamics, Emission, Levels, SequenceModel
 from .noise import NoiseSpec
+from .wide import WideVariograms, measure_wide
 
 LAGS = (1, 2, 4, 8, 16)
 """Lags of the variograms: doublings, up to where most sequences still have hundreds of pairs. Not tuned: up to 8 errors
@@ -22,9 +24,6 @@ ABOVE_EDGE = 1.1
 """How far above the largest eigenvalue of chance one must be to count as a common change. Not tuned: errors move by at
 most 0.2% in made-up sequences; in London's air, 1 moves none, 1.3 has 1.9% more in gaps and 1.4% in forecasts; the
 width of intervals moves by -2.2% to +2.6% (``benchmarks/sequence_defaults.py``)."""
-FACTOR_SWEEPS = 20
-"""Sweeps of iterated principal factors; it is only a start. Not tuned: with 5 errors move by -1.2% to +2.7%, with 80 by
--1.7% to +0.6% (``benchmarks/sequence_defaults.py``)."""
 DECAY_OF_STATES, DECAY_BESIDE_LEVELS = (0.5, 0.99), (0.5, 0.999)
 """Range in which the states' first decay per row is kept, without and with levels. Not tuned: EM goes on from there,
 and errors move by at most 0.01% with 0.3 to 0.999 or 0.7 to 0.95 without levels, and with 0.3 to 0.9999 or 0.7 to 0.99
@@ -92,7 +91,7 @@ def scalar_fit(gamma: Array, lags: Array, weight: Array, total: Array) -> tuple[
     return R, s, phi
 
 
-def common_changes(gamma: Array, count: Array, lags: Array) -> tuple[int, int]:
+def common_changes(v: Variograms | WideVariograms) -> tuple[int, int]:
     """How many factors the changes of the features share, and at which lag they show best. O(k m³).
 
     Increments over h steps are correlated only through common factors. Of m independent features, the
@@ -100,30 +99,12 @@ def common_changes(gamma: Array, count: Array, lags: Array) -> tuple[int, int]:
     changes over h steps overlap, so n = pairs / h. Eigenvalues above 1.1 times that edge count.
     """
     most, where, best = 0, 0, 0.0
-    for k, h in enumerate(lags):
-        d = np.sqrt(np.maximum(np.diag(gamma[k]), LEAST_VARIOGRAM))
-        n = max(float(np.median(count[k])) / float(h), 1.0)
-        edge = ABOVE_EDGE * (1.0 + np.sqrt(len(d) / n)) ** 2
-        excess = np.linalg.eigvalsh(gamma[k] / np.outer(d, d)) / edge - 1.0
-        excess = excess[excess > 0]
+    for k in range(len(v.lags)):
+        excess = v.excess(k, ABOVE_EDGE)
         most = max(most, len(excess))
         if excess.sum() > best:
             best, where = float(excess.sum()), k
     return most, where
-
-
-def principal_axes(S: Array, r: int, sweeps: int = FACTOR_SWEEPS) -> Array:
-    """Loadings (m, r) with C Cᵀ close to S off the diagonal: iterated principal factors. O(sweeps m³)."""
-    S = (S + S.T) / 2
-    full = np.diag(S).copy()
-    off = S - np.diag(full)
-    communality = np.minimum(np.abs(off).max(0), full)
-    C = np.zeros((len(S), r))
-    for _ in range(sweeps):
-        w, U = np.linalg.eigh(off + np.diag(communality))
-        C = U[:, ::-1][:, :r] * np.sqrt(np.maximum(w[::-1][:r], 0.0))
-        communality = np.minimum((C**2).sum(1), full)
-    return C
 
 
 class Variograms(NamedTuple):
@@ -131,33 +112,56 @@ class Variograms(NamedTuple):
 
     lags: Array  # (k,)
     gamma: Array  # (k, m, m) cross-variograms
-    pairs: Array  # (k, m, m) pairs of rows behind them
+    joint: Array  # (k, m, m) pairs of rows behind them
     diag: Array  # (k, m) each feature's own variogram
-    weight: Array  # (k, m) its weight in a fit: pairs that do not overlap
+    pairs: Array  # (k, m) pairs of rows behind it
     S: Array  # (m, m) pairwise covariance
-    total: Array  # (m,) variance of each feature, no less than LEAST_VARIANCE
+    total: Array  # (m,) variance of each feature
+
+    def covariance(self) -> Array:
+        """The covariance of the features."""
+        return self.S
+
+    def changes(self, k: int) -> Array:
+        """Half the covariance of their changes over the lag number k."""
+        return np.asarray(self.gamma[k])
+
+    def excess(self, k: int, margin: float) -> Array:
+        """By what part eigenvalues of the correlations of these changes exceed `margin` times the edge of chance."""
+        d = np.sqrt(np.maximum(self.diag[k], LEAST_VARIOGRAM))
+        n = max(float(np.median(self.joint[k])) / float(self.lags[k]), 1.0)
+        edge = margin * (1.0 + np.sqrt(len(d) / n)) ** 2
+        excess = np.linalg.eigvalsh(self.gamma[k] / np.outer(d, d)) / edge - 1.0
+        return np.asarray(excess[excess > 0])
 
 
-def measure(Y: Array) -> Variograms:
-    """Variograms and covariance of standardised Y (T, m). O(T m²)."""
+def measure(Y: Array) -> Variograms | WideVariograms:
+    """Variograms and covariance of standardised Y (T, m). O(T m²), or O(T m) with fewer rows than features."""
     lags = tuple(h for h in LAGS if h < len(Y)) or (1,)
+    if Y.shape[1] > max(len(Y), FEW_FEATURES):
+        return measure_wide(Y, lags)
     gamma, count = variograms(Y, lags)
     obs = np.isfinite(Y)
     y = np.where(obs, Y, 0.0)
     pairs = obs.T.astype(float) @ obs
     S = (y.T @ y) / np.maximum(pairs, 1.0)
-    weight = np.einsum("kii->ki", count) / np.asarray(lags)[:, None] + LEAST_WEIGHT
-    total = np.maximum(np.diag(S), LEAST_VARIANCE)
-    return Variograms(np.asarray(lags, dtype=float), gamma, count, np.einsum("kii->ki", gamma), weight, S, total)
+    diag, own = np.einsum("kii->ki", gamma), np.einsum("kii->ki", count)
+    return Variograms(np.asarray(lags, dtype=float), gamma, count, diag, own, S, np.diag(S))
+
+
+def first_fit(v: Variograms | WideVariograms, diag: Array) -> tuple[Array, Array, Array]:
+    """`scalar_fit` of each feature's own variogram, or of what is left of it; pairs that overlap count once."""
+    return scalar_fit(diag, v.lags, v.pairs / v.lags[:, None] + LEAST_WEIGHT, np.maximum(v.total, LEAST_VARIANCE))
 
 
 def start_states(Y: Array, r: int, noise: NoiseSpec) -> SequenceModel:
     """A first model without levels for standardised Y (T, m): principal components of the pairwise covariance."""
     v = measure(Y)
-    _, _, phi = scalar_fit(v.diag, v.lags, v.weight, v.total)
-    C = principal_axes(v.S, min(r, Y.shape[1]))
+    _, _, phi = first_fit(v, v.diag)
+    C = principal_axes(v.covariance(), min(r, Y.shape[1]))
     a = float(np.clip(np.median(phi), *DECAY_OF_STATES))
-    return _model(C, a, np.maximum(v.total - (C**2).sum(1), LEAST_OWN * v.total), noise, None)
+    total = np.maximum(v.total, LEAST_VARIANCE)
+    return _model(C, a, np.maximum(total - (C**2).sum(1), LEAST_OWN * total), noise, None)
 
 
 def start_levels(Y: Array, r: int, noise: NoiseSpec, select: bool = True) -> SequenceModel:
@@ -170,15 +174,15 @@ def start_levels(Y: Array, r: int, noise: NoiseSpec, select: bool = True) -> Seq
     """
     v = measure(Y)
     h = v.lags
-    _, _, phi = scalar_fit(v.diag, h, v.weight, v.total)
-    found, k = common_changes(v.gamma, v.pairs, h)
+    _, _, phi = first_fit(v, v.diag)
+    found, k = common_changes(v)
     r = min(r, Y.shape[1], found) if select else min(r, Y.shape[1])
     a = float(np.clip(np.median(phi), *DECAY_BESIDE_LEVELS))
-    C = principal_axes(v.gamma[k], r) / np.sqrt(1.0 - a ** h[k])
+    C = principal_axes(v.changes(k), r) / np.sqrt(1.0 - a ** h[k])
     left = np.maximum(v.diag - (C**2).sum(1) * (1.0 - a**h)[:, None], LEAST_LEFT * v.diag)
-    R, s, phi = scalar_fit(left, h, v.weight, v.total)
+    R, s, phi = first_fit(v, left)
     # pretending that there is noise where none shows would make a random walk's bridge miss its ends
-    n = np.maximum(np.einsum("kii->ki", v.pairs)[0], 1.0)
+    n = np.maximum(v.pairs[0], 1.0)
     clear = CLEAR_NOISE * left[0] / np.sqrt(n) < R
     R = np.where(clear, R, NO_NOISE * np.maximum(left[0], LEAST_VARIANCE))
     s = np.maximum(s, LEAST_VARIANCE)

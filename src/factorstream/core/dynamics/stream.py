@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import NamedTuple
 
 import numpy as np
@@ -200,7 +201,7 @@ def followed(stream: Stream, Z: Array) -> Stream:
     """The stream after its dictionary has followed the standardised rows Z that it was fitted to. O(T m r²)."""
     if stream.fitted is None or stream.fitted.followed is None:
         return stream
-    *_, (model, end, _) = steps(stream.fitted.model, Z)
+    ((model, end, _),) = deque(steps(stream.fitted.model, Z), maxlen=1)  # one dictionary at a time, not all of them
     one = stream.bank[0]
     learning, later = (each and each._replace(anchor=end) for each in (one.learning, one.would_learn))
     fitted = one.fitted._replace(belief=end, followed=model.emission)
