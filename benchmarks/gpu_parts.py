@@ -17,7 +17,7 @@ from unittest.mock import patch
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from factorstream.arrays import FromDevice, kernels
+from factorstream.arrays import FromDevice, kernels, replays
 from factorstream.tall import array_products, blocks, counted_rounds, rounds
 
 try:
@@ -90,6 +90,8 @@ def of_calls(title: str, work: Callable[[], Any], n: int) -> None:
         shares(f"{title}, BLAS on one thread", work, n)
     if kernels.failure() is not None:
         print(f"A KERNEL HAS FAILED, operations of PyTorch were timed: {kernels.failure()!r}")
+    if replays.failure() is not None:
+        print(f"NOTHING IS RECORDED any more: {replays.failure()!r}")
 
 
 def on_device(work: Callable[[], Any], runs: int = 20) -> float:
@@ -111,7 +113,7 @@ def on_device(work: Callable[[], Any], runs: int = 20) -> float:
 
 def _tried(title: str, module: Any, name: str, settings: list[Any], work: Callable[[], Any]) -> None:
     """The device's time with each setting of a constant; the first is the one in use."""
-    for setting in settings:
+    for setting in [getattr(module, name), *settings]:
         with patch.object(module, name, setting):
             module.divided.cache_clear()
             try:

@@ -66,7 +66,8 @@ def every_series() -> Iterator[Series]:
             warnings.simplefilter("ignore")
             try:
                 table = pandas.read_pickle(path, compression="xz")
-            except Exception:  # written by another version of pandas
+            except Exception as failure:  # written by another version of pandas
+                print(f"{name} cannot be read: {type(failure).__name__}")
                 continue
         for series in _in_table(name, table):
             values = series.values[-MOST_ROWS:]
@@ -117,7 +118,8 @@ def straight_with_season(x: Array, period: int) -> Array:
     t = np.arange(len(x))
     seen = np.isfinite(x)
     line = np.polyval(np.polyfit(t[seen], x[seen], 1), t)
-    season = np.array([np.nanmean(np.append((x - line)[k::period], 0.0)) for k in range(period)])[t % period]
+    places = [(x - line)[k::period][seen[k::period]] for k in range(period)]
+    season = np.array([values.mean() if len(values) else 0.0 for values in places])[t % period]
     return np.asarray(straight(x - season) + season)
 
 

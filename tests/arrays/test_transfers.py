@@ -39,14 +39,13 @@ def test_many_vectors_one_after_another_on_a_gpu(rng):
     if not torch.cuda.is_available():
         pytest.skip("no GPU")
     A = torch.rand(4000, 4000, device="cuda")
-    to_device, room, total = ToDevice(A), None, torch.zeros(5, device="cuda")
-    expected = np.zeros(5)
-    for size in [5] * 20:
-        values = rng.integers(0, 100, size).astype(np.float32)
+    to_device, total = ToDevice(A), torch.zeros(5, device="cuda")
+    expected, coming = [np.zeros(5)], []
+    for _ in range(20):
+        values = rng.integers(0, 100, 5).astype(np.float32)
         A @ A
         total += to_device.put(values)
-        expected += values
-        coming = FromDevice(total, room)
-        room = coming.room
-        total = total + 0.0
-        np.testing.assert_array_equal(coming.get(), expected)
+        expected.append(expected[-1] + values)
+        coming.append(FromDevice(total))
+    for found, sums in zip(coming, expected[1:], strict=True):
+        np.testing.assert_array_equal(found.get(), sums)

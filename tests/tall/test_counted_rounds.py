@@ -19,6 +19,11 @@ from strict_place import STRICT
 M, N = 60, 40
 
 
+@pytest.fixture(autouse=True)
+def few_rows_are_worth_recording(monkeypatch):
+    monkeypatch.setattr(rounds, "WORTH_RECORDING", 1)
+
+
 def compared(model, start, Y, tolerance=1e-9):
     there = filtered(STRICT, start, CountedRounds(STRICT, model), Y)
     same(there, filtered(HERE, start, CountedRows(HERE, model, None), Y), tolerance)

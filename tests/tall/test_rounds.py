@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from factorstream.arrays import kernels, to_host
 from factorstream.core.place import HERE
 from factorstream.tall import engine, repeated_rounds, rounds
+from factorstream.tall.places import using
 from factorstream.tall.round_products import Numbers, chosen_products, ends, go, moved, packed, read
 from factorstream.tall.rounds import RoundRows
 from factorstream.tall.rows_numpy import NumpyRows
@@ -28,6 +29,11 @@ def compared(rng, q, m, model, Y, tolerance=1e-10):
 
     there = filtered(STRICT, start, RoundRows(STRICT, model), Y)
     same(there, filtered(HERE, start, NumpyRows(HERE, model, None), Y), tolerance)
+
+
+@pytest.fixture(autouse=True)
+def few_rows_are_worth_recording(monkeypatch):
+    monkeypatch.setattr(rounds, "WORTH_RECORDING", 1)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.7])
@@ -132,6 +138,16 @@ def test_products_are_made_one_row_ahead_and_once_per_row(rng, monkeypatch, K):
     asked.start(None, some[3])
     close(asked.sums().square, C[np.isnan(rows[3])].T @ C[np.isnan(rows[3])], 1e-10)
     assert len(made) == ahead + 1
+
+
+def test_a_block_in_which_nothing_is_observed_changes_nothing(rng):
+    """A stream may have such a row between complete ones, and then it comes alone."""
+    C, V = rng.standard_normal((40, 4)), random_spd(rng, 4)
+    with using(STRICT):
+        empty = engine.RowBlock(STRICT.put(np.full((1, 40), np.nan), 1), 1)
+        state, records = RoundRows(STRICT, paper_model(4)).run(begin(C, V, 0.3, 4), [empty])
+        np.testing.assert_array_equal(STRICT.get(state.C, 0), C)
+    assert not records
 
 
 def test_recorded_rounds_are_those_that_are_not(rng, monkeypatch):

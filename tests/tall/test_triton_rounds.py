@@ -152,7 +152,7 @@ def test_many_programs_are_added_up_in_double_precision(rng):
     put = on_device()
     if os.environ.get("TRITON_INTERPRET") == "1":
         pytest.skip("too many programs for the interpreter")
-    m = 2**25
+    m = 2**25 + 1
     C = np.ones((m, 4), np.float32)
     sums = made(put, C, 4, 1, None, None, np.zeros(m, int), np.zeros(m), np.ones(m, np.float32), False)[2]
     assert sums.yy == float(m)

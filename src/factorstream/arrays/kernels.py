@@ -10,7 +10,7 @@ import os
 from importlib import import_module
 from typing import Any
 
-from .where import is_torch
+from .where import is_torch, namespace
 
 _failure: Exception | None = None
 
@@ -36,6 +36,11 @@ def launched(beside: Any, module: str, name: str, *arguments: Any) -> bool:
     try:
         getattr(import_module(module), name)(*arguments)
     except Exception as failure:  # no Triton, no C compiler for it, a device that it does not know
+        cuda = namespace(beside).cuda
+        if cuda.is_current_stream_capturing():
+            raise  # the recording fails, and not the kernel
+        if isinstance(failure, cuda.OutOfMemoryError):
+            return False  # it may work the next time
         _failure = failure
     return _failure is None
 

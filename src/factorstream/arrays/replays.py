@@ -1,7 +1,7 @@
 """Work of a GPU that is recorded once, and then asked for with one call instead of one for every kernel.
 
-PyTorch takes this process about 10 µs to launch an operation and Triton 50 a kernel, which is as long as small kernels
-run. Arrays of other libraries and devices have nothing to record: the work is done anew each time.
+PyTorch takes this process about 10 µs to launch an operation and Triton 50 a kernel; small kernels run no longer than
+that. Arrays of other libraries and devices have nothing to record: the work is done anew each time.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ class ToDevice:
 class FromDevice:
     """An array on its way to this process, as it is once the device has done what it was told so far.
 
-    What the device is told next may go on while the array is waited for.
+    What the device is told next may go on while the array is waited for. An array that is not a tensor on a GPU is read
+    when somebody asks for it: nobody may change it before.
     """
 
     def __init__(self, values: Array, room: Any = None) -> None:
@@ -55,7 +56,7 @@ class FromDevice:
         if not on_gpu(values):
             return
         xp = namespace(values)
-        if room is None or room.shape != values.shape:
+        if room is None or room.shape != values.shape or room.dtype != values.dtype:
             self.room = xp.empty(tuple(values.shape), dtype=values.dtype, pin_memory=True)
         self.room.copy_(values, non_blocking=True)
         self._come = xp.cuda.Event()

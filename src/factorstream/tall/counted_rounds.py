@@ -94,7 +94,12 @@ class CountedRounds(NamedTuple):
     ) -> tuple[FilterState, int]:
         """Some rows by ``counted_rows``."""
         stop = min(at + HANDED_OVER, rows.n)
+        assert state.groups is not None  # for the type checker
+        kept = state.groups.seen  # where rounds count, recorded ones too
         state, new = CountedRows(self.place, self.model, None).run(state, [RowBlock(rows.Y[at:stop, :], stop - at)])
+        assert state.groups is not None
+        kept[...] = state.groups.seen
+        state = state._replace(groups=state.groups._replace(seen=kept))
         records += new
         rounds.take(state.C)
         return state._replace(C=rounds.C), stop
@@ -111,7 +116,7 @@ class CountedRounds(NamedTuple):
             if row is None:
                 continue
             following = next((later for later in rows[j + 1 :] if later is not None), None)
-            state, sums = self._concluded(rounds, state, pending, (row, following), records, known)
+            state, sums = self._concluded(rounds, state, pending, (row, following, len(rows) - j - 1), records, known)
             pending, groups = None, state.groups
             assert groups is not None  # for the type checker
             if row.n < rounds.m and is_time(state.small.k):
@@ -129,7 +134,7 @@ class CountedRounds(NamedTuple):
             state = state._replace(small=refreshed(place, state.small, rounds.C))
             state, pending = self._step(rounds, state, known, row, sums, heard, records)
         if pending is not None:
-            state, _ = self._concluded(rounds, state, pending, (None, None), records, known)
+            state, _ = self._concluded(rounds, state, pending, (None, None, 0), records, known)
         return state, len(rows)
 
     def _concluded(
@@ -137,12 +142,15 @@ class CountedRounds(NamedTuple):
         rounds: Rounds,
         state: FilterState,
         pending: Pending | None,
-        after: tuple[Row | None, Row | None],
+        after: tuple[Row | None, Row | None, int],
         records: list[FilterRecord],
         known: Levels | None,
     ) -> tuple[FilterState, Sums]:
-        """The state after the row that is pending, whose round also has the sums for the first row ``after``; these."""
-        rounds.start(None if pending is None else pending.before, *after)
+        """The state after the row that is pending, whose round also has the sums for the first row ``after``; these.
+
+        With the two rows ``after`` comes how many there are left.
+        """
+        rounds.start(None if pending is None else pending.before, *after[:2], left=after[2])
         if pending is None:
             return state, rounds.sums()
         small, groups, asks = state.small, state.groups, pending.asks

@@ -23,22 +23,25 @@ class RepeatedRounds:
     def __init__(
         self, C: Array, q: int, K: int, by_missing: bool, numbers: Array, group: Array | None, seen: Array | None
     ) -> None:
-        """``numbers`` are zeros, and remain the place where those of every round are looked for, as ``seen`` does."""
+        """``numbers`` must be zeros now. Every round reads its numbers from this array, and counts in ``seen``."""
         xp, (m, _), size = namespace(C), C.shape, ends(q, K)
         self.numbers, self.seen = numbers, seen
         self.before, self.after, self.following = (xp.astype(zeros_beside(C, m), C.dtype) for _ in range(3))
         self.out, self.ahead = (zeros_beside(C, size.pulls) for _ in range(2))
         self._group = None if group is None else xp.zeros_like(group)
         self._group_given: Array | None = None
+        room: list[Array] = []  # nothing is made while rounds are recorded: it would stay with the recording
+        launch("make_room", C, q, K, room)
+        self._room = room
 
         def move() -> None:
             self.before[...] = self.after
             self.after[...] = self.following
             self.out[: size.last] = self.ahead[: size.last]
-            launch("go", C, q, K, self.before, numbers, self._group, seen, self.after, by_missing, self.out)
+            launch("go", C, q, K, self.before, numbers, self._group, seen, self.after, by_missing, self.out, room)
 
         def products() -> None:
-            launch("chosen_products", C, q, self.following, by_missing, self.ahead)
+            launch("chosen_products", C, q, self.following, by_missing, self.ahead, room)
 
         move()  # by nothing: now all kernels are compiled
         products()

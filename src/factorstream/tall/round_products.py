@@ -16,6 +16,7 @@ Both are in operations of the array API here. They are the twins of the kernels 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -67,7 +68,14 @@ def packed(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
     return out
 
 
-def chosen_products(C: Array, q: int, row: Array, by_missing: bool, out: Array) -> None:
+def make_room(C: Array, q: int, K: int, room: list[Array]) -> None:
+    """Put into an empty list the arrays that ``go`` and ``chosen_products`` would otherwise make in every call.
+
+    The kernels have such arrays; here there are none.
+    """
+
+
+def chosen_products(C: Array, q: int, row: Array, by_missing: bool, out: Array, room: Sequence[Array] = ()) -> None:
     """``square`` and ``last`` of a row (m, NaN = missing), into the first part of ``out``; C (m × q or wider)."""
     xp, rows = namespace(C), C[:, :q]
     missing = xp.isnan(row)
@@ -88,13 +96,14 @@ def go(
     after: Array | None,
     by_missing: bool,
     out: Array,
+    room: Sequence[Array] = (),
 ) -> None:
     """A round. C (m × q or wider) and ``seen`` change in place; ``out`` gets all sums but ``square`` and ``last``.
 
     ``before`` is the row that moves C and ``after`` the next one (m, NaN = missing); one of them may be None, and sums
     are zero then. ``numbers`` are those of the row before, as :func:`packed` has them. ``group`` (m) are the numbers of
     the features' groups, all less than K, and None where K is 1. ``seen`` (m) counts the rows that each feature has
-    had; None if nobody counts.
+    had; None if nobody counts. ``room``: see :func:`make_room`.
     """
     xp, stops = namespace(C), ends(q, K)
     out[stops.last :] = 0.0

@@ -45,9 +45,11 @@ LARGEST = 65
 """Columns of C up to which the kernels are used: 64 components and a mean. Larger products do not fit the registers of
 the few threads that a program has; speed only."""
 
-UNRECORDED = 8
-"""Rounds of a kind before it is recorded. Not tuned; speed only. Recording takes about as long as 30 rounds that are
-not recorded, once for each kind in a call of ``partial_fit``."""
+UNRECORDED, WORTH_RECORDING = 8, 32
+"""Rounds of a kind before it is recorded, and rows of the block that must be left then. Speed only.
+
+On an H200, with 10⁶ features and 64 components, recording takes about as long as 24 rounds gain by it. Not tuned
+otherwise."""
 
 
 def applies(C: Array) -> bool:
@@ -98,19 +100,24 @@ class Rounds:
 
     def take(self, C: Array) -> None:
         """Go on with what somebody else has made of the dictionary."""
-        self._wide[:, : self.q], self._ahead = C, None
+        self._wide[:, : self.q], self._ahead, self._last = C, None, None
 
-    def start(self, before: Before | None, after: Row | None, following: Row | None = None) -> None:
+    def start(self, before: Before | None, after: Row | None, following: Row | None = None, *, left: int = 0) -> None:
         """Ask the device for a round; it works on, and :meth:`sums` waits for it.
 
         ``following`` is the row after the next one, if it is known: the device begins with it before anybody waits.
+        ``left`` is how many rows there are from it on.
         """
         C, q = self._wide, self.q
         given: tuple[Array | None, ...] = None, None, None, None
         self._gains = np.zeros((1, q)) if before is None else before.numbers.gains
         K = len(self._gains)
         if before is not None:
-            if after is not None and following is not None and (repeated := self._of_kind(before, after, following)):
+            if (
+                after is not None
+                and following is not None
+                and (repeated := self._of_kind(before, after, following, left))
+            ):
                 self._repeat(repeated, before, after, following)
                 return
             numbers = self._sent.put(packed(before.numbers, dtype_of(C)))
@@ -119,15 +126,15 @@ class Rounds:
         next_y, by_missing = (None, False) if after is None else (after.y, self._by_missing(after))
         launch("go", C, q, K, *given, next_y, by_missing, out)
         self._wait_for(out)
-        self._ahead = None
+        self._ahead = self._last = None
         if following is not None:
             self._ahead = following, self._sums_of(following, K)
 
     def _wait_for(self, out: Array) -> None:
         self._asked = FromDevice(out, None if self._asked is None else self._asked.room)
 
-    def _of_kind(self, before: Before, after: Row, following: Row) -> RepeatedRounds | None:
-        """Recorded rounds that this one could be of; None where it has to be asked for kernel by kernel."""
+    def _of_kind(self, before: Before, after: Row, following: Row, left: int) -> RepeatedRounds | None:
+        """The recording that can do this round; None if there is none."""
         q, by_missing, K = self.q, self._by_missing(after), len(before.numbers.gains)
         size, kind = ends(q, K).pulls, (K, by_missing)
         if self._ahead is None or self._ahead[0] is not after or self._ahead[1].shape[0] != size:
@@ -137,7 +144,7 @@ class Rounds:
         found = self._repeated.get(kind)
         if found is None or found.seen is not before.seen:
             self._met[kind] = self._met.get(kind, 0) + 1
-            if self._met[kind] <= UNRECORDED:
+            if self._met[kind] <= UNRECORDED or left < WORTH_RECORDING:
                 return None
             numbers = self._sent.put(np.zeros(2 + q + K * q, dtype_of(self._wide)))
             found = RepeatedRounds(self._wide, q, K, by_missing, numbers, before.group, before.seen)
@@ -213,8 +220,8 @@ class RoundRows(NamedTuple):
         records: list[FilterRecord] = []
         for rows in blocks:
             some = [row for row in rows_of(self.place, rows, rounds.m) if row is not None]
-            for row, following in zip(some, [*some[1:], None], strict=True):
-                rounds.start(before, row, following)
+            for j, row in enumerate(some):
+                rounds.start(before, row, *some[j + 1 : j + 2], left=len(some) - j - 1)
                 sums = rounds.sums()
                 small = refreshed(self.place, small, rounds.C)
                 small, step = absorb(small, self.model, *rounds.equations(sums, row, small.G), row.n)

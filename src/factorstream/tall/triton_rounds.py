@@ -11,6 +11,7 @@ C is moved.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -76,8 +77,8 @@ MOVED_SUMS = Adding(8, 1024, 8)
 """Of :func:`go`, which has few sums of many programs. Measured there: others differ by 3% of the whole."""
 
 PRECISION = "ieee"
-"""How float32 is multiplied: as it is. Measured there: sums are wrong by 3e-8 of the largest, and by 1.3e-7 with
-"tf32x3", three products of shorter numbers, with which the second kernel takes 318 µs. Speed and rounding only."""
+"""How float32 is multiplied: as it is. With "tf32x3", three products of shorter numbers, sums were wrong by 1.3e-7 of
+the largest instead of 3e-8, and took longer. Rounding and speed only."""
 
 
 @lru_cache
@@ -146,14 +147,27 @@ def _added_up(partial: Array, out: Array, programs: int, n: int, room: int, addi
     return Launch(total, -(-n // columns), (partial, out, programs, n, room), (columns, at_once), warps, 1)
 
 
-def chosen_products(C: Array, q: int, row: Array, by_missing: bool, out: Array) -> None:
+def make_room(C: Array, q: int, K: int, room: list[Array]) -> None:
+    """See ``round_products.make_room``."""
+    m, size, programs = C.shape[0], sizes(q, K), -(-C.shape[0] // CHUNK)
+    movers = divided(m, MOVE if K == 1 else MOVE_GROUPED)[1]
+    for n, dtype in (
+        (movers * size.moved, torch.float32),
+        (programs * CHUNK, torch.int32),
+        (programs, torch.int32),
+        (programs * sizes(q, 1).chosen, torch.float32),
+    ):
+        room.append(torch.empty(n, dtype=dtype, device=C.device))
+
+
+def chosen_products(C: Array, q: int, row: Array, by_missing: bool, out: Array, room: Sequence[Array] = ()) -> None:
     """See ``round_products.chosen_products``. C is float32, and its rows lie one after the other."""
-    (m, stride), size, setting = C.shape, sizes(q, 1), MULTIPLY
+    (m, stride), size, setting, made = C.shape, sizes(q, 1), MULTIPLY, list(room)
     programs = -(-m // CHUNK)
     with torch.cuda.device_of(C):
-        idx = torch.empty(programs * CHUNK, dtype=torch.int32, device=C.device)
-        found = torch.empty(programs, dtype=torch.int32, device=C.device)
-        partial = torch.empty(programs * size.chosen, dtype=torch.float32, device=C.device)
+        if not made:
+            make_room(C, q, 1, made)
+        _, idx, found, partial = made
         Launch(choose, programs, (row, idx, found, m, int(by_missing)), (CHUNK,), CHOOSE_WARPS, 1).run()
         fixed = stride, size.whole, q, size.Q, size.chosen, CHUNK, setting.rows, setting.stages, PRECISION
         Launch(multiply, programs, (C, idx, found, partial), fixed, setting.warps, setting.stages).run()
@@ -171,6 +185,7 @@ def go(
     after: Array | None,
     by_missing: bool,
     out: Array,
+    room: Sequence[Array] = (),
 ) -> None:
     """See ``round_products.go``. C is float32, its rows lie one after the other, and K is 1, 8, 16 or 32."""
     (m, stride), size = C.shape, sizes(q, K)
@@ -182,7 +197,7 @@ def go(
             group = C.new_zeros(m, dtype=torch.int64) if K > 1 and group is None else group
         if after is None:
             after = torch.full_like(before, torch.nan)
-        partial = torch.empty(programs * size.moved, dtype=torch.float32, device=C.device)
+        partial = room[0] if room else torch.empty(programs * size.moved, dtype=torch.float32, device=C.device)
         given = C, before, after, numbers, group, seen, partial, m, steps, int(by_missing)
         fixed = stride, q, size.whole, size.Q, K, size.moved, setting.rows, PRECISION
         launches = (

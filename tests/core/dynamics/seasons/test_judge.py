@@ -31,7 +31,7 @@ def test_features_with_the_same_kinds_of_days_are_judged_together(seed):
     Y = np.stack([*(rng.normal(size=(2, 12))[kinds].ravel() for _ in range(3)), rng.normal(size=480)], axis=1)
     Y += 0.8 * rng.normal(size=Y.shape)
     found = judge(Y, (12,), StreamOptions(), calibrate=False, answers=smoothed)
-    assert found.plan.shaped.tolist() == [0, 1, 2]  # at most two of them by their own shapes
+    assert found.plan.shaped.tolist() == [0, 1, 2]  # by their own shapes at most two of them
 
 
 @pytest.mark.parametrize(("n", "answers"), [(60, smoothed), (12, smoothed), (60, filtered)])

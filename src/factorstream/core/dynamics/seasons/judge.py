@@ -114,8 +114,9 @@ def trends_of(
 def _shaped(Y: Array, plan: Plan, runs: HiddenRuns, rows: int, opt: StreamOptions, tell: Tell) -> Array:
     """The features whose hidden runs are filled better with shapes, if these together are filled clearly better.
 
-    Each feature is first tried with shapes of its own. Those that gain share shapes then, and whoever gains nothing
-    from that is left out, until all that are left gain. Two fits per feature, and two each time some are left out.
+    Each feature is first tried with shapes of its own. Those that gain share shapes then. Features that gain nothing
+    from that are dropped, and the rest is tried again, until all gain. A fit of shapes for each feature, and for each
+    trial of shared ones; beside each of these trials, and twice more, one of what is left.
     """
     nobody, periods = np.arange(0), plan.periods
     if not periods or len(Y) < SHAPED_PERIODS * periods[-1]:
