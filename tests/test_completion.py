@@ -59,7 +59,7 @@ def test_an_absurd_value_is_named_and_stays_in_the_file(path, monkeypatch):
 def test_progress_never_goes_back(path):
     told = []
     complete_file(path, Settings(level=0.9), lambda what, share: told.append((what, share)))
-    assert [what for what, _ in told] == ["reading", "fitting", "filling", "encoding"]
+    assert [what for what, _ in told] == ["reading", "fitting", "filling"]
     assert [share for _, share in told] == sorted(share for _, share in told)
 
 
@@ -82,3 +82,10 @@ def test_without_gaps_the_file_is_returned_as_it_is(tmp_path):
 def test_more_components_than_memory_is_one_sentence(path):
     with pytest.raises(TableError, match=r"x\.npy cannot be used: .*\.$"):
         complete_file(path, Settings(components=10**9))
+
+
+def test_the_parts_can_be_asked_for_again_and_are_the_content(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n" + "".join(f"{k},{2 * k}.5\n" for k in range(40)) + "3,\n")
+    found = complete_file(tmp_path / "x.csv", Settings())
+    assert b"".join(found.parts()) == b"".join(found.parts()) == found.content
+    assert found.content.startswith((tmp_path / "x.csv").read_bytes().rstrip(b"\n"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from .jobs.reading import Given, Reading, named, read_given
 from .jobs.remarks import empty_columns
 from .jobs.suspects import Suspect, suspects_in
 from .sources.table import Array, rounded
-from .sources.tables import Bounds, Table, TableError, encode
+from .sources.tables import Bounds, Table, TableError, encode_parts
 from .sources.timeline import Timeline, refuse_newest_first
 
 __all__ = ["Absurd", "Completion", "Settings", "complete_file"]
@@ -58,8 +59,9 @@ class Absurd(NamedTuple):
 class Completion(NamedTuple):
     """A filled file, and what there is to say about it."""
 
-    content: bytes
-    """The file with its gaps filled; the very file where the columns of numbers have none."""
+    parts: Callable[[], Iterable[bytes]]
+    """Makes the file with its gaps filled, one part after another: all together would take as much room as the file.
+    The very file where the columns of numbers have no gaps."""
     n_gaps: int
     """Gaps that were filled."""
     n_columns: int
@@ -111,6 +113,11 @@ class Completion(NamedTuple):
     labels: tuple[str, list[Any]] | None = None
     """The name and the cells of the column that says which row is which, where the user has named one."""
 
+    @property
+    def content(self) -> bytes:
+        """All ``parts``."""
+        return b"".join(self.parts())
+
 
 class _Filled(NamedTuple):
     values: Array
@@ -140,7 +147,7 @@ def complete_file(
     gaps = np.isnan(X)
     found = _facts(given, gaps, settings)
     if not found.n_gaps and not settings.keep_model:
-        return found._replace(content=table.raw)
+        return found
     if settings.level is not None:
         _check_names(table, gaps)
     found = _with_absurd(found, table)
@@ -148,7 +155,6 @@ def complete_file(
         filled = _complete(X, settings, progress, model, when)
     except (ValueError, MemoryError) as problem:  # more components than memory has room for
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
-    progress("encoding", 0.95)
     bounds = filled.bounds
     if bounds is not None:
         unbounded, known = np.isinf(bounds.lower).any(axis=0), n_known(filled.model)
@@ -165,7 +171,7 @@ def complete_file(
         whole=[table.names[table.numeric[at]] for at in whole],
         n_below=below,
         n_above=above,
-        content=encode(table, values, bounds) if found.n_gaps else table.raw,
+        parts=partial(encode_parts, table, values, bounds) if found.n_gaps else found.parts,
         n_components=filled.model.n_components_,
         calibrated=filled.calibrated,
         model=filled.model,
@@ -186,7 +192,7 @@ def _facts(given: Given, gaps: Array, settings: Settings) -> Completion:
     no_numbers = [j for j in others if table.names[j] not in known]
     unknown = [name for name in given.unknown if table.gaps(table.names.index(name))]
     return Completion(
-        content=b"",
+        parts=lambda: [table.raw],
         n_gaps=int(gaps.sum()),
         n_columns=int(gaps.any(axis=0).sum()),
         n_components=0,

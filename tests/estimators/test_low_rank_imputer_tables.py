@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from factorstream import LowRankImputer, load
+from factorstream.estimators import _table_model
 from factorstream.estimators._columns import enough_rows
 from factorstream.estimators._imputer_answers import fill_between
 
@@ -212,3 +213,21 @@ def test_fills_and_bounds_found_together_are_those_found_alone(marginals):
     filled, lower, upper = fill_between(model, X, 0.9)
     np.testing.assert_array_equal(filled, model.transform(X))
     np.testing.assert_array_equal((lower, upper), model.predict_interval(X, 0.9))
+
+
+def test_corrections_of_which_nothing_is_added_are_not_asked(skewed, monkeypatch):
+    _, gappy, _ = skewed
+    model = LowRankImputer(random_state=0).fit(gappy)
+    table, Z = model.state_.table, model.state_.standardised(gappy)
+
+    def as_if(change):
+        return table._replace(columns=tuple(one._replace(correction=change(one.correction)) for one in table.columns))
+
+    none = as_if(lambda found: found._replace(shares=np.zeros((2, 2)), local=0.0))
+    smooth = as_if(lambda found: found._replace(shares=np.array([[0.5, 0.5], [0.0, 0.0]])))
+    expected, with_smooth = as_if(lambda found: None).fill(Z), smooth.fill(Z)
+    monkeypatch.setattr(_table_model, "forest_values", None)
+    assert_array_equal(smooth.fill(Z), with_smooth)
+    assert not np.array_equal(with_smooth, expected)
+    monkeypatch.setattr(_table_model, "kernel_values", None)
+    assert_array_equal(none.fill(Z), expected)

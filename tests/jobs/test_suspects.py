@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from factorstream.jobs import suspects
 from factorstream.jobs.suspects import DEPTH, Extremes, suspects_in
 
 
@@ -89,3 +90,16 @@ def test_extremes_are_those_that_sorting_finds():
         assert extremes._low.times[:, j].tolist() == times[:DEPTH].tolist()
         assert extremes._high.values[:, j].tolist() == (-values[::-1][:DEPTH]).tolist()
         assert extremes._high.times[:, j].tolist() == times[::-1][:DEPTH].tolist()
+
+
+def test_columns_that_cannot_have_codes_are_left_out_and_no_others(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 40))
+    X[:, ::2] = np.round(X[:, ::2])
+    X[:3, 1::5] = rng.choice([-9999.0, 99.0, 999.0, -1.0, 1e20], size=X[:3, 1::5].shape)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    names = [f"c{j}" for j in range(X.shape[1])]
+    quick = suspects_in(X, names)
+    monkeypatch.setattr(suspects, "_may_be_code", lambda ends: np.ones(X.shape[1], dtype=bool))
+    assert len(quick) > 3
+    assert suspects_in(X, names) == quick

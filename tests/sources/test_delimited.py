@@ -17,7 +17,7 @@ from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.lines import split_lines
 from factorstream.sources.number_form import Asked
 from factorstream.sources.table import NewColumn
-from factorstream.sources.tables import Bounds, TableError, encode, read_table
+from factorstream.sources.tables import Bounds, TableError, encode, encode_parts, read_table
 
 
 @pytest.mark.parametrize(
@@ -221,3 +221,25 @@ def test_the_minus_of_typesetters_goes_with_every_way_of_writing_numbers():
         table = parse_delimited(text.encode())
         assert table.numbers[:, 0].tolist() == expected
         assert len(table.assumed) == 1  # that marks were found
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.sampled_from(["1", "12", "-3", "2.0", "1e3", "0.5", "1e-2", "", "NA", '"7"', '"1.5"'])] * 3),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_columns_of_whole_numbers_are_those_whose_every_cell_says_so(rows):
+    table = parse_delimited("".join(",".join(["x", *row]) + "\n" for row in [("a", "b", "c"), *rows]).encode())
+    cells = [["x", *row] for row in rows]
+    assert table.whole == Cells().whole_columns(cells, table.numeric)
+
+
+def test_a_long_text_is_written_in_parts():
+    raw = b"a,b\n" + b"1.5,2.5\n,3.5\n" * 50_000
+    table = parse_delimited(raw)
+    filled = np.where(np.isnan(table.numbers), 7.5, table.numbers)
+    sizes = [len(part) for part in encode_parts(table, filled)]
+    assert max(sizes) < len(raw) / 2
+    assert encode(table, filled) == raw.replace(b"\n,3", b"\n7.5,3")

@@ -41,7 +41,7 @@ class Remembered:
 
     def encode(self, columns):
         self.columns = columns
-        return b"written"
+        return [b"writ", b"ten"]
 
 
 def test_a_new_format_is_one_line_and_is_told_where_the_bounds_go(tmp_path, monkeypatch):

@@ -47,7 +47,7 @@ def COMMAND(words: Words, output: Path, seed: int) -> None:
     table = wines(seed)
     write(gappy, table.content())
     done = complete_file(gappy, Settings(level=LEVEL, seed=seed, keep_model=True, verbose=words.verbose))
-    write(filled, done.content)
+    write(filled, done.parts())
     save_model(model_file, done.model, done.names)
     known = table.known()
     answer = fill(done.model, known), *interval(done.model, known, LEVEL)

@@ -136,7 +136,7 @@ def COMMAND(
             settings = settings._replace(sequence=True)
         completion = complete_file(source, settings, lambda what, share: begin(what), model)
         begin("writing")
-        write(output, completion.content)
+        write(output, completion.parts())
         save_model(save_path, completion.model, completion.names, None if model_path else completion.when)
     words.fact(
         gaps_filled=completion.n_gaps,

@@ -199,10 +199,15 @@ class TableModel(NamedTuple):
         if known.correction is None:
             return value, score, as_it_is
         kernel, forest, shares, local = known.correction
-        F = features(G, means)
-        said = kernel_values(kernel, F)
-        more = shares[0] * said[:, :2] + shares[1] * forest_values(forest, F)
-        return value + more[:, 0], score + more[:, 1], factors(said[:, 2], local) if local else as_it_is
+        F, wider = features(G, means), as_it_is
+        more = np.zeros((len(G), 2))
+        if shares[0].any() or local:  # else nothing of it is used
+            said = kernel_values(kernel, F)
+            more += shares[0] * said[:, :2]
+            wider = factors(said[:, 2], local) if local else as_it_is
+        if shares[1].any():
+            more += shares[1] * forest_values(forest, F)
+        return value + more[:, 0], score + more[:, 1], wider
 
     def _tails(self, j: int, every: Array, level: float) -> tuple[float, float]:
         """How far below and above its prediction an entry may lie, in standard deviations of its score.

@@ -65,9 +65,11 @@ class Extremes:
 
     def suspects(self, names: Sequence[str]) -> list[Suspect]:
         """The suspicious numbers of all columns."""
+        possible = _may_be_code(self._low) | _may_be_code(self._high)
         return [
             Suspect(name, value, times)
             for j, name in enumerate(names)
+            if possible[j]  # few columns, and the others take no time
             for value, times in _suspects(self._column(j, self._low), self._column(j, self._high), int(self._n[j]))
         ]
 
@@ -109,6 +111,14 @@ def _joined(one: _Ends, other: _Ends) -> _Ends:
     values, times = np.concatenate([one.values, other.values]), np.concatenate([one.times, other.times])
     least = _ends(values).values
     return _Ends(least, np.array([np.sum(times, axis=0, where=values == value) for value in least]))
+
+
+def _may_be_code(ends: _Ends) -> Array:
+    """Columns (n_columns,) with a number that `_is_code` or `_alone_below` could take for a code, whatever the rest."""
+    some = ends.times > 0
+    fills = is_fill(np.where(some, ends.values, 0.0))
+    found: Array = (some & (fills | (ends.times >= SEVERAL))).any(axis=0)
+    return found
 
 
 def _suspects(low: list[tuple[float, int]], high: list[tuple[float, int]], n: int) -> list[tuple[float, int]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from io import BytesIO
 from operator import add
 from typing import NamedTuple
 
@@ -75,7 +74,10 @@ class _TextTable:
 
     @cached_property
     def whole(self) -> frozenset[int]:
-        return self._layout.cells.whole_columns(self._all_cells(), self.numeric)
+        values = self.numbers
+        all_whole = (np.isnan(values) | (values == np.rint(values))).all(axis=0)  # else no cell has to be looked at
+        columns = [j for j, may_be in zip(self.numeric, all_whole, strict=True) if may_be]
+        return self._layout.cells.whole_columns(self._all_cells(), columns)
 
     def points(self) -> Points:
         """The columns of numbers by what their points may be."""
@@ -92,14 +94,14 @@ class _TextTable:
     def place(self, row: int) -> str:
         return f"line {self._line(row)}"
 
-    def encode(self, columns: Sequence[OutputColumn]) -> bytes:
-        layout, lines, out = self._layout, self._lines, BytesIO()
+    def encode(self, columns: Sequence[OutputColumn]) -> Iterator[bytes]:
+        layout, lines = self._layout, self._lines
         written_to = 0  # lines of the text that are written
         if layout.mark:
-            out.write(_BYTE_ORDER_MARK.encode(layout.encoding))
+            yield _BYTE_ORDER_MARK.encode(layout.encoding)
         if layout.first.header:
             (end,) = lines.ends(0, 1)
-            out.write((layout.delimiter.join(self._name_cells(columns)) + end).encode(layout.encoding))
+            yield (layout.delimiter.join(self._name_cells(columns)) + end).encode(layout.encoding)
             written_to = 1
         for first, lot in lines.lots(self._rows, max(len(columns), len(self.names))):
             rows = self._rows[first : first + len(lot)]
@@ -108,10 +110,9 @@ class _TextTable:
             filled = filled_cells(lot, columns, first, layout.cells, layout.delimiter)
             for k, cells in zip((rows - written_to).tolist(), filled, strict=True):
                 texts[k] = layout.delimiter.join(cells)
-            out.write("".join(map(add, texts, ends)).encode(layout.encoding))
+            yield "".join(map(add, texts, ends)).encode(layout.encoding)
             written_to = int(rows[-1]) + 1
-        out.write("".join(lines.ends(written_to, len(lines))).encode(layout.encoding))
-        return out.getvalue()
+        yield "".join(lines.ends(written_to, len(lines))).encode(layout.encoding)
 
     def encode_new(self, columns: Sequence[NewColumn]) -> bytes:
         layout = self._layout

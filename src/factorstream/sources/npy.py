@@ -63,7 +63,7 @@ class _ArrayTable:
     def place(self, row: int) -> str:
         return f"row {row + 1}"
 
-    def encode(self, columns: Sequence[OutputColumn]) -> bytes:
+    def encode(self, columns: Sequence[OutputColumn]) -> list[bytes]:
         arrays = []
         for column in columns:
             known = self._values[:, column.position]
@@ -71,7 +71,7 @@ class _ArrayTable:
         file = io.BytesIO()
         floats = self._values.dtype.kind == "f" or all(column.fill is None for column in columns)
         np.save(file, np.column_stack(arrays).astype(self._values.dtype if floats else np.float64))
-        return file.getvalue()
+        return [file.getvalue()]
 
     def encode_new(self, columns: Sequence[NewColumn]) -> bytes:
         numbers = [column.values for column in columns if not any(isinstance(value, str) for value in column.values)]

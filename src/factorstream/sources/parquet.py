@@ -81,7 +81,7 @@ class _ParquetTable:
         """Whether a value is missing, or some number marks missing ones, here or elsewhere."""
         return bool(self._missing) or self.gaps(column) > 0
 
-    def encode(self, columns: Sequence[OutputColumn]) -> bytes:
+    def encode(self, columns: Sequence[OutputColumn]) -> list[bytes]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -102,7 +102,7 @@ class _ParquetTable:
         schema = pa.schema(fields, metadata=pandas_notes(self._table.schema.metadata, became_float))
         file: Any = io.BytesIO()  # pyarrow has no types
         pq.write_table(pa.Table.from_arrays(arrays, schema=schema), file)
-        return bytes(file.getvalue())
+        return [bytes(file.getvalue())]
 
     def encode_new(self, columns: Sequence[NewColumn]) -> bytes:
         import pyarrow as pa

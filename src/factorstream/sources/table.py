@@ -22,6 +22,7 @@ __all__ = [
     "Unread",
     "as_number",
     "encode",
+    "encode_parts",
     "infinities",
     "overlaid",
     "rounded",
@@ -151,8 +152,9 @@ class Table(Protocol):
     def place(self, row: int) -> str:
         """Where a person finds a row of `numbers` in the file, in words, counted from 1."""
 
-    def encode(self, columns: Sequence[OutputColumn]) -> bytes:
-        """A file of the same format with these columns. Every value that is not filled comes out as it was read."""
+    def encode(self, columns: Sequence[OutputColumn]) -> Iterable[bytes]:
+        """A file of the same format with these columns, in parts: a long text need not be in memory twice. Every value
+        that is not filled comes out as it was read."""
 
     def encode_new(self, columns: Sequence[NewColumn]) -> bytes:
         """A file of the same format, and written in the same way, with other rows."""
@@ -188,7 +190,12 @@ class Format(NamedTuple):
 
 
 def encode(table: Table, filled: Array, bounds: Bounds | None = None) -> bytes:
-    """The file again with ``filled`` (the shape of ``table.numbers``) in its gaps.
+    """All of `encode_parts`."""
+    return b"".join(encode_parts(table, filled, bounds))
+
+
+def encode_parts(table: Table, filled: Array, bounds: Bounds | None = None) -> Iterable[bytes]:
+    """The file again with ``filled`` (the shape of ``table.numbers``) in its gaps, in parts.
 
     With bounds, the columns NAME_lower and NAME_upper follow each filled column NAME; both are the value itself
     where it was known.

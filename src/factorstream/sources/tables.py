@@ -19,7 +19,7 @@ import numpy as np
 
 from . import delimited, npy, parquet
 from .endings import BLOCKWISE, NOT_PACKED, ending_of, is_packed
-from .table import Bounds, Format, ReadOptions, Table, TableError, as_number, encode
+from .table import Bounds, Format, ReadOptions, Table, TableError, as_number, encode, encode_parts
 from .text_remarks import marks_unused
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "TableError",
     "delimiter_of",
     "encode",
+    "encode_parts",
     "ending_of",
     "format_of",
     "is_packed",

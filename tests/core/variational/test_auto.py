@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_allclose
 
-from factorstream.core.variational.auto import fit_auto
+from factorstream.core.variational.auto import _blank, fit_auto
 from factorstream.core.variational.conformal import half_width
 from factorstream.core.variational.factors import normal_variance
 from factorstream.core.variational.fit import FitOptions
@@ -35,3 +35,11 @@ def test_auto_fit_is_seeded_and_ignores_what_is_missing():
     ]
     for other in runs[1:]:
         assert_allclose(runs[0].fit.factors.post.C, other.fit.factors.post.C)
+
+
+def test_values_that_are_blank_already_are_not_copied():
+    W = np.array([[1.0, 0.0], [1.0, 1.0]])
+    blank, other = np.array([[2.0, 0.0], [0.0, 3.0]]), np.array([[2.0, np.nan], [0.0, 3.0]])
+    assert _blank(blank, W) is blank
+    np.testing.assert_array_equal(_blank(other, W), blank)
+    assert np.isnan(other[0, 1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -68,3 +70,17 @@ def test_components_without_a_square_are_not_started_from():
     kept = shrunk(np.array([4.0, 1e-9, 1e-310, 0.0]), 1.0, 10, 4, least=4, most=4)
     assert kept.size == 2
     assert shrunk(np.array([1e-310, 0.0]), 0.0, 10, 4, least=2, most=2).size == 0
+
+
+def test_memory_of_a_start():
+    """The data centred, the fill, the last fit and what it leaves, and a temporary: nothing of the pass before."""
+    Y = np.random.default_rng(0).normal(size=(100, 20_000))
+    data = observations(Y, np.ones(Y.shape))
+    F, size = data.Y - data.Y.mean(axis=0), data.Y.nbytes
+    tracemalloc.start()
+    try:
+        spectral_start(F, data, 2, GaussianNoise(), max_passes=3)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 3.6 * size

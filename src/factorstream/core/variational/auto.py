@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import namespace
+from ...arrays import is_here, namespace
 from ..place import HERE, Place
 from ..telling import Tell, silent
 from .conformal import Calibration, borrowed_gaps, calibrate
@@ -101,7 +101,9 @@ def fit_auto(
 
 
 def _blank(Y: Array, W: Array) -> Array:
-    """Values, zero where nothing is observed."""
+    """Values, zero where nothing is observed; Y itself where they are so already, which most callers have seen to."""
+    if is_here(Y) and not np.any(Y, where=~(W > 0)):
+        return Y
     return namespace(Y).where(W > 0, Y, 0.0)
 
 

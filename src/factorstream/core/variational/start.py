@@ -172,9 +172,11 @@ def spectral_start(
         g2, U = decompose(Z, U, max(WIDTH, plan.most + 8), place)
         g = shrunk(g2, s2, n, m, plan.least, plan.most)
         X, B = factors(Z, U, g2[: g.size], g, place)
+        del Z  # it and R are as large as the data, and would stay beside those of the next pass
         fit, R = place.each(_reconstructed, F, X, B, b)
         seen = noise.believed(R, observed, place)
         square, N = _numbers(place.total(_square_and_count, R, seen))
+        del R
         last, s2 = s2, noise_after(square, total, N, g.size, n, m)
         if abs(s2 - last) <= tol * last:
             plan = plan._replace(left=0)
