@@ -44,6 +44,8 @@ PERIODS = {4: "Q", 7: "D", 12: "M"}
 """Values per unit of time, and what pandas calls their steps."""
 MOST_ROWS, LEAST_PERIODS, STRENGTH = 400, 8, 0.64
 MASKS, ORIGINS, AHEAD = 3, 8, 2
+SETTINGS: dict[str, Any] = {"period": "auto", "trend": "auto"}
+"""Of ours: everything is found in the data."""
 TABLES = {"aus_arrivals": "Origin", "aus_accommodation": "State", "canadian_gas": None, "souvenirs": None}
 """Of fpp3, and the column by which they are cut."""
 
@@ -131,7 +133,7 @@ def gaps(series: Series) -> tuple[dict[str, float], float]:
     for seed in range(MASKS):
         gone = runs(y, max(1, series.period // 4), series.period, seed=seed)
         x = np.where(gone, np.nan, y)
-        model = SequenceFilter(period="auto").fit(table_of(x[:, 0], series.period))
+        model = SequenceFilter(**SETTINGS).fit(table_of(x[:, 0], series.period))
         table = table_of(x[:, 0], series.period)
         filled = {
             "ours": np.asarray(model.impute(table)).reshape(y.shape),
@@ -152,7 +154,7 @@ def forecasts(series: Series) -> tuple[dict[str, float], float]:
     held = []
     for origin in np.linspace(len(y) // 2, len(y) - steps, ORIGINS).astype(int):
         known, truth = y[:origin], y[origin : origin + steps]
-        model = SequenceFilter(period="auto").fit(table_of(known, series.period))
+        model = SequenceFilter(**SETTINGS).fit(table_of(known, series.period))
         ahead = {
             "ours": np.asarray(model.forecast(steps)).ravel(),
             "a period ago": copied(known[:, None], series.period, steps)[:, 0],
@@ -174,8 +176,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--series", default="", help="beginning of the names")
     parser.add_argument("--only", nargs="+", choices=["gaps", "forecasts"], default=["gaps", "forecasts"])
+    parser.add_argument("--no-trend", action="store_true", help="look for no trend")
     parser.add_argument("--list", action="store_true", help="print the series and nothing else")
     given = parser.parse_args(arguments)
+    if given.no_trend:
+        SETTINGS["trend"] = False
     ratios: dict[str, list[tuple[float, float]]] = {}
     chosen = [series for series in every_series() if series.name.startswith(given.series)]
     for series in chosen:

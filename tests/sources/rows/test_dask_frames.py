@@ -44,6 +44,12 @@ def test_numbers_that_may_be_missing(X):
     np.testing.assert_array_equal(gathered(source), expected)
 
 
+def test_an_index_that_only_counts_is_left_out(X, frame, tmp_path):
+    """Partitions have parts of it, which are no range from 0 any more."""
+    source = open_rows(dd.from_pandas(frame, npartitions=3))
+    assert not any("index" in name for name in (*source.names, *source.others.names))
+
+
 @pytest.mark.parametrize("estimator", [DictionaryFilter, LowRankImputer])
 def test_fit_and_fill(X, frame, tmp_path, estimator):
     frame.index = pandas.date_range("2024-05-01", periods=len(frame), name="day")

@@ -83,3 +83,29 @@ def test_a_later_block_of_another_width():
 def test_what_has_no_rows_at_all():
     with pytest.raises(TableError, match="Rows cannot be read from int"):
         open_rows(3)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("made", [iter, lambda blocks: lambda: iter(blocks)])
+def test_columns_of_frames_are_found_by_their_names(library, made):
+    frames = pytest.importorskip(library)
+    first = frames.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0], "c": [5.0, 6.0]})
+    other = frames.DataFrame({"c": [50.0], "a": [10.0], "b": [30.0]})
+    source = open_rows(made([first, other]))
+    assert list(source.names) == ["a", "b", "c"]
+    np.testing.assert_array_equal(
+        np.concatenate([block.values for block in source.blocks()]),
+        [[1, 3, 5], [2, 4, 6], [10, 30, 50]],
+    )
+    some = open_rows(made([first, other]), columns=["c", "a"])
+    assert list(some.names) == ["c", "a"]
+    np.testing.assert_array_equal(np.concatenate([block.values for block in some.blocks()]), [[5, 1], [6, 2], [50, 10]])
+
+
+def test_frames_with_other_names_are_refused():
+    frames = pytest.importorskip("pandas")
+    blocks = [frames.DataFrame({"a": [1.0], "b": [2.0]}), frames.DataFrame({"a": [1.0], "x": [2.0]})]
+    with pytest.raises(ValueError, match=r"other names of columns \(a, x\)"):
+        list(open_rows(iter(blocks)).blocks())
+    with pytest.raises(ValueError, match="it has no column x; it has a, b"):
+        open_rows(iter(blocks[:1]), columns=["x"])

@@ -17,7 +17,7 @@ __all__ = ["open_object"]
 class _PartitionBatches:
     """A frame of Dask, whose partitions are made and come to this process, one after another, in every pass.
 
-    Its index is no feature; one that only counts rows is left out.
+    Its index is no feature; one of whole numbers without a name, which only counts rows, is left out.
     """
 
     where = "The frame"
@@ -30,7 +30,7 @@ class _PartitionBatches:
 
         self._frame = frame
         some = frame.head(SAMPLED, npartitions=-1, compute=True)
-        self._keeps_index = not isinstance(some.index, pd.RangeIndex)
+        self._keeps_index = some.index.name is not None or not pd.api.types.is_integer_dtype(some.index)
         self.schema = pa.Schema.from_pandas(some, preserve_index=self._keeps_index)
         columns = {str(name) for name in frame.columns}
         self.index = {name for name in self.schema.names if name not in columns}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...text import counted
+from ...text import column_names, counted
 from ..table import TableError
 from .cutting import recut, rows_per_block, skipped
 from .numbers import ArrayColumns, as_array, is_sparse, joined
@@ -15,20 +15,34 @@ from .source import Block, RewindError, RowOptions
 __all__ = ["MadeRows", "PassingRows"]
 
 
+class _Piece(NamedTuple):
+    """A block, and the names of its columns if it has some."""
+
+    names: list[str] | None
+    rows: Any
+
+
 class _Pieces:
     """What rows of every kind of iterable have in common. The first piece says how many columns there are."""
 
-    names = None
     n_rows = None
     rows_read: int | None = None
     """How many rows there are, once they were read to the end."""
 
-    def __init__(self, first: Any, options: RowOptions) -> None:
-        self.layout = ArrayColumns(first.shape[1], first.dtype, options)
+    def __init__(self, first: _Piece, options: RowOptions) -> None:
+        self._all_names, (_, width), kind = first.names, first.rows.shape, first.rows.dtype
+        if self._all_names is not None and options.columns is not None:
+            options = options._replace(columns=tuple(_position(column, self._all_names) for column in options.columns))
+        self.layout = ArrayColumns(width, kind, options)
+        chosen = self.layout.positions
+        self.names = self._all_names
+        """Of the columns, where the first block is a frame with names."""
+        if self.names is not None and chosen is not None:
+            self.names = [self.names[j] for j in chosen]
         self.dtype, self.n_columns = self.layout.dtype, self.layout.n_columns
-        self._rows = rows_per_block(options.block_bytes, first.shape[1] * self.dtype.itemsize)
+        self._rows = rows_per_block(options.block_bytes, width * self.dtype.itemsize)
 
-    def _cut(self, pieces: Iterator[Any], start: int) -> Iterator[Block]:
+    def _cut(self, pieces: Iterator[_Piece], start: int) -> Iterator[Block]:
         same = (self._checked(piece) for piece in pieces)
         end = start
         for first, rows in recut(skipped(same, start), self._rows, start, joined):
@@ -36,11 +50,20 @@ class _Pieces:
             yield self.layout.block(first, rows)
         self.rows_read = end
 
-    def _checked(self, piece: Any) -> Any:
-        if piece.shape[1] != self.layout.width:
+    def _checked(self, piece: _Piece) -> Any:
+        """The rows of a piece with the columns of the first one: by their names where both have some."""
+        names, rows = piece
+        if rows.shape[1] != self.layout.width:
             had = counted(self.layout.width, "column")
-            raise TableError(f"A block has {counted(piece.shape[1], 'column')} where the first had {had}.")
-        return piece
+            raise TableError(f"A block has {counted(rows.shape[1], 'column')} where the first had {had}.")
+        if names is None or names == self._all_names:
+            return rows
+        if self._all_names is None or set(names) != set(self._all_names):
+            raise TableError(
+                f"A block has other names of columns ({column_names(names)}) than the first; give all blocks the same."
+            )
+        at = {name: j for j, name in enumerate(names)}
+        return rows[:, [at[name] for name in self._all_names]]
 
 
 class PassingRows(_Pieces):
@@ -78,14 +101,28 @@ class MadeRows(_Pieces):
         return self._cut(_pieces(self._make()), start)
 
 
-def _first(pieces: Iterator[Any]) -> Any:
+def _first(pieces: Iterator[_Piece]) -> _Piece:
     first = next(pieces, None)
     if first is None:
         raise TableError("There are no rows in these blocks.")
     return first
 
 
-def _pieces(blocks: Iterable[Any]) -> Iterator[Any]:
+def _position(column: str | int, names: list[str]) -> int:
+    if isinstance(column, int):
+        return column
+    if column not in names:
+        raise TableError(f"it has no column {column}; it has {column_names(names)}")
+    return names.index(column)
+
+
+def _names(block: Any) -> list[str] | None:
+    """The names of the columns of a frame, each there once."""
+    names = [name for name in getattr(block, "columns", ()) if isinstance(name, str)]
+    return names if names and len(set(names)) == len(block.columns) else None
+
+
+def _pieces(blocks: Iterable[Any]) -> Iterator[_Piece]:
     """Blocks as arrays or CSR matrices; a single row is one, and blocks without rows are passed over."""
     for block in blocks:
         rows = block.tocsr() if is_sparse(block) else as_array(block.values if isinstance(block, Block) else block)
@@ -95,4 +132,4 @@ def _pieces(blocks: Iterable[Any]) -> Iterator[Any]:
         if rows.dtype.kind not in "fiu":
             raise TableError("A block does not hold real numbers.")
         if rows.shape[0]:
-            yield rows
+            yield _Piece(_names(block), rows)
