@@ -31,8 +31,11 @@ class Stateful(Saved, BaseEstimator):
         return vars(self)["state_"]
 
     def _progress(self, total: float | None = None) -> AbstractContextManager[Step]:
-        """Show how far a fit has come while it goes on, if ``verbose`` asks for it."""
-        return progress(type(self).__name__, total, show=self.verbose > 0)
+        """Show how far a fit or an answer has come while it goes on, if ``verbose`` asks for it.
+
+        Answers do not check parameters, which may have become anything since the fit.
+        """
+        return progress(type(self).__name__, total, show=isinstance(self.verbose, int) and self.verbose > 0)
 
     def _tell(self, record: dict[str, float]) -> None:
         """Print what a pass, a sweep or a call was like, if ``verbose`` is 2 or more."""

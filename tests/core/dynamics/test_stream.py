@@ -78,7 +78,7 @@ def test_what_is_hidden_is_hidden_from_the_second_filter_only():
 def test_a_dictionary_that_follows_many_rows_is_kept_once():
     Y = np.random.default_rng(0).normal(size=(200, 60))
     opt = StreamOptions(r=6, candidates=(STATES,), warmup=16, drift=1e-3)
-    stream = resumed(fit(Y, 6, STATES, sweeps=1), np.zeros(60), np.ones(60), Y, opt)
+    stream = resumed(fit(Y, 6, STATES, sweeps=1), STATES, np.zeros(60), np.ones(60), Y, opt)
     tracemalloc.start()
     followed(stream, Y)
     peak = tracemalloc.get_traced_memory()[1]

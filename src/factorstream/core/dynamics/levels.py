@@ -117,7 +117,9 @@ def _back(ks: Kernel, s: Arrow, Ns: Array, rows: int) -> Array:
         return transposed(Ks)
     K = np.empty((len(Ns), r, m))
     L, F, E, x0, gain, beta, l0, v = ks
-    backward_rows(F, transposed(E), L, x0, gain, transposed(beta), l0, v, *s[:3], transposed(s.B), s.d, Ns, K)
+    B = np.ascontiguousarray(transposed(s.B))  # a copy only where the rows came from `forward_by_information`
+    backward_rows(F, transposed(E), L, x0, gain, transposed(beta), l0, v, *s[:3], B, s.d, Ns, K)
+    s.B[...] = transposed(B)
     return K
 
 
