@@ -317,6 +317,12 @@ def test_sweeps_on_a_cluster_are_timed(capsys, monkeypatch):
     assert re.fullmatch(r"50 features: \d+ ms for a block of 80 rows in 1 shards, \d+ ms .* the scheduler", lines[5])
 
 
+def test_a_single_sweep_on_a_cluster_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        cluster.main(["--sweeps", "1"])
+    assert "--sweeps must be 2 at least" in capsys.readouterr().err
+
+
 def test_memory_of_large_fits(capsys, monkeypatch):
     monkeypatch.setattr(large_fits, "MODELS", dict(list(large_fits.MODELS.items())[:3]))
     large_fits.main((1.0,))
