@@ -67,7 +67,7 @@ class LargeFilling(NamedTuple):
     remarks: list[str]
     """Sentences about how the file was read, and columns that were taken as text, left out, or have no values."""
     suspects: Sequence[Suspect] = ()
-    """Numbers that were taken as data though they are far from the rest of their columns."""
+    """Numbers that were taken as data, and may stand for gaps."""
     whole: Sequence[str] = ()
     """Columns of whole numbers whose fills were rounded."""
     gaps_beside: Mapping[str, int] = MappingProxyType({})
