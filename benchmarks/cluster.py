@@ -277,6 +277,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if parser.parse_args(arguments).full:
         parser.set_defaults(**FULL)  # whatever else is asked for stays
     chosen = parser.parse_args(arguments)
+    if chosen.sweeps < 2:
+        parser.error("--sweeps must be 2 at least: the first one is not counted")
     table = Table(chosen.rows, chosen.columns, chosen.components, chosen.chunk, chosen.sweeps)
     print(f"{table.n} × {table.m}, {table.r} components, chunks of {table.chunk} rows")
     if chosen.only in (None, "workers"):

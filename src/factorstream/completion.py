@@ -81,7 +81,7 @@ class Completion(NamedTuple):
     few_equal_values: list[str]
     """Columns whose bounds are empty because their known values are all equal, and too few for the level."""
     suspects: list[Suspect]
-    """Fill values that were taken as data though they are far from the rest of their columns."""
+    """Numbers that were taken as data, and may stand for gaps."""
     absurd: list[Absurd]
     """Values that were taken as missing while filling the gaps; they stay in the file."""
     unknown: list[str]

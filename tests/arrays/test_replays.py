@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,22 @@ def test_where_there_is_no_gpu_the_work_is_done_as_it_is():
         raise AssertionError("it is not done while it is recorded")
 
     assert recorded(work, np.zeros(3)) is work
+
+
+@pytest.mark.parametrize("lack", [True, False])
+def test_a_lack_of_memory_does_not_end_recording_for_good(monkeypatch, lack):
+    class OutOfMemoryError(RuntimeError):
+        """As PyTorch's."""
+
+    def graph():
+        raise OutOfMemoryError if lack else RuntimeError
+
+    cuda = SimpleNamespace(CUDAGraph=graph, OutOfMemoryError=OutOfMemoryError)
+    monkeypatch.setattr(replays, "on_gpu", lambda values: True)
+    monkeypatch.setattr(replays, "namespace", lambda values: SimpleNamespace(cuda=cuda))
+    monkeypatch.setattr(replays, "_failure", None)
+    assert recorded(print, np.zeros(3)) is print
+    assert (replays.failure() is None) == lack
 
 
 def test_on_a_gpu_it_is_done_again_with_what_is_in_the_arrays_by_then():

@@ -20,6 +20,7 @@ from benchmarks import (
     cores,
     coverage,
     defaults,
+    gpu_parts,
     large,
     large_fits,
     pictures,
@@ -37,6 +38,7 @@ from benchmarks import (
 from factorstream import SequenceFilter
 from factorstream.core.dynamics import choose
 from factorstream.datasets import LondonAir, OlivettiFaces
+from factorstream.tall import array_products
 
 pytestmark = pytest.mark.long  # benchmarks, if small ones
 
@@ -315,6 +317,19 @@ def test_sweeps_on_a_cluster_are_timed(capsys, monkeypatch):
     assert re.fullmatch(r"100 rows: .* for each of 2 chunks", lines[3])
     assert re.fullmatch(r"(from 100 rows of a chunk on|for none of these chunks), the sweep itself .*", lines[4])
     assert re.fullmatch(r"50 features: \d+ ms for a block of 80 rows in 1 shards, \d+ ms .* the scheduler", lines[5])
+
+
+def test_a_single_sweep_on_a_cluster_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        cluster.main(["--sweeps", "1"])
+    assert "--sweeps must be 2 at least" in capsys.readouterr().err
+
+
+def test_functions_whose_time_is_taken_on_a_gpu_are_there():
+    """The device is not needed to see whether one has another name by now."""
+    with gpu_parts.timed() as spent:
+        assert array_products.summed(lambda some: np.ones(1)[some], 1, 1).shape == (1,)
+    assert list(spent) == ["asking for products"]
 
 
 def test_memory_of_large_fits(capsys, monkeypatch):

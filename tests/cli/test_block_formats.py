@@ -224,5 +224,7 @@ def test_gaps_of_texts_that_stay_are_said(ending, capsys, tmp_path, monkeypatch)
     assert "Gaps left as they are in columns that had no part in it: name, other." in said
     _, out, _ = say(capsys, "impute", *arguments, "--json")
     assert json.loads(out)["gaps_left"] == 18
-    _, said = run(capsys, *arguments, "--exclude", "other")
-    assert "Gaps left as they are in columns that had no part in it: name." in said
+    model = tmp_path / "model.factorstream"
+    for options in (["--exclude", "other"], ["--id", "other", "--save", model], ["--id", "other", "--model", model]):
+        _, said = run(capsys, *arguments, *options)
+        assert "Gaps left as they are in columns that had no part in it: name." in said

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cli_problems import read, run, table, write
+from factorstream.jobs import large_files
 
 
 def marked(mark, column=2, every=13, seed=100):
@@ -53,13 +54,30 @@ def test_marks_that_are_found_nowhere_are_said(capsys, tmp_path, form):
         if "commas" in form:
             rows = [[cell.replace(".", ",") for cell in row] for row in rows]
         path.write_text("\n".join(";".join(row) for row in [["a", "b", "c", "d"], *rows]))
-    texts = ["--na", "Note", "--na", "NA"] if "csv" in form else []
+    texts = ["--na", "Note" if "csv" in form else "x", "--na", "NA"]
     code, said = run(capsys, path, "-o", path.with_stem("out"), "--na=-99", "--na=-9.0", "--na=99", *texts)
     assert code == 0
-    assert "No cell says -99 or 99, which was to mark gaps." in said
+    nowhere = "No cell says -99 or 99" if "csv" in form else "No number is -99 or 99 or x"
+    assert f"{nowhere}, which was to mark gaps." in said
     assert "--na -9" not in said
-    _, said = run(capsys, path, "-o", path.with_stem("out"), "--na=-9", *texts)
-    assert "No cell" not in said
+    _, said = run(capsys, path, "-o", path.with_stem("out"), "--na=-9", "--na", "NA")
+    assert "which was to mark gaps" not in said
+
+
+@pytest.mark.parametrize("large", [2**40, 100])
+@pytest.mark.parametrize("form", ["npy", "parquet"])
+def test_a_mark_that_is_too_large_for_the_type_of_numbers(capsys, tmp_path, monkeypatch, form, large):
+    """Without a warning of NumPy, which is an error here."""
+    monkeypatch.setattr(large_files, "LARGE", large)
+    X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
+    X[::9, 1] = np.nan
+    path = tmp_path / f"in.{form}"
+    if form == "npy":
+        np.save(path, X)
+    else:
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table({f"c{j}": pa.array(x, from_pandas=True) for j, x in enumerate(X.T)}), path)
+    assert run(capsys, path, "-o", path.with_stem("out"), "--na", "1e40")[0] == 0
 
 
 def test_a_fill_value_that_is_far_off_is_pointed_out(capsys, tmp_path):

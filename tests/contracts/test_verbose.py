@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
@@ -34,7 +35,7 @@ def test_it_changes_nothing_and_says_something_once_it_takes_long(case, how, mon
     soon = getattr(clone(case.estimator).set_params(verbose=1), how)(X)
     assert capsys.readouterr() == ("", "")  # done before anybody could ask
     monkeypatch.setattr(progress, "DELAY", 0.0)
-    late = getattr(clone(case.estimator).set_params(verbose=1), how)(X)
+    late = getattr(clone(case.estimator).set_params(verbose=np.int64(1)), how)(X)  # of NumPy, as ranges of it have them
     said = capsys.readouterr()
     assert said.out == ""
     assert re.search(rf"^{type(late).__name__}:.* done after [0-9]+ s$", said.err, re.MULTILINE)

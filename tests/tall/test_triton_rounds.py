@@ -147,6 +147,24 @@ def test_rows_through_an_estimator(rng, monkeypatch, settings):
     close(components, exact.state_.filter.C, 1e-4)
 
 
+def test_room_is_made_as_a_whole_or_not_at_all(monkeypatch):
+    """Where memory ends in between: what is there of it would be taken for all."""
+    put, room, made = on_device(), [], []
+    from factorstream.tall import triton_rounds
+
+    def short(n, **more):
+        made.append(n)
+        if len(made) == 3:
+            raise MemoryError
+        return np.empty(n)
+
+    C = put(np.zeros((50, 4), np.float32))
+    monkeypatch.setattr(triton_rounds.torch, "empty", short)
+    with pytest.raises(MemoryError):
+        triton_rounds.make_room(C, 4, 1, room)
+    assert room == []
+
+
 def test_many_programs_are_added_up_in_double_precision(rng):
     """Each has a few rows of ones; a sum in float32 would stop at 2²⁴."""
     put = on_device()

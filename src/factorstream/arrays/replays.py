@@ -37,7 +37,8 @@ def recorded(work: Callable[[], None], beside: Array) -> Callable[[], None]:
                     graph.capture_end()
             cuda.current_stream().wait_stream(aside)
     except Exception as failure:  # a driver or a library that cannot
-        _failure = failure
+        if not isinstance(failure, cuda.OutOfMemoryError):  # otherwise it may work the next time
+            _failure = failure
         return work
     replay: Callable[[], None] = graph.replay
     return replay

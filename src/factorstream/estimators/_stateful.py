@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class Stateful(Saved, BaseEstimator):
 
         Answers do not check parameters, which may have become anything since the fit.
         """
-        return progress(type(self).__name__, total, show=isinstance(self.verbose, int) and self.verbose > 0)
+        return progress(type(self).__name__, total, show=isinstance(self.verbose, Integral) and self.verbose > 0)
 
     def _tell(self, record: dict[str, float]) -> None:
         """Print what a pass, a sweep or a call was like, if ``verbose`` is 2 or more."""

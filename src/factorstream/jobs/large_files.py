@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -67,7 +67,7 @@ class LargeFilling(NamedTuple):
     remarks: list[str]
     """Sentences about how the file was read, and columns that were taken as text, left out, or have no values."""
     suspects: Sequence[Suspect] = ()
-    """Numbers that were taken as data though they are far from the rest of their columns."""
+    """Numbers that were taken as data, and may stand for gaps."""
     whole: Sequence[str] = ()
     """Columns of whole numbers whose fills were rounded."""
     gaps_beside: Mapping[str, int] = MappingProxyType({})
@@ -124,7 +124,7 @@ def fill_large_file(
         raise problem_said(path, problem) from None
     names = names_of(source)
     whole = [names[j] for j in columns if j in whole_columns_of(source)] if len(columns) else []
-    beside = {name: n for name, n in found.gaps_beside.items() if n and name not in found.set_aside}
+    beside = {name: n for name, n in found.gaps_beside.items() if n}
     return LargeFilling(
         written, len(columns), model, names, found.counting, remarks_on(source, found), found.suspects, whole, beside
     )
@@ -137,9 +137,6 @@ def problem_said(path: Path, problem: Exception) -> TableError:
     if isinstance(problem, TableError) and str(problem).endswith("."):
         return problem
     return TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.")
-
-
-# ------------------------------------------------------------------ reading
 
 
 class _Survey(NamedTuple):
@@ -162,7 +159,11 @@ class _Survey(NamedTuple):
     set_aside: Sequence[str] = ()
     """Columns that were left out because the user has said so."""
     gaps_beside: Mapping[str, int] = MappingProxyType({})
-    """How many gaps the columns beside those of numbers have."""
+    """How many gaps the columns beside those of numbers have, but for those of which the user has said something."""
+
+    def without_gaps_of(self, columns: Collection[str]) -> _Survey:
+        """The same, and nothing of the gaps of some columns beside those of numbers."""
+        return self._replace(gaps_beside={name: n for name, n in self.gaps_beside.items() if name not in columns})
 
 
 def open_measured(path: Path, reading: Reading, tell: Steps, model: Any) -> tuple[Source, _Survey]:
@@ -171,7 +172,9 @@ def open_measured(path: Path, reading: Reading, tell: Steps, model: Any) -> tupl
     how = {**reading.how, "dataset": reading.dataset}
     if model is not None:
         source = columns_of(model, path, **how)
-        return source, _survey(source)[0]
+        found, names = _survey(source)[0], list[str](getattr(source, "all_names", ()))
+        call = chosen_positions(reading.choice, names)[2] if names else None
+        return source, found if call is None else found.without_gaps_of({names[call]})
     whole = open_rows(path, **how)
     if reading.choice.is_any:
         return _open_chosen(path, whole, reading.choice, how)
@@ -215,7 +218,7 @@ def _open_chosen(path: Path, whole: Source, choice: Choice, how: dict[str, Any])
         unread=tuple(one for one in others.unread if one.column not in gone),
     )
     counting = [name for name in others.counting if name not in gone and name not in names_of(source)]
-    return source, found._replace(
+    return source, found.without_gaps_of(gone)._replace(
         counting=counting, others=others, assumed=assumed_of(whole), set_aside=[names[j] for j in aside]
     )
 

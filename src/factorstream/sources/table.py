@@ -24,6 +24,7 @@ __all__ = [
     "encode",
     "encode_parts",
     "infinities",
+    "marks_of",
     "overlaid",
     "rounded",
     "within",
@@ -230,6 +231,22 @@ def as_number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def marks_of(missing: Sequence[str], kind: np.dtype[Any]) -> Array:
+    """The numbers among marks of gaps as a type of numbers has them: float32 values equal marks rounded like them.
+
+    >>> marks_of(["-999", "x", "1e40"], np.dtype(np.float32)).tolist()  # one is too large for any of these numbers
+    [-999.0]
+    """
+    marks = np.array([value for text in missing if (value := as_number(text)) is not None], dtype=np.float64)
+    if kind.kind != "f":
+        return marks
+    with np.errstate(over="ignore"):
+        found: Array = marks.astype(kind)
+    possible: Array = np.isfinite(found) == np.isfinite(marks)
+    same: Array = found[possible]
+    return same
 
 
 def overlaid(fill: Fill, known: Array) -> Array:

@@ -18,8 +18,9 @@ from typing import BinaryIO
 import numpy as np
 
 from . import delimited, npy, parquet
+from .cells import Cells
 from .endings import BLOCKWISE, NOT_PACKED, ending_of, is_packed
-from .table import Bounds, Format, ReadOptions, Table, TableError, as_number, encode, encode_parts
+from .table import Bounds, Format, ReadOptions, Table, TableError, as_number, encode, encode_parts, marks_of
 from .text_remarks import marks_unused
 
 __all__ = [
@@ -156,7 +157,7 @@ def read_table(
     except TableError as problem:
         raise TableError(f"{where} cannot be used: {problem}.") from None
     if format_of(path) != TEXT and (unused := _unused(table, missing)):  # a text has said it of all its cells
-        table.assumed = [*table.assumed, *marks_unused(unused)]
+        table.assumed = [*table.assumed, *marks_unused(unused, "No number is")]
     _take_out(table, missing)
     return table
 
@@ -209,21 +210,25 @@ def _named_problems(path: Path) -> Iterator[None]:
 
 
 def _unused(table: Table, missing: tuple[str, ...]) -> list[str]:
-    """Those of the marks of gaps that no number is. Infinite ones have been taken out when the file was read."""
-    kind = table.numbers.dtype.type if table.numbers.dtype.kind == "f" else np.float64
-    marks = [(text, value) for text in missing if (value := as_number(text)) is not None and np.isfinite(value)]
-    return [text for text, value in marks if not (table.numbers == kind(value)).any()]
+    """Those of the marks of gaps that no number is, which are texts too: other columns are left as they are.
+
+    Infinite ones have been taken out when the file was read, and nobody has to be told of what is a gap in every text.
+    """
+    always, left = Cells(), []
+    for text in missing:
+        value = as_number(text)
+        if (value is None and not always.is_gap(text)) or (value is not None and np.isfinite(value)):
+            left.append(text)
+    return [text for text in left if not np.isin(table.numbers, marks_of([text], table.numbers.dtype)).any()]
 
 
 def _take_out(table: Table, missing: tuple[str, ...]) -> None:
     """Make gaps of the numbers that mark one; a column in which nothing else is left holds no numbers."""
-    marks = [value for text in missing if (value := as_number(text)) is not None]
-    if not marks or not table.numeric:
-        return
     known = table.numbers
-    kind = known.dtype.type if known.dtype.kind == "f" else np.float64
-    gaps = np.isin(known, np.array(marks, dtype=kind))  # float32 values equal marks that are rounded like them
-    numbers = np.where(gaps, np.nan, known)
+    marks = marks_of(missing, known.dtype)
+    if not marks.size or not table.numeric:
+        return
+    numbers = np.where(np.isin(known, marks), np.nan, known)
     some = np.asarray(~np.isnan(numbers).all(axis=0))
     table.numbers = numbers[:, some]
     table.numeric = [position for position, kept in zip(table.numeric, some.tolist(), strict=True) if kept]

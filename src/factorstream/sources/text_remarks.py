@@ -14,13 +14,13 @@ __all__ = ["decimal_commas", "marks_unused", "not_written_plainly", "one_stray",
 _SPACED = re.compile(r"\d[ \u00a0\u202f]\d{3}")
 
 
-def marks_unused(marks: Sequence[str]) -> list[str]:
+def marks_unused(marks: Sequence[str], nothing: str = "No cell says") -> list[str]:
     """What is said of marks of gaps that no cell has, if there are some: they may be misspelt.
 
     >>> marks_unused(["-999", "x"])
     ['No cell says -999 or x, which was to mark gaps.']
     """
-    return [f"No cell says {' or '.join(marks)}, which was to mark gaps."] if marks else []
+    return [f"{nothing} {' or '.join(marks)}, which was to mark gaps."] if marks else []
 
 
 def one_stray(stray: Stray, how_to_mark: Callable[[Sequence[str]], str]) -> str:

@@ -151,13 +151,13 @@ def make_room(C: Array, q: int, K: int, room: list[Array]) -> None:
     """See ``round_products.make_room``."""
     m, size, programs = C.shape[0], sizes(q, K), -(-C.shape[0] // CHUNK)
     movers = divided(m, MOVE if K == 1 else MOVE_GROUPED)[1]
-    for n, dtype in (
+    lengths = (
         (movers * size.moved, torch.float32),
         (programs * CHUNK, torch.int32),
         (programs, torch.int32),
-        (programs * sizes(q, 1).chosen, torch.float32),
-    ):
-        room.append(torch.empty(n, dtype=dtype, device=C.device))
+        (programs * size.chosen, torch.float32),
+    )
+    room += [torch.empty(n, dtype=dtype, device=C.device) for n, dtype in lengths]  # all, or none where memory is short
 
 
 def chosen_products(C: Array, q: int, row: Array, by_missing: bool, out: Array, room: Sequence[Array] = ()) -> None:

@@ -44,10 +44,23 @@ def test_numbers_that_may_be_missing(X):
     np.testing.assert_array_equal(gathered(source), expected)
 
 
-def test_an_index_that_only_counts_is_left_out(X, frame, tmp_path):
-    """Partitions have parts of it, which are no range from 0 any more."""
-    source = open_rows(dd.from_pandas(frame, npartitions=3))
+@pytest.mark.parametrize("restarts", [False, True])
+def test_an_index_that_only_counts_is_left_out(frame, restarts):
+    """Partitions have parts of it, which are no range from 0 any more, or every one has its own, as files have."""
+    rows = dd.from_pandas(frame, npartitions=3)
+    if restarts:
+        rows = rows.map_partitions(lambda part: part.reset_index(drop=True), meta=rows._meta)
+    source = open_rows(rows)
     assert not any("index" in name for name in (*source.names, *source.others.names))
+
+
+@pytest.mark.parametrize("numbers", [[1017, 1018, 2300], [0, 2, 3], [4, 3, 2]])
+def test_an_index_of_other_whole_numbers_is_carried_along(frame, tmp_path, numbers):
+    """Numbers of stations, or of the rows that a query has left."""
+    frame = frame.iloc[:3].set_axis(numbers)
+    for rows in (frame, dd.from_pandas(frame, npartitions=1, sort=False)):
+        fill(DictionaryFilter(1).fit(frame[NAMES]), rows, tmp_path / "filled.parquet")
+        assert pandas.read_parquet(tmp_path / "filled.parquet").index.tolist() == numbers
 
 
 @pytest.mark.parametrize("estimator", [DictionaryFilter, LowRankImputer])

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from factorstream import extras, open_rows
+from factorstream import LowRankImputer, extras, fill, open_rows
 from factorstream.extras import MissingExtraError
 from factorstream.sources.table import TableError
 from row_files import NAMES, arrow_table, gathered, numbers
@@ -30,6 +30,19 @@ def test_pandas(X, index):
     assert source.whole == {"town", "id"}
     for start in (0, 33):
         np.testing.assert_array_equal(gathered(source, start)[:, :3], X[start:])
+
+
+def test_columns_of_pandas_that_are_numbered(X, tmp_path):
+    """As those of every frame that is made without names."""
+    dd = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame(X)
+    for rows in (frame, [frame[:20], frame[20:]], dd.from_pandas(frame, npartitions=3)):
+        source = open_rows(rows)
+        assert source.names == [str(j) for j in range(X.shape[1])]
+        np.testing.assert_array_equal(gathered(source), X)
+    assert frame.columns.tolist() == list(range(X.shape[1]))
+    fill(LowRankImputer(1).fit(X), frame, tmp_path / "filled.parquet")
+    assert pd.read_parquet(tmp_path / "filled.parquet").columns.tolist() == source.names
 
 
 def test_kinds_of_numbers_of_pandas():

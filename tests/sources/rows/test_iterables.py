@@ -85,12 +85,13 @@ def test_what_has_no_rows_at_all():
         open_rows(3)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("kind", ["pandas.DataFrame", "polars.DataFrame", "pyarrow.table", "pyarrow.record_batch"])
 @pytest.mark.parametrize("made", [iter, lambda blocks: lambda: iter(blocks)])
-def test_columns_of_frames_are_found_by_their_names(library, made):
-    frames = pytest.importorskip(library)
-    first = frames.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0], "c": [5.0, 6.0]})
-    other = frames.DataFrame({"c": [50.0], "a": [10.0], "b": [30.0]})
+def test_columns_of_frames_are_found_by_their_names(kind, made):
+    library, _, name = kind.partition(".")
+    frame = getattr(pytest.importorskip(library), name)
+    first = frame({"a": [1.0, 2.0], "b": [3.0, 4.0], "c": [5.0, 6.0]})
+    other = frame({"c": [50.0], "a": [10.0], "b": [30.0]})
     source = open_rows(made([first, other]))
     assert list(source.names) == ["a", "b", "c"]
     np.testing.assert_array_equal(
@@ -109,3 +110,23 @@ def test_frames_with_other_names_are_refused():
         list(open_rows(iter(blocks)).blocks())
     with pytest.raises(ValueError, match="it has no column x; it has a, b"):
         open_rows(iter(blocks[:1]), columns=["x"])
+    twice = frames.DataFrame([[3.0, 4.0]], columns=["a", "a"])
+    with pytest.raises(ValueError, match=r"other names of columns \(a, a\)"):
+        list(open_rows(iter([blocks[0], twice])).blocks())
+
+
+def test_columns_of_frames_that_are_numbered_are_found_by_their_numbers():
+    frames = pytest.importorskip("pandas")
+    first, other = frames.DataFrame([[1.0, 2.0]]), frames.DataFrame([[20.0, 10.0]], columns=[1, 0])
+    source = open_rows(iter([first, other]))
+    assert source.names is None
+    np.testing.assert_array_equal(gathered(source), [[1, 2], [10, 20]])
+
+
+@pytest.mark.parametrize("frame_first", [True, False])
+def test_arrays_among_frames_have_the_same_columns_in_the_same_order(frame_first):
+    frame = pytest.importorskip("pandas").DataFrame({"a": [1.0], "b": [2.0]})
+    blocks = [frame, np.array([[3.0, 4.0]])]
+    source = open_rows(iter(blocks if frame_first else blocks[::-1]))
+    assert source.names == (["a", "b"] if frame_first else None)
+    assert sorted(gathered(source).tolist()) == [[1, 2], [3, 4]]

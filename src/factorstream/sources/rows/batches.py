@@ -10,7 +10,7 @@ import numpy as np
 
 from ...text import capitalised, column_names, counted, named_column
 from ..parquet import EXACT_DIGITS
-from ..table import Array, TableError, as_number
+from ..table import Array, TableError, marks_of
 from .counting import Counting
 from .cutting import recut, rows_per_block
 from .problems import named
@@ -78,9 +78,8 @@ class BatchRows:
         self.n_rows, self.n_columns = batches.n_rows, len(self.positions)
         short = all(str(self.schema.types[j]) in ("float", "halffloat") for j in self.positions)
         self.dtype: np.dtype[Any] = np.dtype(np.float32 if short else np.float64)
-        marks = [value for text in options.missing if (value := as_number(text)) is not None]
-        self._marks = np.array(marks, dtype=self.dtype)
-        self.whole = frozenset(() if marks else batches.without_gaps)
+        self._marks = marks_of(options.missing, self.dtype)
+        self.whole = frozenset(() if self._marks.size else batches.without_gaps)
         """Columns without gaps."""
         row_bytes = max(batches.row_bytes, self.n_columns * self.dtype.itemsize)
         self._rows = rows_per_block(options.block_bytes, row_bytes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -16,9 +16,9 @@ __all__ = ["MadeRows", "PassingRows"]
 
 
 class _Piece(NamedTuple):
-    """A block, and the names of its columns if it has some."""
+    """A block, and what its columns are called if it is a frame."""
 
-    names: list[str] | None
+    labels: list[Hashable] | None
     rows: Any
 
 
@@ -30,15 +30,14 @@ class _Pieces:
     """How many rows there are, once they were read to the end."""
 
     def __init__(self, first: _Piece, options: RowOptions) -> None:
-        self._all_names, (_, width), kind = first.names, first.rows.shape, first.rows.dtype
-        if self._all_names is not None and options.columns is not None:
-            options = options._replace(columns=tuple(_position(column, self._all_names) for column in options.columns))
+        self._labels, (_, width), kind = first.labels, first.rows.shape, first.rows.dtype
+        names = _names(self._labels)
+        if names is not None and options.columns is not None:
+            options = options._replace(columns=tuple(_position(column, names) for column in options.columns))
         self.layout = ArrayColumns(width, kind, options)
         chosen = self.layout.positions
-        self.names = self._all_names
+        self.names = names if names is None or chosen is None else [names[j] for j in chosen]
         """Of the columns, where the first block is a frame with names."""
-        if self.names is not None and chosen is not None:
-            self.names = [self.names[j] for j in chosen]
         self.dtype, self.n_columns = self.layout.dtype, self.layout.n_columns
         self._rows = rows_per_block(options.block_bytes, width * self.dtype.itemsize)
 
@@ -51,19 +50,18 @@ class _Pieces:
         self.rows_read = end
 
     def _checked(self, piece: _Piece) -> Any:
-        """The rows of a piece with the columns of the first one: by their names where both have some."""
-        names, rows = piece
+        """The rows of a piece with the columns of the first one: by what they are called where both are frames."""
+        labels, rows = piece
         if rows.shape[1] != self.layout.width:
             had = counted(self.layout.width, "column")
             raise TableError(f"A block has {counted(rows.shape[1], 'column')} where the first had {had}.")
-        if names is None or names == self._all_names:
+        if labels is None or self._labels is None or labels == self._labels:
             return rows
-        if self._all_names is None or set(names) != set(self._all_names):
-            raise TableError(
-                f"A block has other names of columns ({column_names(names)}) than the first; give all blocks the same."
-            )
-        at = {name: j for j, name in enumerate(names)}
-        return rows[:, [at[name] for name in self._all_names]]
+        at = {label: j for j, label in enumerate(labels)}
+        if len(at) < len(labels) or at.keys() != set(self._labels):
+            given = column_names(map(str, labels))
+            raise TableError(f"A block has other names of columns ({given}) than the first; give all blocks the same.")
+        return rows[:, [at[label] for label in self._labels]]
 
 
 class PassingRows(_Pieces):
@@ -116,10 +114,19 @@ def _position(column: str | int, names: list[str]) -> int:
     return names.index(column)
 
 
-def _names(block: Any) -> list[str] | None:
-    """The names of the columns of a frame, each there once."""
-    names = [name for name in getattr(block, "columns", ()) if isinstance(name, str)]
-    return names if names and len(set(names)) == len(block.columns) else None
+def _labels(block: Any) -> list[Hashable] | None:
+    """What the columns of a frame, or of a table of Arrow, are called; None for arrays."""
+    of_arrow = hasattr(
+        type(block), "column_names"
+    )  # the class is asked: a frame of pandas has its columns as attributes
+    labels = block.column_names if of_arrow else getattr(block, "columns", None)
+    return None if labels is None else list(labels)
+
+
+def _names(labels: Sequence[Hashable] | None) -> list[str] | None:
+    """The labels where they are names, each there once."""
+    names = [label for label in labels or () if isinstance(label, str)]
+    return names if names and len(set(names)) == len(labels or ()) else None
 
 
 def _pieces(blocks: Iterable[Any]) -> Iterator[_Piece]:
@@ -132,4 +139,4 @@ def _pieces(blocks: Iterable[Any]) -> Iterator[_Piece]:
         if rows.dtype.kind not in "fiu":
             raise TableError("A block does not hold real numbers.")
         if rows.shape[0]:
-            yield _Piece(_names(block), rows)
+            yield _Piece(_labels(block), rows)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ...text import counted
-from ..table import Array, TableError, as_number
+from ..table import Array, TableError, marks_of
 from .source import Block, RowOptions
 
 __all__ = ["ArrayColumns", "as_array", "float_type", "is_sparse", "joined", "whole_shape"]
@@ -47,8 +47,7 @@ class ArrayColumns:
         self.positions = _positions(options.columns, width)
         """Of the columns that are wanted; None: all."""
         self.n_columns = width if self.positions is None else len(self.positions)
-        marks = [value for text in options.missing if (value := as_number(text)) is not None]
-        self._marks = np.array(marks, dtype=self.dtype)  # float32 values equal marks that are rounded like them
+        self._marks = marks_of(options.missing, self.dtype)
 
     @property
     def becomes_float(self) -> bool:

@@ -9,7 +9,14 @@ from ...extras import require
 from .batches import SAMPLED, BatchRows, decoded_bytes
 from .source import RowOptions
 
-__all__ = ["open_object"]
+__all__ = ["named_by_text", "open_object"]
+
+
+def named_by_text(frame: Any) -> Any:
+    """The frame of pandas with texts for the names of its columns, as Arrow has them; its values are not copied."""
+    named = frame.iloc[:]
+    named.columns = [str(name) for name in frame.columns]
+    return named
 
 
 class _PandasBatches:
@@ -20,12 +27,11 @@ class _PandasBatches:
     def __init__(self, frame: Any) -> None:
         import pyarrow as pa
 
-        self._frame, self.n_rows = frame, len(frame)
-        self.schema = pa.Schema.from_pandas(frame)
-        columns = {str(name) for name in frame.columns}
+        self._frame, self.n_rows = named_by_text(frame), len(frame)
+        self.schema, columns = pa.Schema.from_pandas(self._frame), self._frame.columns
         self.index = {name for name in self.schema.names if name not in columns}
         self.row_bytes = decoded_bytes([self._table(0, SAMPLED)])
-        self.without_gaps = {str(name) for name in frame.columns[~frame.isna().any().to_numpy()]}
+        self.without_gaps = set(columns[~self._frame.isna().any().to_numpy()])
 
     def tables(self, start: int, rows: int) -> Iterator[Any]:
         """Tables of Arrow with the rows from ``start`` on."""
