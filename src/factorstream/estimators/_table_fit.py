@@ -18,6 +18,7 @@ from ..tall.places import place_to_start
 from ..tall.rows import Rows
 from ._bayesian_run import BayesianRun
 from ._category_columns import MOST_ROWS, Group
+from ._columns import first_rows_and_rare
 from ._table_groups import learn_group
 from ._table_left_out import TableToAsk
 from ._table_model import ColumnModel, Correction, Reading, TableModel, features, midway, mixed, scores_of
@@ -99,7 +100,7 @@ def learn_table(
 ) -> TableModel:
     """Ask the readings, fitted to X (n, m), for entries left out, and learn every column from that."""
     if len(X) > MOST_ROWS:
-        X = X[np.sort(np.random.default_rng(seed).permutation(len(X))[:MOST_ROWS])]
+        X = X[first_rows_and_rare(X, np.random.default_rng(seed).permutation(len(X)), MOST_ROWS)]
     table = TableToAsk(readings, X, groups)
     categories = {int(j) for group in groups for j in group.columns}
     columns = [
