@@ -177,6 +177,25 @@ def test_columns_that_are_hardly_ever_seen_keep_a_few_values():
     assert 1800 < counts[2] < 2200
 
 
+@pytest.mark.parametrize("seen", [2, 10, 25])
+@pytest.mark.parametrize("marginals", ["auto", "normal"])
+def test_a_column_with_few_values_does_not_cost_the_others_theirs(skewed, seen, marginals, rng):
+    X, gappy, gaps = skewed
+    sparse = 3.0 * X[:, 1] + rng.standard_normal(400)
+    few = np.where(np.isin(np.arange(400), rng.permutation(400)[:seen]), sparse, np.nan)
+    X, gappy = np.column_stack([X, sparse]), np.column_stack([gappy, few])
+    gaps = np.isnan(gappy)
+    model = LowRankImputer(marginals=marginals, random_state=0).fit(gappy)
+    filled, (lower, upper) = model.transform(gappy), model.predict_interval(gappy)
+    alone = LowRankImputer(marginals="linear", residual=None, random_state=0).fit_transform(gappy)
+    assert error(X[:, :6], filled[:, :6], gaps[:, :6]) < 0.85 * error(X[:, :6], alone[:, :6], gaps[:, :6])
+    held = (lower <= X) & (upper >= X)
+    assert np.mean(held[:, :6][gaps[:, :6]]) > 0.92
+    assert np.mean(held[gaps[:, 6], 6]) > 0.8
+    if seen > 2 and marginals == "auto":
+        assert error(X[:, [6]], filled[:, [6]], gaps[:, [6]]) < 0.8
+
+
 @pytest.mark.parametrize("seen", [30, 40, 60])
 def test_of_many_rows_columns_that_are_hardly_ever_seen_have_bounds(seen):
     """Fewer rows are asked for entries left out than are learned from."""
