@@ -350,6 +350,109 @@ def test_objects_of_pandas():
     assert {type(value) for value in out["day"]} == {datetime.date}
 
 
+def filled_with_its_types(X):
+    """X with its gaps filled by a model of its own; bounds and draws are asked for too."""
+    model = LowRankImputer(random_state=0).fit(X)
+    lower, upper = model.predict_interval(X)
+    draw = model.sample_imputations(X, 1)[0]
+    assert type(lower) is type(upper) is type(draw) is type(X)
+    return model.transform(X)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_moments_of_pandas_that_are_arrows_in_every_unit(unit):
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    x = np.random.default_rng(0).standard_normal(80)
+    start, step = pandas.Timestamp("2024-01-01", tz="UTC"), pandas.to_timedelta(np.round(9 * x), unit="D")
+    X = pandas.DataFrame(
+        {
+            "x": x,
+            "moment": (start + step).to_series(index=range(80)).astype(pandas.ArrowDtype(arrow.timestamp(unit, "UTC"))),
+            "lasted": pandas.Series(step).astype(pandas.ArrowDtype(arrow.duration(unit))),
+        }
+    )
+    X.loc[::7, ["moment", "lasted"]] = None
+    out = filled_with_its_types(X)
+    assert out.dtypes.equals(X.dtypes)
+    days = ((out["moment"].astype("datetime64[ns, UTC]") - start) / pandas.Timedelta("1D")).to_numpy()
+    np.testing.assert_array_equal(days, np.round(days))
+    assert np.abs(days - np.round(9 * x)).max() < 4.0
+
+
+def test_dictionaries_of_arrow_in_pandas_are_categories():
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    x = np.random.default_rng(0).standard_normal(80)
+    kind = pandas.ArrowDtype(arrow.dictionary(arrow.int8(), arrow.string()))
+    X = pandas.DataFrame({"x": x, "label": pandas.Series(np.where(x > 0, "high", "low")).astype(kind)})
+    X.loc[::7, "label"] = None
+    out = filled_with_its_types(X)
+    assert out.dtypes.equals(X.dtypes)
+    assert (out["label"].astype(object) == np.where(x > 0, "high", "low")).mean() > 0.95
+
+
+@pytest.mark.parametrize("gap", [np.nan, -9])
+def test_sparse_columns_of_pandas_stay_sparse(gap):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(80)
+    counts = np.where(rng.random(80) < 0.2, gap, np.round(x.clip(0)))
+    if gap == gap:
+        counts = counts.astype(int)
+    X = pandas.DataFrame({"x": x, "label": np.where(x > 0, "high", "low")})
+    X["count"] = pandas.arrays.SparseArray(counts, fill_value=0)
+    out = LowRankImputer(missing_values=gap, random_state=0).fit(X).transform(X)
+    assert out.dtypes.equals(X.dtypes)
+    dense = out["count"].sparse.to_dense()
+    assert not dense.isna().any()
+    assert not (dense == gap).any()
+
+
+def test_what_a_schema_of_arrow_says_stays():
+    arrow = pytest.importorskip("pyarrow")
+    x = np.random.default_rng(0).standard_normal(80)
+    gaps = np.arange(80) % 8 == 0
+    schema = arrow.schema(
+        [
+            arrow.field("x", arrow.float64(), nullable=False),
+            arrow.field("y", arrow.float32(), metadata={"unit": "metres"}),
+            arrow.field("label", arrow.string(), metadata={"of": "x"}),
+        ],
+        metadata={"made": "by hand"},
+    )
+    label = arrow.array(np.where(x > 0, "high", "low"), mask=gaps)
+    X = arrow.table([arrow.array(x), arrow.array(2 * x, type=arrow.float32(), mask=gaps), label], schema=schema)
+    assert filled_with_its_types(X).schema.equals(schema, check_metadata=True)
+    model = LowRankImputer(add_indicator=True, random_state=0).fit(X)
+    assert model.transform(X).schema.field("y").metadata == {b"unit": b"metres"}
+    assert model.predict_interval(X)[0].schema.field("label").metadata is None  # sets are of another type
+    assert model.predict_proba(X)["label"].schema.metadata is None
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
+def test_text_of_arrow_in_every_type(kind):
+    arrow = pytest.importorskip("pyarrow")
+    kind = getattr(arrow, kind, arrow.string)()  # older versions have no views
+    x = np.random.default_rng(0).standard_normal(80)
+    label = arrow.array(np.where(x > 0, "high", "low"), mask=np.arange(80) % 8 == 0).cast(kind)
+    X = arrow.table({"x": x, "label": label})
+    out = filled_with_its_types(X)
+    assert out.schema == X.schema
+    assert out["label"].null_count == 0
+
+
+@pytest.mark.parametrize("kind", ["Int8", "UInt8", "Int64", "Int128"])
+def test_whole_numbers_of_polars_in_every_type(kind):
+    polars = pytest.importorskip("polars")
+    kind = getattr(polars, kind, polars.Int64)  # older versions have none of 128 bits
+    x = np.random.default_rng(0).standard_normal(80)
+    whole = [None if k % 8 == 0 else round(90 + 9 * value) for k, value in enumerate(x)]
+    X = polars.DataFrame({"x": x, "whole": polars.Series(whole, dtype=kind)})
+    out = filled_with_its_types(X)
+    assert out.schema == X.schema
+    assert out["whole"].null_count() == 0
+    assert np.abs(out["whole"].cast(polars.Float64).to_numpy() - (90 + 9 * x)).max() < 8.0
+
+
 def test_types_of_pandas_that_are_arrows():
     pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     x, start = np.random.default_rng(0).standard_normal(80), datetime.datetime(2024, 1, 1)
