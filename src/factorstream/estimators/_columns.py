@@ -112,6 +112,8 @@ def first_rows_and_rare(X: Array, order: Array, n: int) -> Array:
     A column with fewer than AT_LEAST values among the first n gets so many from rows in which it is seen, and one whose
     values are all equal there a row with another value, if there are such.
     """
+    if n >= len(order):
+        return np.sort(order)
     some, rest = X[order[:n]], order[n:]
     seen = ~np.isnan(some)
     count = np.count_nonzero(seen, axis=0)
