@@ -117,6 +117,7 @@ TESTED_BY = {
     "jobs/inspection": "cli/test_info",
     "jobs/large_factors": "cli/test_large_files",
     "jobs/large_files": "cli/test_large_files",
+    "jobs/large_surveys": "cli/test_large_files",
     "jobs/quiet": "test_completion",
     "jobs/reading": "jobs/test_forecasting",
     "persist/content": "test_persist",

@@ -54,6 +54,40 @@ def test_what_is_filled_is_what_an_npy_file_gets(capsys, tmp_path, path, X, leve
     np.testing.assert_array_equal(numbers_of(out), expected)  # few values are fitted at once however they were read
 
 
+def test_tables_that_are_too_small_to_calibrate_have_the_bounds_of_the_model(capsys, tmp_path):
+    x = np.random.default_rng(0).normal(size=(9, 2))
+    x[0, 0] = x[3, 1] = np.nan
+    path, out = written(tmp_path / "in.npz", x), tmp_path / "out.npz"
+    code, said = run(capsys, path, "-o", out, "--level", "0.95")
+    assert code == 0
+    assert "too small to calibrate the bounds at this level; they are the model's own." in said
+    np.save(tmp_path / "x.npy", x)
+    assert run(capsys, tmp_path / "x.npy", "-o", tmp_path / "y.npy", "--level", "0.95")[0] == 0
+    np.testing.assert_array_equal(numbers_of(out), np.load(tmp_path / "y.npy"))
+
+
+@pytest.mark.parametrize("ending", [".npz", ".feather"])
+def test_columns_with_infinities_are_left_out_and_named_as_in_other_files(capsys, tmp_path, X, ending):
+    X[7, 1], X[9, 1] = np.inf, -np.inf
+    path, out = written(tmp_path / f"in{ending}", X), tmp_path / f"out{ending}"
+    name = open_rows(path).names[1] if ending == ".feather" else "2"
+    code, said = run(capsys, path, "-o", out, "--level", "0.9")
+    assert code == 0
+    assert f"olumn {name} was taken as text, because 2 texts in it are no finite numbers" in said
+    assert "'inf' (1 cell, the first in row 8), '-inf' (1 cell)" in said
+    found = numbers_of(out)
+    assert not np.isnan(found[:, 0]).any()
+    code, said = run(capsys, path, "-o", out, "--na", "inf", "--na=-inf")
+    assert code == 0
+    assert "as text" not in said
+    assert np.isfinite(numbers_of(out)).all()
+
+
+def test_a_file_with_infinities_in_every_column_says_so(capsys, tmp_path):
+    path = written(tmp_path / "in.npz", np.full((9, 2), np.inf))
+    assert "it has no column of numbers (row 1 of column 1 has 'inf')." in run(capsys, path, "-o", path)[1]
+
+
 def test_the_rest_of_a_file_comes_out_as_it_was(capsys, path, X):
     out = path.with_name(f"out{path.suffix}")
     assert run(capsys, path, "-o", out, "--level", "0.9")[0] == 0

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from factorstream import LowRankImputer, load
 from factorstream.estimators import _table_model
-from factorstream.estimators._columns import enough_rows
+from factorstream.estimators._columns import enough_rows, first_rows_and_rare
 from factorstream.estimators._imputer_answers import fill_between
 
 
@@ -175,6 +175,71 @@ def test_columns_that_are_hardly_ever_seen_keep_a_few_values():
     counts = np.count_nonzero(~np.isnan(some), axis=0)
     assert counts[1] == 50
     assert 1800 < counts[2] < 2200
+
+
+@pytest.mark.parametrize("seen", [2, 10, 25])
+@pytest.mark.parametrize("marginals", ["auto", "normal"])
+def test_a_column_with_few_values_does_not_cost_the_others_theirs(skewed, seen, marginals, rng):
+    X, gappy, gaps = skewed
+    sparse = 3.0 * X[:, 1] + rng.standard_normal(400)
+    few = np.where(np.isin(np.arange(400), rng.permutation(400)[:seen]), sparse, np.nan)
+    X, gappy = np.column_stack([X, sparse]), np.column_stack([gappy, few])
+    gaps = np.isnan(gappy)
+    model = LowRankImputer(marginals=marginals, random_state=0).fit(gappy)
+    filled, (lower, upper) = model.transform(gappy), model.predict_interval(gappy)
+    alone = LowRankImputer(marginals="linear", residual=None, random_state=0).fit_transform(gappy)
+    assert error(X[:, :6], filled[:, :6], gaps[:, :6]) < 0.85 * error(X[:, :6], alone[:, :6], gaps[:, :6])
+    held = (lower <= X) & (upper >= X)
+    assert np.mean(held[:, :6][gaps[:, :6]]) > 0.92
+    assert np.mean(held[gaps[:, 6], 6]) > 0.8
+    if seen > 2 and marginals == "auto":
+        assert error(X[:, [6]], filled[:, [6]], gaps[:, [6]]) < 0.8
+
+
+@pytest.mark.parametrize("seen", [30, 40, 60])
+def test_of_many_rows_columns_that_are_hardly_ever_seen_have_bounds(seen):
+    """Fewer rows are asked for entries left out than are learned from."""
+    rng = np.random.default_rng(seen)
+    X = rng.normal(size=(60_000, 2)) @ rng.normal(size=(2, 3)) + 0.3 * rng.normal(size=(60_000, 3))
+    gappy = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+    gappy[:, 0] = np.where(np.isin(np.arange(60_000), rng.permutation(60_000)[:seen]), X[:, 0], np.nan)
+    model = LowRankImputer(random_state=0).fit(gappy)
+    lower, upper = model.predict_interval(gappy[:2000])
+    gone = np.isnan(gappy[:2000])
+    assert (lower < upper)[gone].all()
+    assert np.mean(((lower <= X[:2000]) & (X[:2000] <= upper))[gone[:, 0], 0]) > 0.85
+
+
+def test_of_many_rows_columns_that_hardly_ever_vary_are_learned_and_filled():
+    """A column that is the same in all rows drawn gets one in which it differs."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 4))
+    X[:, 0] = 0.0
+    gappy = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+    gappy[:, 3] = np.arange(60_000)
+    others = np.setdiff1d(gappy[:, 3], enough_rows(gappy)[:, 3]).astype(int)
+    gappy[others[:3], 0] = 1.0
+    model = LowRankImputer(random_state=0).fit(gappy)
+    filled, (lower, upper) = model.transform(gappy[:2000]), model.predict_interval(gappy[:2000])
+    assert (np.abs(filled[:, 0] - gappy[:2000, 0]) < 0.1)[~np.isnan(gappy[:2000, 0])].all()
+    assert ((lower >= 0.0) & (lower <= filled) & (filled <= upper) & (upper <= 1.0))[:, 0].all()
+
+
+def test_rows_that_are_drawn_have_values_of_every_column_and_two_different_ones():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=5000), np.zeros(5000), np.zeros(5000), np.full(5000, np.nan), np.ones(5000)])
+    X[4000:4003, 1] = 7.0
+    X[200:, 2] = np.nan
+    X[150, 2] = 3.0
+    order = np.concatenate([np.arange(1000, 2000), np.arange(1000), np.arange(2000, 5000)])
+    rows = first_rows_and_rare(X, order, 1000)
+    some = X[rows]
+    assert set(range(1000, 2000)) <= set(rows.tolist())
+    assert len(rows) == 1000 + 1 + 51  # a row with a 7, and of the third column 50 zeros and the 3
+    assert np.nanmax(some[:, 1]) == 7.0
+    assert np.nanmax(some[:, 2]) == 3.0
+    assert np.isnan(some[:, 3]).all()
+    np.testing.assert_array_equal(first_rows_and_rare(X[:, :1], order, 1000), np.arange(1000, 2000))
 
 
 def test_of_many_rows_those_learned_from_are_chosen_whatever_their_gaps():

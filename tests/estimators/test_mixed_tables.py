@@ -174,6 +174,33 @@ def test_labels_that_were_never_seen_stay_and_tell_nothing():
     assert model.transform(gappy_numbers[0])["x"].tolist() == model.transform(gappy_numbers[1])["x"].tolist()
 
 
+def test_few_labels_do_not_cost_the_numbers_what_is_beyond_the_factorisation(rng):
+    z = rng.normal(size=300)
+    X = pandas.DataFrame({"a": z, "b": z**2 + 0.1 * rng.normal(size=300), "c": np.exp(z)})
+    gone = rng.random(X.shape) < 0.2
+    label = pandas.Series(np.where(z > 0, "high", "low")).where(np.arange(300) < 20, None)
+    filled, alone = (
+        LowRankImputer(random_state=0, **how).fit_transform(X.mask(gone).assign(label=label))
+        for how in ({}, {"marginals": "linear", "residual": None})
+    )
+    errors = [np.mean(((one[["a", "b", "c"]] - X) / X.std()).to_numpy()[gone] ** 2) for one in (filled, alone)]
+    assert errors[0] < 0.7 * errors[1]
+    assert not filled["label"].isna().any()
+
+
+@pytest.mark.parametrize(("seen", "how"), [(70, {}), (12, {}), (36, {"robust": True})])
+def test_of_many_rows_labels_that_are_hardly_ever_seen_have_probabilities(seen, how):
+    """Whether the table is more than one factorisation or not."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=40_000)
+    X = pandas.DataFrame({"a": z, "b": z + 0.3 * rng.normal(size=len(z)), "c": rng.normal(size=len(z))})
+    there = rng.permutation(len(z))[:seen]
+    X["label"] = pandas.Series(np.where(z > 0, "high", "low")).where(np.isin(np.arange(len(z)), there), None)
+    P = LowRankImputer(random_state=0, **how).fit(X).predict_proba(X[:500])["label"].to_numpy()
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    assert np.mean((P[:, 0] > 0.5) == (z[:500] > 0)) > 0.6
+
+
 def test_many_labels_share_a_class():
     rng = np.random.default_rng(0)
     n = 900

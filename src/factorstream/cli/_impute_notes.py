@@ -21,9 +21,20 @@ from ._files import written_to
 
 if TYPE_CHECKING:
     from ..completion import Completion
+    from ..jobs.large_files import LargeFilling
     from ..jobs.online import OnlineFilling
 
-__all__ = ["gaps_stay", "impute_caveats", "impute_summary", "marks_of_limits", "online_caveats", "rounded_fills"]
+__all__ = [
+    "gaps_stay",
+    "impute_caveats",
+    "impute_summary",
+    "large_caveats",
+    "marks_of_limits",
+    "online_caveats",
+    "rounded_fills",
+]
+
+NOT_CALIBRATED = "The table is too small to calibrate the bounds at this level; they are the model's own."
 
 
 def impute_summary(completion: Completion, source: Path, target: Path) -> str:
@@ -52,7 +63,7 @@ def impute_caveats(completion: Completion) -> Iterator[str]:
         robust = bool(completion.model.get_params(deep=False).get("robust"))
         yield without_components(type(completion.model).__name__, robust=robust)
     if completion.n_gaps and not completion.calibrated:
-        yield "The table is too small to calibrate the bounds at this level; they are the model's own."
+        yield NOT_CALIBRATED
     if completion.one_value:
         yield (
             "Bounds are left empty where one value of a column is known, which does not say how far others lie: "
@@ -79,6 +90,22 @@ def impute_caveats(completion: Completion) -> Iterator[str]:
     yield from suspicious(completion.suspects)
     if completion.other_gaps:
         yield f"Gaps left as they are in columns that are not finite numbers: {column_names(completion.other_gaps)}."
+
+
+def large_caveats(found: LargeFilling, *, given: bool) -> Iterator[str]:
+    """The same of a file that was read block by block; ``given`` says whether the model was there before."""
+    yield from found.remarks
+    if found.counting:
+        yield left_out_counting(found.counting)
+    if found.whole:
+        yield rounded_fills(found.whole)
+    if not found.calibrated:
+        yield NOT_CALIBRATED
+    yield from suspicious(found.suspects)
+    if found.gaps_beside:
+        yield gaps_stay(found.gaps_beside)
+    if found.written.n_left and given:
+        yield f"{counted(found.written.n_left, 'gap')} in columns without any value stayed."
 
 
 def online_caveats(filling: OnlineFilling, encoding: str) -> Iterator[str]:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..text import counted, left_out_counting
-from ._caveats import suspicious
+from ..text import counted
 from ._command import STANDARD, BadInputError, Words, command
 from ._files import check_dataset, check_output, check_table, read_model, save_model, write, written_to
-from ._impute_notes import gaps_stay, impute_caveats, impute_summary, marks_of_limits, online_caveats, rounded_fills
+from ._impute_notes import impute_caveats, impute_summary, large_caveats, marks_of_limits, online_caveats
 from ._options import (
     FILE,
     checkpoint_option,
@@ -220,18 +219,8 @@ def _fill_large(
         f"{counted(written.n_rows, 'row')} ({counted(n_components, 'component')}), which were read block by block; "
         f"wrote {written_to(output)}."
     )
-    for remark in found.remarks:
-        words.caveat(remark)
-    if found.counting:
-        words.caveat(left_out_counting(found.counting))
-    if found.whole:
-        words.caveat(rounded_fills(found.whole))
-    for caveat in (*suspicious(found.suspects), *marks_of_limits(settings.reading.missing)):
+    for caveat in (*large_caveats(found, given=model is not None), *marks_of_limits(settings.reading.missing)):
         words.caveat(caveat)
-    if found.gaps_beside:
-        words.caveat(gaps_stay(found.gaps_beside))
-    if written.n_left and model is not None:
-        words.caveat(f"{counted(written.n_left, 'gap')} in columns without any value stayed.")
 
 
 def _go_online(

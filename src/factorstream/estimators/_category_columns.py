@@ -13,6 +13,7 @@ from ..core.linalg import Array
 from ..core.place import Tall
 from ..core.tables.categories import CategoryLink, drawn_classes, enough_of_them, learn_link, least_probability, sets
 from ..core.variational.conformal import borrowed_gaps
+from ._columns import first_rows_and_rare
 from ._mixed.kinds import IN_A_SET
 
 HIDDEN_SHARE = 0.15
@@ -20,8 +21,8 @@ HIDDEN_SHARE = 0.15
 fits."""
 
 MOST_ROWS = 2000
-"""Rows at most, drawn at random, that corrections, and how predictions become probabilities, are learned from. Not
-tuned: what else a fit needs grows with the rows."""
+"""Rows, drawn at random, that corrections, and how predictions become probabilities, are learned from; rare columns add
+a few. Not tuned: what else a fit needs grows with the rows."""
 
 SHORT = 500
 """Rows up to which a table is fitted a second time for this, without what is hidden. Not tuned: takes little time."""
@@ -134,8 +135,8 @@ def links_by_hiding(
     in a long table each has moved it little. Of a short one ``fit`` learns another model, without them.
     """
     rng = np.random.default_rng(seed)
-    some = np.sort(rng.permutation(X.shape[0])[:MOST_ROWS])
-    there, X = X, np.array(to_host(X))[some]
+    there, X, order = X, np.array(to_host(X)), rng.permutation(X.shape[0])
+    X = X[first_rows_and_rare(X, order, MOST_ROWS)]
     seen = ~np.isnan(X)
     hidden = hidden_together(seen, groups, HIDDEN_SHARE, rng)
     asked = beside(np.where(hidden, np.nan, X), there)

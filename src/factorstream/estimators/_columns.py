@@ -28,8 +28,9 @@ MOST_LOTS = 4
 rows. Not tuned: the time of a fit grows with it."""
 
 AT_LEAST = 50
-"""Values that a column has at least, if there are so many. Derived: some more than a table of corrections needs of each
-column (30), and too few to change what other columns are like: 1 row in 40, if all columns are so rare."""
+"""Values that a column has at least, if there are so many, wherever some rows are drawn. Derived: some more than a
+table of corrections needs of each column (30), and too few to change what other columns are like: 1 row in 40, if all
+columns are so rare."""
 
 MANY = 2**21
 """Entries that moments are taken of at once: 16 MiB. Memory only."""
@@ -102,12 +103,31 @@ def enough_rows(X: Tall) -> Tall:
             break
     else:
         last = min(n, MOST_LOTS * lot)
-    if last == n:
-        return X
-    rare = [
-        order[last:][~np.isnan(X[order[last:], j])][: AT_LEAST - count[j]] for j in np.flatnonzero(count < AT_LEAST)
-    ]
-    return X[np.unique(np.concatenate([order[:last], *rare]))]
+    return X if last == n else X[first_rows_and_rare(X, order, last)]
+
+
+def first_rows_and_rare(X: Array, order: Array, n: int) -> Array:
+    """Numbers of the first n rows of X (…, m) in this order, going up, and of some further ones for rare columns.
+
+    A column with fewer than AT_LEAST values among the first n gets so many from rows in which it is seen, and one whose
+    values are all equal there a row with another value, if there are such.
+    """
+    if n >= len(order):
+        return np.sort(order)
+    some, rest = X[order[:n]], order[n:]
+    seen = ~np.isnan(some)
+    count = np.count_nonzero(seen, axis=0)
+    least, greatest = np.min(some, 0, where=seen, initial=np.inf), np.max(some, 0, where=seen, initial=-np.inf)
+    chosen = [order[:n]]
+    for j in np.flatnonzero((count < AT_LEAST) | (least >= greatest)):
+        x = X[rest, j]
+        there = np.flatnonzero(~np.isnan(x))
+        rare = there[: max(AT_LEAST - count[j], 0)]
+        value = least[j] if count[j] else x[there[:1]]
+        alike = least[j] >= greatest[j] and not np.any(x[rare] != value)
+        others = there[x[there] != value][:1] if alike else there[:0]
+        chosen += [rest[rare], rest[others]]
+    return np.unique(np.concatenate(chosen))
 
 
 def means_nan(value: Any) -> bool:

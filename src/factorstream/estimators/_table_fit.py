@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import is_here, to_host
+from ..arrays import is_here
 from ..core.linalg import Array, is_sparse
 from ..core.place import HERE
 from ..core.tables.combining import LeftOut, factors, log_sizes, share_of_second, share_of_sizes, shares
@@ -18,6 +18,7 @@ from ..tall.places import place_to_start
 from ..tall.rows import Rows
 from ._bayesian_run import BayesianRun
 from ._category_columns import MOST_ROWS, Group
+from ._columns import first_rows_and_rare
 from ._table_groups import learn_group
 from ._table_left_out import TableToAsk
 from ._table_model import ColumnModel, Correction, Reading, TableModel, features, midway, mixed, scores_of
@@ -32,8 +33,8 @@ MOST_ENCODED = 200
 with its third power."""
 
 LEAST_OBSERVED = 30
-"""Observed entries that every column has at least, and those from which on it gets a correction. Derived: the least of
-five folds with two leaves of three."""
+"""Observed entries from which on a column gets a correction and shares of its own: fewer are told by the first reading.
+Derived: the least of five folds with two leaves of three."""
 
 MOST_PULL = 0.5
 """Share of its own prediction up to which an entry's pull is taken off. Not tuned: reached in the smallest tables
@@ -65,9 +66,7 @@ class TablePlan(NamedTuple):
         units = m - sum(len(group.columns) - 1 for group in groups)
         wanted = (self.normal or self.correct) and n >= LEAST_ROWS and 2 <= units <= MOST_COLUMNS
         wanted = wanted and m <= MOST_ENCODED
-        if not wanted or is_sparse(X) or (is_here(X) and place_to_start(X) is not HERE):
-            return False
-        return bool(np.count_nonzero(~np.isnan(to_host(X)), axis=0).min() >= LEAST_OBSERVED)
+        return wanted and not is_sparse(X) and not (is_here(X) and place_to_start(X) is not HERE)
 
     def learn(
         self,
@@ -99,16 +98,19 @@ def learn_table(
 ) -> TableModel:
     """Ask the readings, fitted to X (n, m), for entries left out, and learn every column from that."""
     if len(X) > MOST_ROWS:
-        X = X[np.sort(np.random.default_rng(seed).permutation(len(X))[:MOST_ROWS])]
+        X = X[first_rows_and_rare(X, np.random.default_rng(seed).permutation(len(X)), MOST_ROWS)]
     table = TableToAsk(readings, X, groups)
     categories = {int(j) for group in groups for j in group.columns}
     columns = [
         None if j in categories else _learn_column(table, X, j, correct, np.random.default_rng([seed, j]))
         for j in range(X.shape[1])
     ]
-    found = [
-        learn_group(table, X, group, correct, np.random.default_rng([seed, int(group.columns[0])])) for group in groups
-    ]
+    often = np.count_nonzero(table.seen, axis=0) >= LEAST_OBSERVED
+    found = []
+    for group in groups:
+        first = int(group.columns[0])
+        rng = np.random.default_rng([seed, first])
+        found.append(learn_group(table, X, group, correct and bool(often[first]), rng))
     return TableModel(readings, tuple(columns), calibrate, tuple(found))
 
 
@@ -121,16 +123,17 @@ def _learn_column(table: TableToAsk, X: Array, j: int, correct: bool, rng: np.ra
             for reading, fills, variance in zip(readings, left.fills, left.variances, strict=True)
         ]
     )
-    share = share_of_second(x, means[:, 0], means[:, -1]) if len(readings) > 1 else 1.0
+    two, enough = len(readings) > 1, len(x) >= LEAST_OBSERVED  # of the rows that were drawn
+    share = share_of_second(x, means[:, 0], means[:, -1]) if two and enough else float(not two)
     law = readings[-1].marginals
     value, score, truth = mixed(means, share), left.G[:, j], law.score(j, x)
     found, noise = None, np.zeros(2)
-    if correct and len(x) >= LEAST_OBSERVED:  # of the rows that were drawn
+    if correct and enough:
         error = np.column_stack([x - value, truth - score])
         found = _learn_correction(features(left.G, means), error, rng)
         more, noise = found.left_out, found.noise
         value, score = value + more[:, 0], score + more[:, 1]
-    by_scores = _told_by_scores(x, value, law.value(j, score), len(readings), law.straight)
+    by_scores = _told_by_scores(x, value, law.value(j, score)) if two and enough else not (two or law.straight)
     which, off = (-1, law.score_left_out(j, x) - score) if by_scores else (0, x - value)
     steadier = np.sqrt(max(1.0 - noise[which] / np.mean(off**2), LEAST_STEADIER)) if off.any() else 1.0
     pull = np.minimum(left.pulls[which][:, 0], MOST_PULL)
@@ -142,10 +145,8 @@ def _learn_column(table: TableToAsk, X: Array, j: int, correct: bool, rng: np.ra
     return ColumnModel(share, by_scores, correction, np.sort(away))
 
 
-def _told_by_scores(x: Array, value: Array, median: Array, n_readings: int, straight: bool) -> bool:
+def _told_by_scores(x: Array, value: Array, median: Array) -> bool:
     """Whether the median of a law in scores makes fills of left-out entries x better, in absolute errors."""
-    if n_readings == 1:
-        return not straight
     return bool(np.mean(np.abs(x - midway(value, median))) <= np.mean(np.abs(x - value)))
 
 

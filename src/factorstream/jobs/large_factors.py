@@ -19,7 +19,8 @@ from ..sources.rows.source import Block, Source
 from ..sources.table import Array
 from ..tall.rows import dense
 from .factors import FACTORS_ALONE
-from .large_files import LargeSettings, copy_rows, fit_source, names_of, open_measured, problem_said, remarks_on
+from .large_files import LargeSettings, copy_rows, fit_source, problem_said
+from .large_surveys import names_of, open_measured, remarks_on
 from .quiet import quietly
 from .reading import FITTING, Steps
 

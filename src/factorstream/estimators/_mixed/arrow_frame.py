@@ -27,6 +27,7 @@ from .cells import (
     WHOLE,
     Cells,
     KeptLabels,
+    ends,
     labelled,
     ticks,
     whole,
@@ -95,8 +96,7 @@ class ArrowFrame(KeptLabels):
         if held in (FLOAT, DECIMAL):
             new = pyarrow.array(numbers, from_pandas=True).cast(kind, safe=False)
         elif held == WHOLE:
-            bits, signed = kind.bit_width, pyarrow.types.is_signed_integer(kind)
-            least, greatest = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+            least, greatest = ends(kind.bit_width, pyarrow.types.is_signed_integer(kind))
             new = pyarrow.array(whole(numbers, least, greatest), type=kind)
         elif held == DAY:
             days = pyarrow.array(ticks(numbers, 1.0 / DAY_SECONDS), type=pyarrow.int64())
@@ -112,8 +112,10 @@ class ArrowFrame(KeptLabels):
         kind = column.type
         if pyarrow.types.is_dictionary(kind):
             return self._with_codes(j, kind, where, codes, levels)
-        new = pyarrow.array(levels, type=kind).take(pyarrow.array(np.where(where, codes, 0)))
-        return pyarrow.compute.if_else(pyarrow.array(where), new, column)
+        if str(kind) == "string_view":  # of which nothing can be taken
+            column = column.cast(pyarrow.string())
+        new = pyarrow.array(levels, type=column.type).take(pyarrow.array(np.where(where, codes, 0)))
+        return pyarrow.compute.if_else(pyarrow.array(where), new, column).cast(kind)
 
     def _with_codes(self, j: int, kind: Any, where: Array, codes: Array, levels: Sequence[Any]) -> Any:
         """The same of a column whose type has labels of its own, which stay, in their order."""
@@ -146,9 +148,15 @@ class ArrowFrame(KeptLabels):
         """A column whose entries are several labels each."""
         return pyarrow.array([list(one) for one in sets])
 
-    def table(self, names: Sequence[Any], columns: Sequence[Any]) -> Any:
-        """A table of the library, with the rows of this one."""
-        return pyarrow.table(list(columns), names=[str(name) for name in names])
+    def table(self, names: Sequence[Any], columns: Sequence[Any], own: Sequence[int] = ()) -> Any:
+        """A table of the library, with the rows of this one. The first columns answer the ``own`` ones, by number, and
+        keep what a schema says of these beside their types."""
+        fields = [pyarrow.field(str(name), column.type) for name, column in zip(names, columns, strict=True)]
+        for k, j in enumerate(own):
+            given = self.X.schema.field(j)
+            if given.type == fields[k].type:
+                fields[k] = given.with_nullable(given.nullable or columns[k].null_count > 0)
+        return pyarrow.table(list(columns), schema=pyarrow.schema(fields, self.X.schema.metadata if own else None))
 
 
 def _is_text(kind: Any) -> bool:

@@ -87,8 +87,8 @@ class Frame(Protocol):
     def of_sets(self, sets: list[tuple[Any, ...]]) -> Any:
         """A column whose entries are several labels each."""
 
-    def table(self, names: Sequence[Any], columns: Sequence[Any]) -> Any:
-        """A table of the library, with the rows of this one."""
+    def table(self, names: Sequence[Any], columns: Sequence[Any], own: Sequence[int] = ()) -> Any:
+        """A table of the library, with the rows of this one. The first columns answer the ``own`` ones, by number."""
 
 
 class KeptLabels:
@@ -158,6 +158,15 @@ def with_more(own: Sequence[Any], levels: Sequence[Any]) -> list[Any]:
 def whole(numbers: Array, least: int, greatest: int) -> list[int | None]:
     """Numbers as whole ones that a type can hold; None for NaN."""
     return [None if value != value else int(min(max(round(value), least), greatest)) for value in numbers.tolist()]
+
+
+def ends(bits: int, signed: bool) -> tuple[int, int]:
+    """The least and the greatest whole number of a type.
+
+    >>> ends(8, signed=True), ends(8, signed=False)
+    ((-128, 127), (0, 255))
+    """
+    return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
 
 
 def ticks(numbers: Array, per_second: float) -> list[int | None]:

@@ -114,7 +114,7 @@ class Encoding(NamedTuple):
         some = [j for j, one in enumerate(self.columns) if not one.width or kept[starts[j]]]
         columns = [make(j, self.columns[j]) for j in some]
         more = {} if more is None else more
-        return frame.table([*(frame.names[j] for j in some), *more], [*columns, *more.values()])
+        return frame.table([*(frame.names[j] for j in some), *more], [*columns, *more.values()], own=some)
 
     def part(self, Z: Array, j: int) -> Array:
         """The columns of numbers (n, width) that belong to column j."""

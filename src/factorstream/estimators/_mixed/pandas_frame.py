@@ -67,8 +67,9 @@ class PandasFrame(KeptLabels):
         kind, are = column.dtype, pandas.api.types
         if isinstance(kind, pandas.CategoricalDtype):
             return CATEGORY
-        if str(getattr(kind, "pyarrow_dtype", "")).startswith("date"):
-            return DAY
+        arrow = str(getattr(kind, "pyarrow_dtype", ""))
+        if arrow.startswith(("date", "dictionary")):
+            return DAY if arrow.startswith("date") else CATEGORY
         by_type = [
             (are.is_bool_dtype, TRUTH),
             (are.is_integer_dtype, WHOLE),
@@ -104,6 +105,9 @@ class PandasFrame(KeptLabels):
         column without any value is taken to hold."""
         column, own = self.X.iloc[:, j], self.held(j)
         held = held if own == OTHER else own
+        if isinstance(column.dtype, pandas.SparseDtype):  # whose entries cannot be set
+            new = _in_type(column.dtype.subtype, held, numbers[where])
+            return _replaced(column.sparse.to_dense(), where, new).astype(column.dtype)
         new = _decimals(column, numbers[where]) if held == DECIMAL else _in_type(column.dtype, held, numbers[where])
         return _replaced(column, where, new)
 
@@ -136,10 +140,10 @@ class PandasFrame(KeptLabels):
         values[:] = sets
         return pandas.Series(values, index=self.X.index)
 
-    def table(self, names: Sequence[Any], columns: Sequence[Any]) -> Any:
-        """A table of the library, with the rows of this one."""
+    def table(self, names: Sequence[Any], columns: Sequence[Any], own: Sequence[int] = ()) -> Any:
+        """A table of the library, with the rows of this one. The first columns answer the ``own`` ones, by number."""
         out = pandas.DataFrame(dict(enumerate(columns)), index=self.X.index)
-        whole_table = list(names) == self.names
+        whole_table = len(own) == len(names) == len(self.names)
         out.columns = self.X.columns if whole_table else pandas.Index(list(names))
         return out
 
@@ -160,6 +164,10 @@ def _numbers(column: Any, held: str) -> Array:
         return found
     if held in PLAIN:
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    arrow = getattr(column.dtype, "pyarrow_dtype", None)
+    if arrow is not None and held != DAY:  # pandas would not go through floats with all of its nanoseconds
+        ticked = column.astype("int64[pyarrow]").to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.asarray(ticked / PER_SECOND[arrow.unit])
     if held == DURATION:
         return np.asarray(pandas.to_timedelta(column).dt.total_seconds().to_numpy(dtype=np.float64))
     moments = pandas.to_datetime(column, utc=True)

@@ -26,6 +26,7 @@ from .cells import (
     WHOLE,
     Cells,
     KeptLabels,
+    ends,
     labelled,
     ticks,
     whole,
@@ -96,8 +97,9 @@ class PolarsFrame(KeptLabels):
         if held in (FLOAT, DECIMAL):
             new = polars.Series(numbers).fill_nan(None).cast(column.dtype)
         elif held == WHOLE:
-            ends = np.iinfo(column.clear().to_numpy().dtype)
-            new = polars.Series(whole(numbers, int(ends.min), int(ends.max)), dtype=column.dtype)
+            bits = int(str(column.dtype).lstrip("UInt"))
+            least, greatest = ends(bits, column.dtype.is_signed_integer())
+            new = polars.Series(whole(numbers, least, greatest), dtype=column.dtype)
         elif held == DAY:
             new = polars.Series(ticks(numbers, 1.0 / DAY_SECONDS), dtype=polars.Int64).cast(polars.Int32)
             new = new.cast(polars.Date)
@@ -134,7 +136,7 @@ class PolarsFrame(KeptLabels):
         """A column whose entries are several labels each."""
         return polars.Series([list(one) for one in sets])
 
-    def table(self, names: Sequence[Any], columns: Sequence[Any]) -> Any:
+    def table(self, names: Sequence[Any], columns: Sequence[Any], own: Sequence[int] = ()) -> Any:
         """A table of the library, with the rows of this one."""
         return polars.DataFrame([column.alias(str(name)) for name, column in zip(names, columns, strict=True)])
 
