@@ -75,6 +75,7 @@ class SequenceState(NamedTuple):
     others: tuple[Other, ...] = ()  # that forecast beside the model of gaps
     weights: Array | None = None  # (1 + others, m) of their forecasts; None: there are no others
     known: tuple[str, ...] = ()  # names of the known columns; `before` has these beside the features
+    known_row: Array | None = None  # (p,) known columns of the last row taken in; None: there are none, or no row yet
     seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows; None: there is none
 
     @property

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.absurd import nothing_seen, seen_in
 from ..core.dynamics.alarm import threshold
 from ..core.dynamics.stream import new_stream
+from ..core.linalg import Array
 from ..cores import limited
 from ._absurd import check_size, without_absurd
 from ._gaps import warn_of_gaps, warn_of_unknown
@@ -325,7 +326,7 @@ class SequenceFilter(Reported, SequenceAnswers):
             check_long_enough(periods_of(given), len(Y))
             rate = threshold(self.alarm_rate)
             state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, rate, np.empty(0))
-            state = state._replace(known=names)
+            state = state._replace(known=names, known_row=_last(K))
             with self._progress(1.0) as step:
                 tell = SweepProgress(type(self).__name__, step, planned_fits(Y, opt, given, known=K is not None))
                 periods = periods_in(state, Y, calendar_periods(table), tell)
@@ -366,12 +367,18 @@ class SequenceFilter(Reported, SequenceAnswers):
                 K = self._known(known, len(Y), table)
                 append_times(before, table)  # refuses what does not follow
                 spread = self._on_steps(Y, table, before, follows=True)
-                K = None if K is None else held(K, spread)
+                K = None if K is None else held(K, spread, state.known_row)
                 Y, table = spread.values, append_times(before, spread.table)
+            state = state._replace(known_row=_last(K))
             with self._progress(len(Y)) as step:
                 rows = Y if K is None else np.hstack([Y, K])
                 self.state_ = _with_times(take_stream(state, rows, step), table)
         return self
+
+
+def _last(K: Array | None) -> Array | None:
+    """The last of the known rows."""
+    return None if K is None else K[-1].copy()
 
 
 def _with_times(state: SequenceState, table: Table) -> SequenceState:
