@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from dynamics_problems import draw, make
-from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES
+from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, WALKS, fit
 from factorstream.core.dynamics.learning import GROWTH, advance, kinds
 from factorstream.core.dynamics.noise import GivenStudentSpec
-from factorstream.core.dynamics.stream import StreamOptions, new_stream
+from factorstream.core.dynamics.stream import StreamOptions, new_stream, resumed
 from sequence_problems import leaves
 
 SHORT = StreamOptions(r=2, warmup=128, window=32, sweeps=3)
@@ -136,3 +136,17 @@ def test_a_feature_that_falls_silent_is_not_forgotten(kind):
     np.testing.assert_allclose(stream.fitted.model.noise.R[:2], then.fitted.model.noise.R[:2], rtol=0.2)
     if kind == LEVELS:
         np.testing.assert_allclose(stream.fitted.model.levels.q[:2], then.fitted.model.levels.q[:2], rtol=0.2)
+
+
+def test_random_walks_that_are_fitted_anew_stay_random_walks():
+    """Where a short fit has chosen them to forecast."""
+    Y = np.random.default_rng(0).normal(size=(120, 3)).cumsum(axis=0)
+    opt = StreamOptions(r=2, candidates=(WALKS,))
+    stream = resumed(fit(Y[:80], 2, WALKS), WALKS, np.zeros(3), np.ones(3), Y[:80], opt)
+    before = stream.fitted.model
+    stream = passed(stream, Y[80:], opt)
+    assert stream.fits == 100
+    model = stream.fitted.model
+    assert model is not before
+    assert model.emission.C.shape == (3, 0)
+    assert (model.noise.R / model.levels.q).max() < 1e-3
