@@ -10,6 +10,7 @@ import pytest
 
 from dynamics_problems import draw, make
 from factorstream.core.dynamics.fit import ALL_LEVELS, LEVELS, STATES, WALKS, fit
+from factorstream.core.dynamics.late import relocated
 from factorstream.core.dynamics.learning import GROWTH, advance, kinds
 from factorstream.core.dynamics.noise import GivenStudentSpec
 from factorstream.core.dynamics.stream import StreamOptions, new_stream, resumed
@@ -58,6 +59,24 @@ def test_a_stream_that_is_written_and_read_back_between_rows_goes_on_the_same(no
 def test_a_stream_weighs_the_first_kind_and_the_last():
     assert kinds(StreamOptions(candidates=(LEVELS, ALL_LEVELS, STATES))) == (LEVELS, STATES)
     assert kinds(StreamOptions(candidates=(STATES,))) == (STATES,)
+
+
+def test_every_window_is_asked_for_features_that_are_elsewhere(monkeypatch):
+    """Also one that is so short that its weights are found, and more could be done, at one row."""
+    Y = draw(make(2, m=4, r=2), 120, 2, gaps="none")[3]
+    Y[::2, 0] = Y[:71, 1] = np.nan
+    asked = []
+
+    def spy(w, Z):
+        asked.append(len(Z))
+        return relocated(w, Z)
+
+    monkeypatch.setattr("factorstream.core.dynamics.learning.relocated", spy)
+    opt = SHORT._replace(noise=GivenStudentSpec(4.0), candidates=(STATES,), warmup=32)
+    stream = passed(new_stream(4), Y, opt)
+    assert len(set(asked)) > 1
+    assert min(asked) < 20
+    assert stream.refreshes <= len(asked) <= stream.refreshes + 1
 
 
 def test_a_feature_whose_every_entry_is_an_outlier_begins_again_once(monkeypatch):

@@ -25,7 +25,7 @@ from .late import (
 from .moments import forget
 from .noise import GaussianSpec
 from .scale import MIN_SCALE_VALUES, standards
-from .spread import finished, worked
+from .spread import finished, weighed_anew, worked
 from .stream import (
     Candidate,
     Event,
@@ -177,7 +177,7 @@ def _once_more_if_elsewhere(stream: Stream, opt: StreamOptions) -> Stream:
     if job is None or job.fresh:
         return stream
     for task in job.tasks:
-        if task.w is None or task.turn != 0 or task.at > 0:
+        if task.w is None or not weighed_anew(task, job):
             continue
         Z = stream.window[: job.rows]
         elsewhere = relocated(task.w, Z) & ~unseen(stream)
