@@ -214,7 +214,7 @@ def test_recent_is_whole_when_a_sensor_starts_late():
 
 @pytest.mark.parametrize("robust", [False, True])
 def test_recent_ends_with_the_belief_that_the_stream_goes_on_from(robust):
-    """Also at the rows 1, 2, 4 .. 256 at which everything so far is fitted anew."""
+    """Also at the rows at which a model that was fitted anew takes the place of the old one."""
     X, _ = gappy(panel(T=300), 0.2)
     X[::7, 0] += 30.0
     model = SequenceFilter(2, lag=4, robust=robust)
