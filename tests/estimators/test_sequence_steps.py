@@ -131,6 +131,13 @@ def test_steps_with_next_to_nothing_in_common_are_refused(rows):
         SequenceFilter(2, spacing="time").fit(table)
 
 
+def test_months_that_are_left_out_are_to_be_passed(rows):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(rows, pandas.date_range("2004-03-01", periods=T, freq="MS"), ["a", "b"]).iloc[KEEP]
+    with pytest.raises(ValueError, match="Months .* where some are left out, pass rows of NaN"):
+        SequenceFilter(2, spacing="time").fit(table)
+
+
 def test_a_stream_without_a_fit_is_refused(rows):
     with pytest.raises(ValueError, match="goes on at the steps of a fit"):
         SequenceFilter(2, spacing="time").partial_fit(tabled("pandas", rows, KEEP))

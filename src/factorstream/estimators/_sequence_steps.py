@@ -60,7 +60,8 @@ def on_common_steps(values: Array, table: Table, last: Table | None = None, *, f
     if last is None and n > MOST_TIMES * len(values):
         raise ValueError(
             f"The greatest step that all time stamps have in common makes {n} steps of {len(values)} rows, more than "
-            f"{MOST_TIMES} times as many; round the time stamps, or take means over longer steps."
+            f"{MOST_TIMES} times as many; round the time stamps, or take means over longer steps. Months and days of "
+            "local time are not equally long: where some are left out, pass rows of NaN for them."
         )
     out = np.full((n, values.shape[1]), np.nan, dtype=values.dtype)
     out[rows] = values
