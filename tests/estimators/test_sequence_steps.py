@@ -134,7 +134,7 @@ def test_steps_with_next_to_nothing_in_common_are_refused(rows):
 def test_months_that_are_left_out_are_to_be_passed(rows):
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame(rows, pandas.date_range("2004-03-01", periods=T, freq="MS"), ["a", "b"]).iloc[KEEP]
-    with pytest.raises(ValueError, match="Months .* where some are left out, pass rows of NaN"):
+    with pytest.raises(ValueError, match=r"Months .* where some are left out, pass rows of NaN"):
         SequenceFilter(2, spacing="time").fit(table)
 
 
