@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from factorstream.core.dynamics import alarm, axes, choose, em, noise, outliers, spikes, stream
+from factorstream.core.dynamics import learning as _learning  # noqa: F401  what is loaded later keeps a change
 from factorstream.estimators.sequence import SequenceFilter
 
 from . import sequence_runs as runs
