@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from factorstream.core.dynamics import alarm, axes, choose, em, noise, outliers, spikes, stream
+from factorstream.core.dynamics import learning as _learning  # noqa: F401  what is loaded later keeps a change
 from factorstream.estimators.sequence import SequenceFilter
 
 from . import sequence_runs as runs
@@ -158,7 +159,7 @@ GROUPS = {
     "late features": Group(
         ERRORS,
         {"levels": partial(runs.late, drift="level"), "states": partial(runs.late, drift="none")},
-        other("MIN_VALUES", 4, 16, module="learning")
+        other("MIN_VALUES", 4, 16, module="late")
         + other("SETTLED_VALUES", 32, 128, module="pieces")
         + other("NEW_FEATURE_TURNS", 2, 8, module="pieces")
         + other("MIN_SCALE_VALUES", 2, 6, module="scale"),
@@ -177,7 +178,7 @@ GROUPS = {
         other("JUMP", 0.003, 0.03, module="filter")
         + other("FAR", 3.0, 6.0, module="noise")
         + other("ROW_TURNS", 2, 6, module="noise")
-        + other("OUTLIER_WEIGHT", 0.05, 0.2, module="learning"),
+        + other("OUTLIER_WEIGHT", 0.05, 0.2, module="late"),
     ),
     "alarms": Group(
         ("alarms", "delay"),

@@ -165,3 +165,15 @@ def test_they_are_asked_for_always_or_never(model, rows):
     plain = SequenceFilter(2, calibrate=False, max_iter=2).fit(Y)
     with pytest.raises(ValueError, match="fitted without known columns"):
         plain.forecast(20, known=K[:20])
+
+
+@pytest.mark.parametrize("period", [None, 7])
+def test_what_a_rare_holiday_does_is_no_outlier(period):
+    rng = np.random.default_rng(0)
+    holiday = (rng.random((294, 1)) < 0.03) * 1.0
+    Y = 200.0 - 50.0 * holiday[:280] + rng.normal(size=(280, 2))
+    Y[rng.random(Y.shape) < 0.03] += 400.0
+    model = SequenceFilter(robust=True, period=period).fit(Y, known=holiday[:280])
+    off, on = (model.forecast(14, known=np.full((14, 1), value)) for value in (0.0, 1.0))
+    np.testing.assert_allclose(on - off, -50.0, atol=2.0)
+    np.testing.assert_allclose(off, 200.0, atol=2.0)

@@ -206,3 +206,16 @@ def test_constant_empty_and_exact_columns(rows, period):
     np.testing.assert_allclose(filled[50:60, 1], 7.0, atol=1e-6)
     np.testing.assert_allclose(filled[50:60, 3], t[50:60] % P, atol=0.05)
     assert np.isfinite(fit.forecast(20)).all()
+
+
+def test_forecasts_of_seasons_that_are_gone_are_not_compared_with_what_comes(monkeypatch):
+    Y = np.random.default_rng(0).normal(size=(140, 2))
+    model = SequenceFilter(2, period="auto")
+    monkeypatch.setattr("factorstream.estimators._sequence_stream.periods_in", lambda state, Y: (12,))
+    model.partial_fit(Y[:127])
+    assert list(model.seasons_) == [12]
+    assert model.state_.forecasts
+    monkeypatch.setattr("factorstream.estimators._sequence_stream.periods_in", lambda state, Y: ())
+    model.partial_fit(Y[127:])
+    assert not model.seasons_
+    assert not model.state_.forecasts

@@ -102,6 +102,18 @@ def test_known_columns_keep_their_value_between_rows(rows):
     assert (np.diff(K[:, 0])[np.setdiff1d(np.arange(len(K) - 1), spread.rows - 1)] == 0).all()
 
 
+def test_known_columns_keep_their_value_however_rows_are_divided(rows, tmp_path):
+    uneven = tabled("pandas", rows, KEEP)
+    known = uneven[["a"]] * 0 + np.random.default_rng(0).normal(size=(len(uneven), 1))
+    uneven = uneven + 5.0 * known.to_numpy()
+    model = SequenceFilter(2, spacing="time", calibrate=False, lag=30).fit(uneven[:50], known=known[:50])
+    model.save(tmp_path / "model.factorstream")
+    once = load(tmp_path / "model.factorstream").partial_fit(uneven[50:], known=known[50:])
+    for k in range(50, len(uneven)):
+        model.partial_fit(uneven.iloc[[k]], known=known.iloc[[k]])
+    np.testing.assert_array_equal(model.recent().to_numpy(), once.recent().to_numpy())
+
+
 @pytest.mark.parametrize("freq", ["D", "B", "MS", "QS", "30min"])
 def test_calendars_stay_as_they_are(rows, freq):
     pandas = pytest.importorskip("pandas")
@@ -119,6 +131,13 @@ def test_steps_with_next_to_nothing_in_common_are_refused(rows):
         SequenceFilter(2, spacing="time").fit(table)
 
 
+def test_months_that_are_left_out_are_to_be_passed(rows):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(rows, pandas.date_range("2004-03-01", periods=T, freq="MS"), ["a", "b"]).iloc[KEEP]
+    with pytest.raises(ValueError, match=r"Months .* where some are left out, pass rows of NaN"):
+        SequenceFilter(2, spacing="time").fit(table)
+
+
 def test_a_stream_without_a_fit_is_refused(rows):
     with pytest.raises(ValueError, match="goes on at the steps of a fit"):
         SequenceFilter(2, spacing="time").partial_fit(tabled("pandas", rows, KEEP))
@@ -127,10 +146,12 @@ def test_a_stream_without_a_fit_is_refused(rows):
 def test_dates_and_periods_come_back_as_they_are(rows):
     pandas = pytest.importorskip("pandas")
     days = pandas.date_range("2024-01-01", periods=T, freq="D")
-    for times in (days.to_period("D"), pandas.Index(days.date), days):
+    noons = pandas.Index((days + pandas.Timedelta("12h")).to_pydatetime(), dtype=object)
+    for times in (days.to_period("D"), pandas.Index(days.date), noons, days):
         table = pandas.DataFrame(rows, times, ["a", "b"]).iloc[KEEP]
         model = SequenceFilter(2, spacing="time", calibrate=False, max_iter=2).fit(table)
         ahead = model.forecast(2)
         assert type(ahead.index[0]) is type(table.index[0])
         assert str(ahead.index[0])[:10] == "2024-04-30"
+        assert str(ahead.index[0])[10:] == str(table.index[0])[10:]
         assert model.n_samples_seen_ == T

@@ -149,6 +149,22 @@ def test_a_sensor_that_starts_late_is_soon_known_as_well_as_the_others(size, sta
     assert 0.9 < coverage(Y, late, std, n_std=1.959964, where=after) < 0.99
 
 
+@pytest.mark.parametrize("n", [100, 300])
+def test_widths_that_a_fit_found_are_not_learned_once_more(n):
+    """What errors teach is how wide intervals must be, whatever they began with; and a new fit does not forget it."""
+    Y = panel(T=900)
+    ends = []
+    for wide in (1.0, 2.0):
+        model = SequenceFilter(2, drift="none").fit(Y[:n])
+        model.state_ = model.state_._replace(interval_scale=wide, forecast_scale=wide)
+        model.partial_fit(Y[n : n + 5])
+        early = model.forecast_scale_
+        model.partial_fit(Y[n + 5 :])
+        ends.append((early, model.interval_scale_, model.forecast_scale_))
+    assert ends[1][0] > 1.3 * ends[0][0]
+    np.testing.assert_allclose(ends[1][1:], ends[0][1:], rtol=0.25)  # twice as wide if they were
+
+
 def test_a_sensor_that_hardly_ever_reports_does_not_hold_up_the_stream():
     Y = panel(T=1200, m=4)
     Y[:300, 0] = np.nan
@@ -198,7 +214,7 @@ def test_recent_is_whole_when_a_sensor_starts_late():
 
 @pytest.mark.parametrize("robust", [False, True])
 def test_recent_ends_with_the_belief_that_the_stream_goes_on_from(robust):
-    """Also at the rows 1, 2, 4 .. 256 at which everything so far is fitted anew."""
+    """Also at the rows at which a model that was fitted anew takes the place of the old one."""
     X, _ = gappy(panel(T=300), 0.2)
     X[::7, 0] += 30.0
     model = SequenceFilter(2, lag=4, robust=robust)

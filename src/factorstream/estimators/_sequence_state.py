@@ -75,6 +75,7 @@ class SequenceState(NamedTuple):
     others: tuple[Other, ...] = ()  # that forecast beside the model of gaps
     weights: Array | None = None  # (1 + others, m) of their forecasts; None: there are no others
     known: tuple[str, ...] = ()  # names of the known columns; `before` has these beside the features
+    known_row: Array | None = None  # (p,) known columns of the last row taken in; None: there are none, or no row yet
     seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows; None: there is none
 
     @property
@@ -147,7 +148,7 @@ def take_rows(state: SequenceState, W: Array, step: Step, done: int = 0) -> tupl
         rows = np.vstack([state.rows, row])[-keep:]
         state = state._replace(stream=stream, rows=rows, n_rows=state.n_rows + 1, seen=seen)
         if event.counts is not None:
-            state = _with_counts(state, event.counts, event.fresh)
+            state = _with_counts(state, event.counts, event.known)
         state = _with_widths(state, row[0])
         if event.innovation is not None and stream.rows > state.options.warmup:
             alarm, now = watch(state.alarm, event.innovation, state.threshold)
@@ -170,16 +171,18 @@ def _wide(state: SequenceState) -> Array | None:
     """
     if state.layers or not state.parameters["calibrate"]:
         return None
-    return student_factor(state.counts)
+    return np.asarray(student_factor(state.counts) * [[state.interval_scale], [state.forecast_scale]])
 
 
-def _with_counts(state: SequenceState, counts: Array, fresh: bool) -> SequenceState:
-    """The state whose model has been learned from rows with so many values, anew or in addition to others."""
-    if not fresh:
+def _with_counts(state: SequenceState, counts: Array, known: float) -> SequenceState:
+    """The state whose model has been learned from rows with so many values, in addition to others or, where models
+    before knew less than all of these rows, anew."""
+    if known == 1.0:
         counts = state.counts + counts
         return state._replace(counts=np.where(counts < LEAST_KNOWN, counts, np.inf))  # `widened`
-    if not state.layers:  # widths that were found for the model before
-        state = state._replace(interval_scale=1.0, forecast_scale=1.0)
+    if not state.layers:  # widths that a fit found count as those that errors taught: see `faded`
+        scales = state.interval_scale**known, state.forecast_scale**known
+        state = state._replace(interval_scale=scales[0], forecast_scale=scales[1])
     return state._replace(counts=counts)
 
 

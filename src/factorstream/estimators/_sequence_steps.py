@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.linalg import Array
 from ._sequence_places import DAY, instants, months
-from ._times import Table, Times, datetimes, days_of, with_times, working_days
+from ._times import Table, Times, as_objects, datetimes, days_of, with_times, working_days
 
 MOST_TIMES = 10
 """Steps of the common length per row, at most: beyond it nearly all of them would be gaps. Not tuned."""
@@ -60,17 +60,21 @@ def on_common_steps(values: Array, table: Table, last: Table | None = None, *, f
     if last is None and n > MOST_TIMES * len(values):
         raise ValueError(
             f"The greatest step that all time stamps have in common makes {n} steps of {len(values)} rows, more than "
-            f"{MOST_TIMES} times as many; round the time stamps, or take means over longer steps."
+            f"{MOST_TIMES} times as many; round the time stamps, or take means over longer steps. Months and days of "
+            "local time are not equally long: where some are left out, pass rows of NaN for them."
         )
     out = np.full((n, values.shape[1]), np.nan, dtype=values.dtype)
     out[rows] = values
     return Spread(out, with_times(table, _stamps(times, first + step * np.arange(n))), rows)
 
 
-def held(known: Array, spread: Spread) -> Array:
-    """Known columns of the rows given, in every step: the last value stays where there is no row."""
-    last = np.searchsorted(spread.rows, np.arange(len(spread.values)), side="right") - 1
-    return np.asarray(known[np.maximum(last, 0)])
+def held(known: Array, spread: Spread, before: Array | None = None) -> Array:
+    """Known columns of the rows given, in every step: the last value stays where there is no row.
+
+    `before`: that of the row before the first one, if the rows follow others.
+    """
+    last = np.searchsorted(spread.rows, np.arange(len(spread.values)), side="right")
+    return np.vstack([known[:1] if before is None else before[None], known])[last]
 
 
 def _even(times: Times) -> bool:
@@ -93,6 +97,4 @@ def _stamps(times: Times, at: Array) -> Times:
     stamps = (stamps if kind.tz is None else stamps.tz_localize("UTC").tz_convert(kind.tz)).as_unit(kind.unit)
     if isinstance(times, pandas.PeriodIndex):
         return stamps.to_period(times.freq)
-    return (
-        stamps if isinstance(times, pandas.DatetimeIndex) else pandas.Index(stamps.date, times.dtype, name=times.name)
-    )
+    return stamps if isinstance(times, pandas.DatetimeIndex) else as_objects(stamps, times)

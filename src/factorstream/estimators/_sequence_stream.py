@@ -75,4 +75,5 @@ def _learned_anew(state: SequenceState, W: Array) -> SequenceState:
     old, widths = state.ahead_scale, new.ahead_scale
     if old is not None and widths is not None and new.layers and state.layers[0].period == new.layers[0].period:
         new = new._replace(ahead_scale=np.vstack([old, *[old[-1:]] * (len(widths) - len(old))]))
-    return new._replace(history=(), n_iter=1, alarm=Alarm())
+    forecasts = state.forecasts if new.layers else ()  # without seasons nothing is compared with them
+    return new._replace(history=(), n_iter=1, alarm=Alarm(), forecasts=forecasts)

@@ -241,14 +241,18 @@ def _pandas_future(times: Times, steps: int) -> Times:
         stride = 1 if len(times) < 2 else int(np.median(np.diff(times.asi8))) // times.freq.n
         return pandas.PeriodIndex([times[-1] + k * stride for k in range(1, steps + 1)], name=times.name)
     if not isinstance(times, pandas.DatetimeIndex):  # dates as objects stay such
-        future = _pandas_future(datetimes(times), steps)
-        plain = future.to_pydatetime() if isinstance(times[-1], datetime) else future.date
-        return pandas.Index(plain, dtype=times.dtype, name=times.name)
+        return as_objects(_pandas_future(datetimes(times), steps), times)
     freq = frequency(times)
     if freq is not None:
         return pandas.date_range(times[-1], periods=steps + 1, freq=freq, name=times.name)[1:]
     step = (times[1:] - times[:-1]).to_series().median()
     return pandas.DatetimeIndex([times[-1] + k * step for k in range(1, steps + 1)], name=times.name)
+
+
+def as_objects(stamps: Times, like: Times) -> Times:
+    """A DatetimeIndex as an index of Python's datetimes or dates, whichever another index has."""
+    plain = stamps.to_pydatetime() if isinstance(like[-1], datetime) else stamps.date
+    return sys.modules["pandas"].Index(plain, dtype=like.dtype, name=like.name)
 
 
 def _polars_future(times: Times, steps: int) -> Times:

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.absurd import nothing_seen, seen_in
 from ..core.dynamics.alarm import threshold
 from ..core.dynamics.stream import new_stream
+from ..core.linalg import Array
 from ..cores import limited
 from ._absurd import check_size, without_absurd
 from ._gaps import warn_of_gaps, warn_of_unknown
@@ -178,19 +179,20 @@ class SequenceFilter(Reported, SequenceAnswers):
     more, and then adjusts it about every 128 rows, with a memory of about 1300 rows. This is done in pieces, one with
     every row, so that no row takes long: a row usually costs half a millisecond, and some four more while something is
     being learned (``benchmarks/sequence_streams.py``). What has been learned counts once it has caught up with the rows
-    that came meanwhile. The result depends on the rows alone, not on their division into calls, and a stream that is
-    saved at any row goes on from there bit for bit.
+    that came meanwhile. Seasons, trends and coefficients of known columns are learned at once, at the few rows named
+    above: such a row waits for a whole fit, up to seconds. The result depends on the rows alone, not on their division
+    into calls, and a stream that is saved at any row goes on from there bit for bit.
 
     A stream keeps two models, the first and the last of the kinds that ``drift`` allows: with "auto" one with levels
     and one without. Each is scored by what it says of the next row, and of a fifth of the entries that a second filter
-    does not see; what is long ago counts less. From row 40 on the better one answers; another takes over when its score
-    says twenty to one. After ``fit`` a stream goes on with the one kind that was chosen (where that had fewer than 256
-    rows, until more are there).
+    does not see; what is long ago counts less. From row 40 on the better one answers, by what it said since row 20;
+    another takes over when its score says twenty to one. After ``fit`` a stream goes on with the one kind that was
+    chosen (where that had fewer than 256 rows, until more are there).
 
     With ``calibrate`` the widths of intervals follow what was foretold and then seen: in gaps the entries that the
     second filter did not see, in forecasts those up to ten rows ahead. Each feature has a factor of its own, drawn to
-    the common one. With ``robust`` they follow what intervals of 80% hold, as outliers are not for them to hold. With
-    ``period`` those of gaps stay as they are.
+    the common one. With ``robust`` they follow what intervals of 80% hold, as outliers are not for them to hold. Beside
+    seasons, trends and known columns those of gaps stay as they are.
 
     A sensor that starts later is scaled by its first eight values, and learned anew whenever the number of its values
     has doubled. If it starts when more than 128 rows have been learned from, the fits anew end there.
@@ -325,7 +327,7 @@ class SequenceFilter(Reported, SequenceAnswers):
             check_long_enough(periods_of(given), len(Y))
             rate = threshold(self.alarm_rate)
             state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, rate, np.empty(0))
-            state = state._replace(known=names)
+            state = state._replace(known=names, known_row=_last(K))
             with self._progress(1.0) as step:
                 tell = SweepProgress(type(self).__name__, step, planned_fits(Y, opt, given, known=K is not None))
                 periods = periods_in(state, Y, calendar_periods(table), tell)
@@ -366,12 +368,18 @@ class SequenceFilter(Reported, SequenceAnswers):
                 K = self._known(known, len(Y), table)
                 append_times(before, table)  # refuses what does not follow
                 spread = self._on_steps(Y, table, before, follows=True)
-                K = None if K is None else held(K, spread)
+                K = None if K is None else held(K, spread, state.known_row)
                 Y, table = spread.values, append_times(before, spread.table)
+            state = state._replace(known_row=_last(K))
             with self._progress(len(Y)) as step:
                 rows = Y if K is None else np.hstack([Y, K])
                 self.state_ = _with_times(take_stream(state, rows, step), table)
         return self
+
+
+def _last(K: Array | None) -> Array | None:
+    """The last of the known rows."""
+    return None if K is None else K[-1].copy()
 
 
 def _with_times(state: SequenceState, table: Table) -> SequenceState:

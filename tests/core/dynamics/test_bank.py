@@ -10,9 +10,9 @@ from dynamics_problems import draw, linear, make
 from factorstream.core.dynamics.bank import ODDS, SCORE_MEMORY, best, passed
 from factorstream.core.dynamics.choose import HORIZON
 from factorstream.core.dynamics.filter import forecast, initial
-from factorstream.core.dynamics.fit import LEVELS, STATES
+from factorstream.core.dynamics.fit import LEVELS, STATES, fit
 from factorstream.core.dynamics.learning import advance
-from factorstream.core.dynamics.stream import Candidate, StreamOptions, begun, new_stream
+from factorstream.core.dynamics.stream import Candidate, StreamOptions, begun, new_stream, resumed
 from factorstream.core.dynamics.widths import begin_width
 
 
@@ -39,7 +39,7 @@ def test_forecasts_are_compared_with_what_came():
     Y = draw(model, 3 * HORIZON + 2, 1, gaps="none")[3]
     c = candidate(model, 7)
     for t, y in enumerate(Y):
-        c, _ = passed(c, y, t, 1, np.ones(7))
+        c, _ = passed(c, y, t, 1, np.ones((2, 7)))
     assert c.ahead.rows == len(Y) - 1
     mean, var = forecast(model, candidate_after(model, Y[: 3 * HORIZON + 1]), HORIZON)
     np.testing.assert_allclose(c.foretold.mean, mean)
@@ -62,6 +62,38 @@ def test_another_candidate_answers_when_it_is_clearly_ahead():
     assert best(bank, 0, 1000) == 1
     assert best(bank, 1, 1000) == 1
     assert best(bank, 0, 20) == 0  # too few rows to compare by
+
+
+def odds(Y):
+    stream, found = new_stream(Y.shape[1]), []
+    for y in Y:
+        stream, _ = advance(stream, y, StreamOptions(r=2, candidates=(LEVELS, STATES)))
+        found.append(stream.bank[0].score - stream.bank[1].score)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("first", [0, 45])
+def test_the_units_of_a_feature_do_not_decide_which_candidate_answers(first):
+    """Also while few of its values, or none, were there for the fits so far."""
+    Y = draw(make(5, m=4, r=2, R=0.1), 80, 5, gaps="none")[3]
+    Y[:first, 0] = np.nan
+    Y[first + 1 : first + 12, 0][np.arange(11) % 5 > 0] = np.nan
+    expected = odds(Y)
+    Y[:, 0] = 1e4 * (Y[:, 0] + 50.0)
+    assert np.abs(odds(Y) - expected).max() < 100.0  # one value in the units of others may cost millions
+
+
+def test_a_candidate_that_joins_later_begins_level_with_the_one_that_answers():
+    Y = draw(make(5, m=4, r=2, R=0.1, level=True), 200, 5, gaps="none")[3]
+    opt = StreamOptions(r=2, candidates=(LEVELS, STATES))
+    stream = resumed(fit(Y[:100], 2, LEVELS), LEVELS, np.zeros(4), np.ones(4), Y[:100], opt)
+    for y in Y[100:]:
+        before = stream
+        stream, _ = advance(stream, y, opt)
+        if len(stream.bank) > len(before.bank):
+            break
+    assert abs(stream.bank[0].score) > 1.0
+    assert stream.bank[1].score == stream.bank[0].score
 
 
 @pytest.mark.long

@@ -4,7 +4,9 @@ Read in this order: ``model`` (the model and the beliefs about it) and ``noise``
 one class there); ``filter``, ``smoother`` and ``levels`` (the smoother with levels); ``drift`` (a dictionary that
 drifts); ``moments`` and ``em`` (additive sums and their maximiser); ``outliers`` (weights of entries); ``start`` and
 ``fit`` (first values, EM until the bound settles, and what a model says about a sequence); ``choose`` (kinds of models
-compared on hidden entries) and ``few`` (intervals where there are few rows); ``scale``, ``stream`` and ``learning``
-(one row after another); ``alarm`` (change points); ``seasons`` (rows folded to a period).
+compared on hidden entries) and ``few`` (intervals where there are few rows); ``scale``, ``stream``, ``bank``,
+``widths``, ``learning``, ``late``, ``spread`` and ``pieces`` (one row after another: what is carried, which candidate
+answers and how wide, when something is learned, features that start late, and how learning is divided among rows);
+``alarm`` (change points); ``seasons`` (rows folded to a period).
 Data are standardised per feature, except in ``stream`` and ``learning``, which have no scale before they have rows.
 """

@@ -47,14 +47,14 @@ def passed(c: Candidate, z: Array, row: int, keep: int, wide: Array | None) -> t
 
 def _calibrated(c: Candidate, z: Array, size: Array, asked: Array, wide: Array) -> Candidate:
     """The candidate whose widths have learned from a row; it forecasts anew when its last forecast has come."""
-    model, known = c.fitted.now, np.isfinite(wide)
+    model, known = c.fitted.now, np.isfinite(wide).all(0)
     held = held_by(model.noise)
-    gaps = compared(c.gaps, size / wide, asked & known, held)
+    gaps = compared(c.gaps, size / wide[0], asked & known, held)
     ahead, told = c.ahead, c.foretold
     if told is not None:
         seen = np.isfinite(z) & known
         off, signal = np.where(seen, z - told.mean[told.age], 0.0), told.var[told.age] - model.noise.variance
-        ahead = compared(ahead, model.noise.normal_size(off, signal, model.noise.R) / wide, seen, held)
+        ahead = compared(ahead, model.noise.normal_size(off, signal, model.noise.R) / wide[1], seen, held)
         told = told._replace(age=told.age + 1) if told.age + 1 < len(told.mean) else None
     if told is None:
         told = foretell(model, c.fitted.belief)

@@ -114,6 +114,8 @@ def fit(
 
 def first_model(Y: Array, r: int, kind: Kind, noise: NoiseSpec) -> SequenceModel:
     """Where EM starts for this kind of model."""
+    if kind == WALKS:
+        return walks_of(Y)
     return start_states(Y, r, noise) if kind == STATES else start_levels(Y, r, noise, select=kind == LEVELS)
 
 
@@ -123,7 +125,14 @@ def with_relevance(prior: LoadingPrior, model: SequenceModel) -> LoadingPrior:
 
 
 def fit_walks(Y: Array) -> SequenceFit:
-    """Random walks without noise or anything shared: the smoother is then linear interpolation. O(T m).
+    """Random walks without noise or anything shared: the smoother is then linear interpolation. O(T m)."""
+    model = walks_of(Y)
+    s, mom = smooth_levels(model, Y)
+    return SequenceFit(model, s, LoadingPrior(np.zeros(0)), [s.logp], mom)
+
+
+def walks_of(Y: Array) -> SequenceModel:
+    """The random walks of `fit_walks`.
 
     Between two observed values a walk of variance q per row changes by N(0, q · rows), so the likelihood is largest at
     q_i = mean(change² / rows between them). The first value is left free: its prior is wide.
@@ -139,9 +148,7 @@ def fit_walks(Y: Array) -> SequenceFit:
     empty = np.zeros((0, 0))
     emission = Emission(np.zeros((m, 0)), np.zeros(m))
     levels = Levels(np.ones(m), q, p0)
-    model = SequenceModel(Dynamics(empty, empty, empty), emission, GaussianNoise(WALK_NOISE * q), levels)
-    s, mom = smooth_levels(model, Y)
-    return SequenceFit(model, s, LoadingPrior(np.zeros(0)), [s.logp], mom)
+    return SequenceModel(Dynamics(empty, empty, empty), emission, GaussianNoise(WALK_NOISE * q), levels)
 
 
 def smoothed(model: SequenceModel, Y: Array) -> Answer:

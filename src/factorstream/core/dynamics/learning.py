@@ -1,4 +1,4 @@
-"""Learning in one pass over a stream: when something is to be learned, and when it is; features may start late.
+"""Learning in one pass over a stream: when something is to be learned, and when it is.
 
 What is learned is done a piece at a time (`spread`), and by several candidates (`bank`).
 """
@@ -12,12 +12,20 @@ from ..entries import without
 from ..linalg import Array
 from .bank import best, passed
 from .fit import Kind
-from .model import Emission, Levels, with_R
+from .late import (
+    MIN_VALUES,
+    OUTLIER_WEIGHT,
+    in_unknown_units,
+    init_new,
+    needs_refresh,
+    relocated,
+    scored,
+    unseen,
+)
 from .moments import forget
-from .noise import GaussianSpec, NoiseSpec
-from .pieces import SETTLED_VALUES
+from .noise import GaussianSpec
 from .scale import MIN_SCALE_VALUES, standards
-from .spread import finished, worked
+from .spread import finished, weighed_anew, worked
 from .stream import (
     Candidate,
     Event,
@@ -32,24 +40,18 @@ from .stream import (
 )
 from .widths import begin_width, faded
 
-MIN_VALUES = 8
-"""Values after which a feature that starts late is learned; learned again at every doubling. Not tuned: between 4 and
-16 the errors in such features move by at most 1.5%; with levels, intervals are 3% wider at 4
-(``benchmarks/sequence_defaults.py``)."""
 GROWTH = 1.25
 """How many times as many rows as the last fit of the warm-up had the next one needs."""
 FEW_BEFORE = 8
 """Rows before the first value of a new feature from which on they are learned from by themselves. Speed only: as many
 rows as any piece of work is counted for."""
-OUTLIER_WEIGHT = 0.1
-"""Weight below which an entry is an outlier: at nu = 4, from seven standard deviations on. Not tuned: errors move by at
-most 0.06% between 0.05 and 0.2 (``benchmarks/sequence_defaults.py``)."""
 
 
 def advance(stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = None) -> tuple[Stream, Event]:
     """Take one raw row (m,), NaN = missing, and say what happened. O(m r²), and no row takes much longer than others.
 
-    At rows 1, 2, 4, 8 .. warmup, from the first with data, EM on all rows so far begins (they are kept until then).
+    From the first row with data on, EM on all rows so far begins whenever they have become a quarter more (GROWTH),
+    for the last time when there are `warmup` rows, which are kept until then.
     Afterwards, every `window` rows, and when a feature that is new has 8, 16, 32, 64 values: one E-step over the
     window, moments added to the decayed past, one M-step (stepwise EM). Both are done in pieces, a row each, while the
     candidates go on as they are; what is due meanwhile begins when that is done. Only rows with data decay the past,
@@ -57,8 +59,8 @@ def advance(stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = N
     alone, so any split of the stream gives the same result. The event's innovation is about the prediction made BEFORE
     y was seen, in raw units.
 
-    `wide` (m,): factors on intervals besides those that errors teach, infinite where nothing is known; None: errors
-    teach none.
+    `wide` (2, m): factors on intervals in gaps and of forecasts besides those that errors teach, infinite where nothing
+    is known; None: errors teach none.
     """
     if stream.rows and stream.learning is None and not np.isfinite(stream.window).any():  # no data yet: begin here
         stream = new_stream(len(y))
@@ -70,10 +72,10 @@ def advance(stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = N
         stream = init_new(stream, new, opt.noise)
     event = Event(None)
     if stream.bank:
-        z = np.where(new, np.nan, (y - stream.shift) / stream.scale)
+        z = np.where(new | in_unknown_units(stream), np.nan, (y - stream.shift) / stream.scale)
         each = [passed(c, z, stream.rows - 1, opt.keep, wide) for c in stream.bank]
         event = Event(in_units(each[stream.leader][1], stream))
-        bank = tuple(c for c, _ in each)
+        bank = tuple(c for c, _ in each) if scored(stream) else tuple(c._replace(score=0.0) for c, _ in each)
         stream = stream._replace(bank=bank, leader=best(bank, stream.leader, stream.rows))
     if stream.job is None:
         stream, event = _begun(stream, event, new, opt)
@@ -127,8 +129,9 @@ def _restart(stream: Stream, event: Event, opt: StreamOptions) -> tuple[Stream, 
     """
     Y = without(stream.window, absurd_entries(stream.window))
     shift, scale = standards(Y, opt.noise)
-    few = np.isfinite(Y).sum(0) < MIN_SCALE_VALUES  # too few values: unseen until more come
-    muted = few & (len(Y) >= opt.warmup)
+    count = np.isfinite(Y).sum(0)
+    few = count < MIN_SCALE_VALUES  # too few values: unseen until more come
+    muted = few & ((len(Y) >= opt.warmup) | (count == 0))
     tasks = tuple(Task(kind) for kind in kinds(opt))
     job = Job(len(Y), stream.fits / len(Y), shift, scale, True, np.zeros(len(few), dtype=bool), muted, tasks)
     return stream._replace(window=Y, job=job, fits=len(Y)), event._replace(judged=stream.window)
@@ -174,7 +177,7 @@ def _once_more_if_elsewhere(stream: Stream, opt: StreamOptions) -> Stream:
     if job is None or job.fresh:
         return stream
     for task in job.tasks:
-        if task.w is None or task.turn != 0 or task.at > 0:
+        if task.w is None or not weighed_anew(task, job):
             continue
         Z = stream.window[: job.rows]
         elsewhere = relocated(task.w, Z) & ~unseen(stream)
@@ -214,11 +217,14 @@ def _adopted(stream: Stream, event: Event, opt: StreamOptions) -> tuple[Stream, 
         job=None,
         refreshes=stream.refreshes + (not job.fresh),
     )
-    return stream, event._replace(counts=counts, fresh=job.fresh)
+    return stream, event._replace(counts=counts, known=job.known)
 
 
 def _successor(stream: Stream, i: int, over: bool, opt: StreamOptions) -> Candidate:
-    """What becomes of the candidate i: the model and beliefs of its task, the scores and widths that it had."""
+    """What becomes of the candidate i: the model and beliefs of its task, the scores and widths that it had.
+
+    One that was not there before begins level with the candidate that answers.
+    """
     job = stream.job
     assert job is not None  # for the type checker
     task = job.tasks[i]
@@ -226,12 +232,13 @@ def _successor(stream: Stream, i: int, over: bool, opt: StreamOptions) -> Candid
     assert task.moments is not None
     assert task.end is not None
     old = next((c for c in stream.bank if c.kind == task.kind), None)
+    score = old.score if old is not None else stream.bank[stream.leader].score if stream.bank else 0.0
     width = begin_width(len(job.shift))
     c = task.caught._replace(foretold=None)
     learning = Learning(task.end, task.moments)
     c = c._replace(learning=learning) if over else c._replace(would_learn=learning)
     if old is None:
-        return c._replace(gaps=width, ahead=width)
+        return c._replace(score=score, gaps=width, ahead=width)
     recent = c.recent
     if not job.fresh and len(recent) < opt.keep:  # those of rows before the window
         levels = task.model.levels if task.model is not None else None
@@ -241,57 +248,4 @@ def _successor(stream: Stream, i: int, over: bool, opt: StreamOptions) -> Candid
             before = tuple(map(change.apply, before))
         recent = (*before, *recent)[-opt.keep :]
     gaps, ahead = (faded(w, job.known) for w in (old.gaps, old.ahead))
-    return c._replace(recent=recent, score=old.score, gaps=gaps, ahead=ahead)
-
-
-def unseen(stream: Stream) -> Array:
-    """Features of which nothing had been seen when the last window began, the warm-up being over. (m,) bool."""
-    if stream.learning is None:
-        return np.zeros(len(stream.shift), dtype=bool)
-    return np.asarray(stream.learning.past.N == 0)
-
-
-def needs_refresh(stream: Stream) -> bool:
-    """Whether a feature with few values so far has doubled their number since the last refresh. O(window)."""
-    if stream.learning is None:
-        return False
-    N = stream.learning.past.N
-    few = (N > 0) & (N < SETTLED_VALUES)
-    return bool(few.any() and (np.isfinite(stream.window[:, few]).sum(0) >= N[few]).any())
-
-
-def init_new(stream: Stream, new: Array, noise: NoiseSpec) -> Stream:
-    """Measure new features by their values so far; noise and level are the median ones of the others.
-
-    They take no part in the filter until their loadings have been learned.
-    """
-    shift, scale = standards(stream.window[:, new], noise)
-    count = np.isfinite(stream.window[:, new]).sum(0)
-    a, b = stream.shift.copy(), stream.scale.copy()
-    a[new], b[new] = np.where(count > 0, shift, a[new]), np.where(count >= MIN_SCALE_VALUES, scale, b[new])
-    known = ~unseen(stream)
-    known = known if known.any() else new
-    return stream._replace(shift=a, scale=b, bank=tuple(_with_blank(c, new, known) for c in stream.bank))
-
-
-def _with_blank(c: Candidate, new: Array, known: Array) -> Candidate:
-    """The candidate that takes the new features for ones without loadings, usual beside the known ones."""
-
-    def usual(part: Array) -> Array:
-        return np.where(new, np.median(part[known]), part)
-
-    def blank(emission: Emission) -> Emission:
-        return emission._replace(mean=np.where(new, 0.0, emission.mean), C=np.where(new[:, None], 0.0, emission.C))
-
-    model, _, _, followed = c.fitted
-    levels = None if model.levels is None else Levels(*map(usual, model.levels))
-    model = with_R(model, usual(model.noise.R))._replace(emission=blank(model.emission), levels=levels)
-    fitted = c.fitted._replace(model=model, followed=None if followed is None else blank(followed))
-    return c._replace(fitted=fitted)
-
-
-def relocated(w: Array, Z: Array) -> Array:
-    """Features most of whose entries in a window were outliers: they are somewhere else now. (m,) bool."""
-    seen = np.isfinite(Z)
-    outliers = (seen & (w < OUTLIER_WEIGHT)).sum(0)
-    return np.asarray((seen.sum(0) >= MIN_VALUES) & (2 * outliers > seen.sum(0)))
+    return c._replace(recent=recent, score=score, gaps=gaps, ahead=ahead)

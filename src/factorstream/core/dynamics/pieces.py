@@ -184,22 +184,15 @@ def caught_up(task: Task, rows: Rows, i: int, stop: int) -> Task:
     assert task.prior is not None
     if not rows.job.fresh and rows.old[i].fitted.followed is not None:
         return _as_followed(task, rows, i)
-    at, opt = task.at, rows.opt
-    c, end = task.caught, task.end
-    for k, z in enumerate(rows.block(at, stop), at + 1):
+    c, end = task.caught or _before(task.model, task.prior, task), task.end
+    for k, z in enumerate(rows.block(task.at, stop), task.at + 1):
         hide = hidden_at(rows.first + k - 1, len(z))
-        if c is None:
-            c = _before(task.model, task.prior, task, rows)
-            if task.anchor is None:  # the first row of all
-                c, _ = filter_row(c, z, hide, opt.keep, first=True)
-                end = c.fitted.belief if k == rows.job.rows else end
-                continue
-        c, _ = filter_row(c, z, hide, opt.keep)
+        c, _ = filter_row(c, z, hide, rows.opt.keep, first=k == 1 and task.anchor is None)
         end = c.fitted.belief if k == rows.job.rows else end
     return task._replace(at=stop, caught=c, end=end)
 
 
-def _before(model: SequenceModel, prior: LoadingPrior, task: Task, rows: Rows) -> Candidate:
+def _before(model: SequenceModel, prior: LoadingPrior, task: Task) -> Candidate:
     """The candidate before the first row of the window."""
     start = initial(model) if task.anchor is None else task.anchor
     return Candidate(task.kind, begun(model, prior, start), start, ())
@@ -218,7 +211,7 @@ def _as_followed(task: Task, rows: Rows, i: int) -> Task:
         V = np.where(new[:, None, None], V, before.V)
     emission = learned._replace(C=np.where(new[:, None], learned.C, before.C), V=V, drift=before.drift)
     fitted = begun(task.model._replace(emission=emission), task.prior, old.fitted.belief)
-    return task._replace(at=len(rows.window), caught=old._replace(fitted=fitted), end=task.end or old.fitted.belief)
+    return task._replace(at=len(rows.window), caught=old._replace(fitted=fitted))
 
 
 def widened(model: SequenceModel, N: Array) -> SequenceModel:

@@ -23,10 +23,17 @@ def without_spikes(Y: Array, reach: int = SPIKE_REACH, most: float = SPIKE) -> A
     """
     if len(Y) <= 2 * reach:
         return Y
+    seen = np.isfinite(Y)
+    off = np.abs(off_median(Y, reach))
+    usual = MAD_TO_STD * np.nanmedian(np.where(seen | ~seen.any(0), off, np.nan), axis=0)
+    return np.where((off > most * usual) & (usual > 0), np.nan, Y)
+
+
+def off_median(Y: Array, reach: int = SPIKE_REACH) -> Array:
+    """How far every entry is above the median of the 2 reach + 1 rows around; zero where it is missing."""
     padded = np.pad(Y, ((reach, reach), (0, 0)), constant_values=np.nan)
     around = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0)
     seen = np.isfinite(Y)
     off = np.zeros_like(Y)
-    off[seen] = np.abs(Y[seen] - np.nanmedian(around[seen], axis=-1))
-    usual = MAD_TO_STD * np.nanmedian(np.where(seen | ~seen.any(0), off, np.nan), axis=0)
-    return np.where((off > most * usual) & (usual > 0), np.nan, Y)
+    off[seen] = Y[seen] - np.nanmedian(around[seen], axis=-1)
+    return off

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from .noise import GaussianSpec
 from .pieces import Rows, caught_up, expected, first_values, maximised, weighed
-from .stream import Stream, StreamOptions, Task
+from .stream import Job, Stream, StreamOptions, Task
 
 WORK = 64
 """Work at one row, in rows of an E-step with levels: some 4 milliseconds, less than ten times what a row takes without.
@@ -43,7 +43,14 @@ def worked(stream: Stream, opt: StreamOptions) -> Stream:
     while (i := _next(tasks, rows)) is not None and (left == WORK or cost_of(tasks[i], rows) <= left):
         left -= cost_of(tasks[i], rows)
         tasks[i] = piece(tasks[i], rows, i)
+        if weighed_anew(tasks[i], stream.job):
+            break
     return stream._replace(job=stream.job._replace(tasks=tuple(tasks)))
+
+
+def weighed_anew(task: Task, job: Job) -> bool:
+    """Whether the weights of the job's entries have just been found, by which features may turn out to be elsewhere."""
+    return not job.fresh and task.w is not None and task.turn == 0 and task.at == 0
 
 
 def _next(tasks: Sequence[Task], rows: Rows) -> int | None:

@@ -36,7 +36,7 @@ class StreamOptions(NamedTuple):
     warmup: int = 256
     window: int = 128
     decay: float = 0.9
-    sweeps: int = 8  # of a fit of the warm-up, which is repeated at every power of two
+    sweeps: int = 8  # of a fit of the warm-up
     keep: int = 1  # last rows whose beliefs are kept
 
 
@@ -165,7 +165,7 @@ class Event(NamedTuple):
     innovation: Innovation | None  # of the candidate that answers; None in the first row of a stream
     judged: Array | None = None  # raw rows of the warm-up that were looked at together, as they came
     counts: Array | None = None  # (m,) values of each feature in rows that a model was learned from; None: it was not
-    fresh: bool = False  # whether that was a fit from scratch
+    known: float = 1.0  # share of these rows that the models before had learned from; 1: they were not fitted anew
 
 
 def new_stream(m: int) -> Stream:

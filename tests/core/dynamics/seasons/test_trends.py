@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import reference_sequences as ref
-from factorstream.core.dynamics.noise import GaussianSpec
+from factorstream.core.dynamics.noise import GaussianSpec, GivenStudentSpec
 from factorstream.core.dynamics.seasons.layers import Plan, ahead, learn, passed_before, season_before, season_of, take
 from factorstream.core.dynamics.seasons.lines import coefficients
-from factorstream.core.dynamics.seasons.trends import learn_trends
+from factorstream.core.dynamics.seasons.trends import learn_trends, without_outliers_beside
 
 T, M, P = 160, 3, 2
 BETA = np.array([[2.0, 0.0], [-1.0, 0.5], [0.0, 0.0]])
@@ -146,3 +146,18 @@ def test_a_spike_or_a_jump_moves_neither_slope_nor_coefficients(rows, lasting):
         coefficients(layer.running, layer.variances.v)[0], coefficients(plain.running, plain.variances.v)[0], atol=0.05
     )
     np.testing.assert_allclose(layer.height[:2], plain.height[:2], atol=0.2)
+
+
+def test_outliers_are_judged_beside_what_known_columns_say():
+    rng = np.random.default_rng(0)
+    K = np.column_stack([(rng.random(200) < 0.03) * 1.0, rng.normal(size=200)])
+    Y = rng.normal(size=(200, 2)) + K @ [[-40.0, 0.0], [5.0, -8.0]]
+    Y[rng.random(Y.shape) < 0.1] = np.nan
+    Y[[20, 90], [0, 1]] = 1e6
+    W = np.hstack([Y, K])
+    assert without_outliers_beside(W, GaussianSpec(), 2) is W
+    plain = without_outliers_beside(W, GivenStudentSpec(4.0), 2)
+    np.testing.assert_array_equal(plain[:, 2:], K)
+    np.testing.assert_array_equal(np.argwhere(np.isnan(plain[:, :2]) & np.isfinite(Y)), [[20, 0], [90, 1]])
+    rare = (K[:, 0] > 0) & np.isfinite(Y[:, 0])
+    assert np.isnan(GivenStudentSpec(4.0).without_outliers(Y)[rare, 0]).mean() > 0.5  # judged alone

@@ -8,7 +8,7 @@ from ...linalg import Array
 from ..choose import HORIZON, MIN_Z, PARTS, clearly
 from ..stream import StreamOptions
 from .layers import Plan, beside, learn, long_enough, take
-from .trends import TrendLayer, learn_trends
+from .trends import TrendLayer, learn_trends, without_outliers_beside
 
 DAMPINGS = (1.0, 0.98, 0.9, 0.8)
 """Factors by which a slope may shrink from step to step. From the range that is usual for damped trends, .8 to .98
@@ -57,7 +57,7 @@ def _left_by_phases(Y: Array, plan: Plan, n: int, opt: StreamOptions) -> Array:
     for t in range(n, len(W)):
         layers, signal, _ = take(layers, W[t])
         rest[t] -= signal
-    return np.asarray(opt.noise.without_outliers(rest))
+    return without_outliers_beside(rest, opt.noise, Y.shape[1])
 
 
 def _losses(rest: Array, n: int, steps: int, plain: TrendLayer, trended: TrendLayer, opt: StreamOptions) -> list[Array]:

@@ -21,7 +21,7 @@ from ..noise import NoiseSpec
 from .phases import PhaseLayer, learn_phases
 from .season import Season, no_season
 from .shapes import ShapeLayer, learn_shapes
-from .trends import TrendLayer, learn_trends
+from .trends import TrendLayer, learn_trends, without_outliers_beside
 
 SeasonLayer = PhaseLayer | TrendLayer | ShapeLayer
 
@@ -72,7 +72,7 @@ def learn(
         layers.append(one)
         out = _sum(out, every, season)
     if plan.follows(m):
-        trends, season = learn_trends(noise.without_outliers(Y - out.signal), plan.slopes(m), m=m)
+        trends, season = learn_trends(without_outliers_beside(Y - out.signal, noise, m), plan.slopes(m), m=m)
         layers.append(trends)
         out = _sum(out, every, season)
     if len(plan.shaped):

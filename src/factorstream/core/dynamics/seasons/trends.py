@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...linalg import Array
+from ..noise import GaussianSpec, NoiseSpec
 from ..scale import standards
+from ..spikes import off_median
 from .lines import LineVariances, Running, coefficients, innovation, passed, predicted, smoothed, start, updated
 from .phases import LEAST_NOISE
 from .season import Season
@@ -25,6 +27,12 @@ FAR = 10.0
 is."""
 ALONE = np.array([[0.0, 0.0], [0.0, 1.0]])
 """What is left of a covariance of level and slope where the level begins anew."""
+ROUGH_TURNS = 30
+"""Turns between coefficients of least absolute deviations and the weights of rows, one over what these are off by."""
+MEDIAN_TURNS = 3
+"""Turns between these and running medians of what they leave. Without wandering levels one is enough."""
+LEAST_OFF = 1e-6
+"""Least that a row is taken to be off by, in usual deviations; keeps a division by zero away."""
 RELEVANCE_TURNS = 30
 """Turns between coefficients and their prior variances. Not tuned: they settle within ten."""
 
@@ -184,6 +192,35 @@ def learn_trends(W: Array, damping: Array, *, m: int) -> tuple[TrendLayer, Seaso
     spread = np.where(trended, ((slope - usual) ** 2 + var).mean(0), 0.0)
     at = np.where(trended, height[-1] + slope[-1], 0.0)
     return layer._replace(slope=usual, spread=spread, origin=height[0], height=at), season
+
+
+def without_outliers_beside(W: Array, noise: NoiseSpec, m: int) -> Array:
+    """Rows W = [Y, K] (T, m + p) whose features are without outliers, as judged beside what known columns say of them.
+
+    What a holiday does is no outlier, however rare holidays are; nor is the holiday itself. O(turns T m p²).
+    """
+    if isinstance(noise, GaussianSpec) or W.shape[1] == m:
+        return noise.without_outliers(W)
+    Y, K = W[:, :m], W[:, m:]
+    rest, off = Y, off_median(K)
+    for _ in range(MEDIAN_TURNS):
+        rest = rest - K @ _roughly(off_median(rest), off, np.isfinite(Y)).T
+    return np.hstack([np.where(np.isfinite(noise.without_outliers(rest)), Y, np.nan), K])
+
+
+def _roughly(D: Array, X: Array, seen: Array) -> Array:
+    """Coefficients (m, p) of least absolute deviations of the columns of D on X: few outliers do not move them."""
+    out = np.zeros((D.shape[1], X.shape[1]))
+    tiny = LEAST_NOISE * np.eye(X.shape[1])
+    for j, own in enumerate(seen.T):
+        d, x = D[own, j], X[own]
+        w = np.ones(len(d))
+        least = LEAST_OFF * max(float(np.median(np.abs(d))) if len(d) else 0.0, float(np.finfo(float).tiny))
+        for _ in range(ROUGH_TURNS):
+            G = (x.T * w) @ x
+            out[j] = np.linalg.solve(G + max(float(np.trace(G)), 1.0) * tiny, (x.T * w) @ d)
+            w = 1.0 / np.maximum(np.abs(d - x @ out[j]), least)
+    return out
 
 
 def _likeliest(Y: Array, X: Array, trended: Array) -> tuple[Array, Array, Array]:
