@@ -109,7 +109,7 @@ def test_commas_are_refused_where_points_may_be_misread(tmp_path, cells, other, 
     else:
         given = read_given(tmp_path / "x.csv", Reading())
         assert given.names == ["d", "e"]
-        assert "Column c was taken as text, because its numbers are written with commas or signs" in given.remarks[0]
+        assert "Column c was taken as text, because its numbers are written with commas or signs" in given.remarks[1]
 
 
 @pytest.mark.parametrize("text", ["2024-01-05,7%\n2024-01-09,8%\n", "n;a\n1;1,234\n2;2,345\n3;4,567\n"])

@@ -16,6 +16,8 @@ from factorstream.sources.cells import GAPS, Cells, cell_text
 from factorstream.sources.delimited import parse_delimited
 from factorstream.sources.lines import split_lines
 from factorstream.sources.number_form import Asked
+from factorstream.sources.rows.opening import open_rows
+from factorstream.sources.stream import TextStream
 from factorstream.sources.table import NewColumn
 from factorstream.sources.tables import Bounds, TableError, encode, encode_parts, read_table
 
@@ -47,6 +49,19 @@ def test_text_survives_to_the_byte(raw):
 
 
 _cell = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r\ufeff"))
+
+
+@pytest.mark.parametrize(("delimiter", "words"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "")])
+def test_a_delimiter_that_was_found_is_said(tmp_path, delimiter, words):
+    text = "".join(delimiter.join(row) + "\n" for row in (("a", "b"), ("1.5", "2"), ("3.5", "4")))
+    expected = [f"Cells were taken as separated by {words}; pass --delimiter if they are not."] if words else []
+    (tmp_path / "x.csv").write_text(text)
+    assert parse_delimited(text.encode()).assumed == open_rows(tmp_path / "x.csv").assumed == expected
+    stream = TextStream([line.encode() for line in text.splitlines(keepends=True)])
+    assert [remark for remark in [stream.delimiter_remark] if remark] == expected
+    assert not parse_delimited(text.encode(), delimiter).assumed
+    (tmp_path / "x.tsv").write_text(text)
+    assert delimiter != "\t" or not open_rows(tmp_path / "x.tsv").assumed  # its name says so
 
 
 @given(
@@ -218,7 +233,7 @@ def test_the_minus_of_typesetters_goes_with_every_way_of_writing_numbers():
         ('a,b\n"\u22121,200",3\n"1,200,300",4\n', [-1200.0, 1200300.0]),
         ("a,b\n\u22121'200,3\n1'200,4\n", [-1200.0, 1200.0]),
     ):
-        table = parse_delimited(text.encode())
+        table = parse_delimited(text.encode(), delimiter=text[1])
         assert table.numbers[:, 0].tolist() == expected
         assert len(table.assumed) == 1  # that marks were found
 

@@ -60,7 +60,7 @@ def test_other_forms_are_no_numbers(form, text):
     ],
 )
 def test_what_is_beyond_doubt_is_read_and_said(text, numbers, words):
-    table = parse_delimited(text.encode())
+    table = parse_delimited(text.encode(), delimiter=text[1])
     np.testing.assert_array_equal(table.numbers, numbers)
     (said,) = table.assumed
     assert words in said
@@ -78,7 +78,7 @@ def test_what_is_beyond_doubt_is_read_and_said(text, numbers, words):
     ],
 )
 def test_what_is_in_doubt_is_not(text, numeric):
-    table = parse_delimited(text.encode())
+    table = parse_delimited(text.encode(), delimiter=text[1])
     assert (table.numeric, table.assumed) == (numeric, [])
 
 

@@ -50,9 +50,9 @@ def test_points_that_may_stand_between_thousands_are_not_misread_silently(tmp_pa
     path.write_text(text)
 
     def at_once(**how):
-        return parse_delimited(text.encode(), asked=Asked(**how))
+        return parse_delimited(text.encode(), delimiter, asked=Asked(**how))
 
-    for read in (at_once, lambda **how: open_rows(path, **how)):
+    for read in (at_once, lambda **how: open_rows(path, delimiter=delimiter, **how)):
         if delimiter == ",":
             assert "may stand between thousands: column sales has both 1.128 and 892" in read().assumed[0]
         else:

@@ -256,7 +256,7 @@ def _go_online(
                 model=model,
                 choice=reading.choice,
             )
-            for remark in filter(None, (stream.first_line, about_form)):
+            for remark in filter(None, (stream.first_line, stream.delimiter_remark, about_form)):
                 words.caveat(remark)
             write(output, _counted(filling, step))
         except TableError as problem:

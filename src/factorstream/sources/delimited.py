@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .cells import Cells, quoted, said
-from .encodings import Decoded, decoded
+from .encodings import decoded
 from .first_line import NO_ROWS, FirstLine, first_line
-from .lines import sniff_delimiter
+from .lines import said_of_delimiter, sniff_delimiter
 from .number_form import NOTHING_ASKED, Asked, NumberForm, Points, guessed_form, said_of_form
 from .points import points_of, refuse_or_say
 from .strays import OddCells
@@ -208,8 +208,10 @@ def parse_delimited(
     text = content.text.removeprefix(_BYTE_ORDER_MARK)
     if not text.strip():
         raise TableError("it is empty")
+    said = [content.remark] if content.remark else []
     if delimiter is None:
         delimiter = sniff_delimiter(text)
+        said += filter(None, [said_of_delimiter(delimiter)])
     lines = TextLines(text, delimiter)
 
     def table(form: NumberForm) -> _TextTable:
@@ -217,7 +219,7 @@ def parse_delimited(
         first = first_line(lines, cells, header)
         return _TextTable(lines, _Layout(delimiter, first, content.encoding, mark, cells, asked))
 
-    return _with_form(table(asked.form), table, delimiter, asked, content, missing)
+    return _with_form(table(asked.form), table, delimiter, asked, said, missing)
 
 
 def _with_form(
@@ -225,11 +227,11 @@ def _with_form(
     table: Callable[[NumberForm], _TextTable],
     delimiter: str,
     asked: Asked,
-    content: Decoded,
+    said: Sequence[str],
     missing: Sequence[str],
 ) -> _TextTable:
     """A table in the form in which its numbers are written, and sentences about what was found out."""
-    said = [content.remark] if content.remark else []
+    said = list(said)
     points = Points() if asked.is_settled else found.points()
     form = guessed_form(found.unread, points, delimiter, asked) if found.unread else None
     if form is None and not any(one.decimal_comma for one in found.unread):

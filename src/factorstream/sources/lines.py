@@ -15,12 +15,14 @@ __all__ = [
     "ends_in_quotes",
     "is_blank",
     "other_width",
+    "said_of_delimiter",
     "sniff_delimiter",
     "split_lines",
 ]
 
 DELIMITERS = ",;\t|"
 """Those that are looked for."""
+_NAMES = {";": "semicolons", "\t": "tabs", "|": "bars"}
 SNIFFED_LINES = 20
 """In how many lines they are looked for: not tuned, a round number that keeps this instant."""
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
@@ -127,6 +129,17 @@ def sniff_delimiter(text: str) -> str:
         if steady and _count(first, delimiter) > most:
             best, most = delimiter, _count(first, delimiter)
     return best
+
+
+def said_of_delimiter(delimiter: str) -> str:
+    """A sentence about a delimiter that was found; none about commas, which everybody expects.
+
+    >>> said_of_delimiter(";")
+    'Cells were taken as separated by semicolons; pass --delimiter if they are not.'
+    """
+    if delimiter not in _NAMES:
+        return ""
+    return f"Cells were taken as separated by {_NAMES[delimiter]}; pass --delimiter if they are not."
 
 
 def _count(line: str, delimiter: str) -> int:

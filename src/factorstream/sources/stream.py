@@ -11,7 +11,17 @@ import numpy as np
 from .cells import Cells
 from .encodings import LineDecoder
 from .first_line import NO_ROWS, first_line
-from .lines import DELIMITERS, LINE, SNIFFED_LINES, ends_in_quotes, is_blank, other_width, sniff_delimiter, split_lines
+from .lines import (
+    DELIMITERS,
+    LINE,
+    SNIFFED_LINES,
+    ends_in_quotes,
+    is_blank,
+    other_width,
+    said_of_delimiter,
+    sniff_delimiter,
+    split_lines,
+)
 from .number_form import PLAIN, NumberForm
 from .table import Array, TableError
 
@@ -52,9 +62,12 @@ class TextStream:
         line = next(texts, "\n")
         self.mark = _BYTE_ORDER_MARK if line.startswith(_BYTE_ORDER_MARK) else ""
         texts = chain([line.removeprefix(_BYTE_ORDER_MARK)], texts)
+        self.delimiter_remark = ""
+        """A sentence where the delimiter was found, and is no comma."""
         if delimiter is None:
             begin = _beginning(texts, 1 + (header is not False))
             delimiter, texts = sniff_delimiter("".join(begin)), chain(begin, texts)
+            self.delimiter_remark = said_of_delimiter(delimiter)
         self.delimiter = delimiter
         coming = map(self._cut, records(texts, delimiter))
         top = next(coming, None)

@@ -80,8 +80,9 @@ class TextRows:
             columns = self._options.columns
             found = all_numbers(stream) if columns is None else chosen_numbers(stream, columns)
             self.encoding = stream.encoding
-            if stream.encoding_remark and stream.encoding_remark not in self.assumed:
-                self.assumed.append(stream.encoding_remark)
+            for remark in (stream.encoding_remark, stream.delimiter_remark):
+                if remark and remark not in self.assumed:
+                    self.assumed.append(remark)
             self.first_line = stream.first_line
             """A sentence where the first line was taken as names or as data and could be the other; else empty."""
         if self._asked.decimal is not None:  # nothing is in doubt
