@@ -6,6 +6,7 @@ import numpy as np
 
 import reference
 import reference_sequences
+import reference_variational
 from benchmarks import textbook
 
 
@@ -16,7 +17,7 @@ def test_textbook_loops_are_the_references(rng):
         np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
     seen, X = rng.random(Y.shape) < 0.8, rng.standard_normal((15, 3))
     for ours, theirs in zip(
-        textbook.als_sweep(Y, seen, X, C, 0.1), reference.als_sweep(Y, seen, X, C, 0.1), strict=True
+        textbook.als_sweep(Y, seen, X, C, 0.1), reference_variational.als_sweep(Y, seen, X, C, 0.1), strict=True
     ):
         np.testing.assert_allclose(ours, theirs, rtol=1e-10)
 

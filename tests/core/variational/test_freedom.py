@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.stats import norm
 from scipy.stats import t as student
 
-import reference as ref
+import reference_variational as ref
 from factorstream.core.place import HERE
 from factorstream.core.variational.fit import FitOptions, fit
 from factorstream.core.variational.freedom import (

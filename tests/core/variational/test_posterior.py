@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import reference as ref
+import reference_variational as ref
 from factorstream.core.variational.observed import observations
 from factorstream.core.variational.packed import size, unpack
 from factorstream.core.variational.posterior import (

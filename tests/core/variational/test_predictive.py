@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_allclose
 
-import reference as ref
+import reference_variational as ref
 from factorstream.core.variational.packed import unpack
 from factorstream.core.variational.posterior import moments, second_moment, statistics
 from factorstream.core.variational.predictive import draw_entries, expected_squares, predict, predict_variance

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-import reference as ref
+import reference_variational as ref
 from factorstream.core.place import HERE
 from factorstream.core.variational.factors import Factors, by_relevance, prune, rescale, standardise
 from factorstream.core.variational.fit import FitOptions, fit
