@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from factorstream.core.dynamics import alarm, axes, choose, em, noise, outliers, spikes, stream
-from factorstream.core.dynamics import learning as _learning  # noqa: F401  what is loaded later keeps a change
+from factorstream.core.dynamics import bank as _bank  # noqa: F401  what is loaded later keeps a change
+from factorstream.core.dynamics import learning as _learning  # noqa: F401
 from factorstream.estimators.sequence import SequenceFilter
 
 from . import sequence_runs as runs
@@ -153,7 +154,11 @@ GROUPS = {
         + other("window", 64, 256, defaults=[Default(stream.StreamOptions.__new__, "window")])
         + other("decay", 0.8, 0.95, defaults=[Default(stream.StreamOptions.__new__, "decay")])
         + other("sweeps", 4, 16, defaults=[Default(stream.StreamOptions.__new__, "sweeps")])
-        + other("PARTS", 2, 5, module="choose"),
+        + other("PARTS", 2, 5, module="choose")
+        + other("SCORE_MEMORY", 64.0, 1024.0, module="bank")
+        + other("CLAIM_ROWS", 10.0, 40.0, module="widths")
+        + other("MEMORY_ROWS", 200.0, 2000.0, module="widths")
+        + other("WORK", 32, 128, module="spread"),
         seeds=6,  # learning from few rows ends well or badly
     ),
     "late features": Group(
