@@ -241,6 +241,7 @@ class SequenceFilter(Reported, SequenceAnswers):
     True
     """
 
+    _parameters_added: ClassVar[dict[str, Any]] = {"marginals": "linear"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "dynamics": [
@@ -253,6 +254,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         "lag": [None, Interval(Integral, 0, None, closed="left")],
         "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
         "drift": [StrOptions({"auto", "level", "none"}), Interval(Real, 0, None, closed="left")],
+        "marginals": [StrOptions({"auto", "linear", "normal"})],
         "period": [None, StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), "array-like"],
         "trend": ["boolean", StrOptions({"auto"})],
         "spacing": [StrOptions({"rows", "time"})],
@@ -273,6 +275,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         lag: int | None = None,
         robust: bool | float = False,
         drift: str | float = "auto",
+        marginals: str = "auto",
         period: str | int | ArrayLike | None = None,
         trend: bool | str = False,
         spacing: str = "rows",
@@ -289,6 +292,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         self.lag = lag
         self.robust = robust
         self.drift = drift
+        self.marginals = marginals
         self.period = period
         self.trend = trend
         self.spacing = spacing
@@ -307,6 +311,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         ``known`` (n_steps, n_known) has columns whose values are known in every row and will be in rows to come, such
         as holidays or a weather forecast, without NaN. Every later question needs them for its rows.
         """
+        from ._sequence_blend_fit import check_marginals, planned_trials
         from ._sequence_fit import learned, periods_in  # only fits need these
         from ._sequence_places import calendar_periods
         from ._sequence_seasons import check_long_enough, periods_of, planned_fits
@@ -314,6 +319,7 @@ class SequenceFilter(Reported, SequenceAnswers):
 
         with unchanged_on_error(self), limited():
             given = plain_parameters(self)
+            check_marginals(given, known=known is not None)
             Y, table = self._read(X, reset=True)
             K, names = (None, ()) if known is None else read_known(known, len(Y), table)
             spread = on_common_steps(Y, table) if given["spacing"] == "time" else as_given(Y, table)
@@ -329,7 +335,8 @@ class SequenceFilter(Reported, SequenceAnswers):
             state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, rate, np.empty(0))
             state = state._replace(known=names, known_row=_last(K))
             with self._progress(1.0) as step:
-                tell = SweepProgress(type(self).__name__, step, planned_fits(Y, opt, given, known=K is not None))
+                plan = [*planned_fits(Y, opt, given, known=K is not None), *planned_trials(len(Y), opt, given)]
+                tell = SweepProgress(type(self).__name__, step, plan)
                 periods = periods_in(state, Y, calendar_periods(table), tell)
                 state = still_learning(learned(state, Y, periods, tell, known=K), Y if K is None else np.hstack([Y, K]))
             self.state_ = _with_times(state, table)
@@ -348,6 +355,11 @@ class SequenceFilter(Reported, SequenceAnswers):
 
         state: SequenceState | None = vars(self).get("state_")
         with unchanged_on_error(self), limited():
+            if self.marginals == "normal":
+                raise ValueError(
+                    "With marginals='normal' rows cannot be streamed, because scores need all of them; call fit, or "
+                    "use marginals='auto' or 'linear'."
+                )
             if state is None:
                 Y, table = self._read(X, reset=True)
                 given = plain_parameters(self)
@@ -370,7 +382,7 @@ class SequenceFilter(Reported, SequenceAnswers):
                 spread = self._on_steps(Y, table, before, follows=True)
                 K = None if K is None else held(K, spread, state.known_row)
                 Y, table = spread.values, append_times(before, spread.table)
-            state = state._replace(known_row=_last(K))
+            state = state._replace(known_row=_last(K), blend=None)  # the model goes on learning, its companions do not
             with self._progress(len(Y)) as step:
                 rows = Y if K is None else np.hstack([Y, K])
                 self.state_ = _with_times(take_stream(state, rows, step), table)
