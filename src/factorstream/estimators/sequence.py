@@ -79,6 +79,15 @@ class SequenceFilter(Reported, SequenceAnswers):
         With "auto" and "level" ``fit``, on more than 100 rows, also tries random walks and nothing else, which are
         filled by straight lines, and takes them where nothing fills the hidden runs clearly better (not with
         ``robust``, nor with a matrix of dynamics).
+    marginals : {"auto", "linear", "normal"}, default="auto"
+        What fills gaps after a ``fit``, in ``impute``, ``predict_interval`` and ``denoise``:
+
+        - "linear": one model of the values.
+        - "normal": models of their normal scores, with levels and without: the value with the share u of the column's
+          others below it has the score Φ⁻¹(u).
+        - "auto": models of both together, on more than 200 rows and where hidden observed runs are filled clearly better
+          so than by one model of the values; otherwise that one, and always with ``robust``, a numeric ``drift``,
+          random walks and what ``period``, ``trend`` and known columns leave. See the notes.
     period : None, "auto", int or several ints, default=None
         Seasons: after how many rows something comes back, in whole numbers of rows from 2 on. Hourly rows with days and
         weeks have ``period=(24, 168)``. "auto" tries those that are usual for the steps of the time stamps or, without
@@ -193,6 +202,15 @@ class SequenceFilter(Reported, SequenceAnswers):
     second filter did not see, in forecasts those up to ten rows ahead. Each feature has a factor of its own, drawn to
     the common one. With ``robust`` they follow what intervals of 80% hold, as outliers are not for them to hold. Beside
     seasons, trends and known columns those of gaps stay as they are.
+
+    Where ``marginals`` lets several models fill gaps, fills and bounds are means of theirs, in the data's units, with
+    weights that are not negative and chosen for each column by hidden runs of at most 2048 rows. Those of a model of
+    scores are told by the law that the values then have, so that bounds are not symmetric where a column is skewed;
+    columns with fewer than 30 values are as they are. Bounds and standard deviations are widened, each by a factor, by
+    what they held of the hidden runs. Fills and bounds stay within what a column shows itself: a least or greatest
+    value that is seen again and again, and zero where all values are on one side of it and come within a standard
+    deviation. ``denoise`` gives what another value in the same place is expected to be. Everything else is told by the
+    one model of the values, and so is everything after ``partial_fit``, which ``marginals="normal"`` refuses.
 
     A sensor that starts later is scaled by its first eight values, and learned anew whenever the number of its values
     has doubled. If it starts when more than 128 rows have been learned from, the fits anew end there.
