@@ -1,9 +1,9 @@
 """Gaps filled by a model of the values, by models of their normal scores, and by both, weighed by hidden entries.
 
-A quarter of the entries is removed from made-up and real sequences, in runs, and 20, 30 and 40% of the air of London, in
-runs of 20 hours. Printed are, for every sequence and setting of ``marginals``: the root mean square error of the gaps, in
-units of each feature's spread (London's air in its own), what bounds of 95% and ±1.96 standard deviations held, the mean
-width of the bounds, and the processor seconds of the fit.
+A quarter of the entries is removed from made-up and real sequences, in runs, and 20, 30 and 40% of the air of London,
+in runs of 20 hours. Printed are, for every sequence and setting of ``marginals``: the root mean square error of the
+gaps, in units of each feature's spread (London's air in its own), what bounds of 95% and ±1.96 standard deviations
+held, the mean width of the bounds, and the processor seconds of the fit.
 
     python -m benchmarks.sequence_marginals                        # every sequence, two seeds
     python -m benchmarks.sequence_marginals --only london-30 --seeds 3

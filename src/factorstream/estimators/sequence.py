@@ -85,9 +85,9 @@ class SequenceFilter(Reported, SequenceAnswers):
         - "linear": one model of the values.
         - "normal": models of their normal scores, with levels and without: the value with the share u of the column's
           others below it has the score Φ⁻¹(u).
-        - "auto": models of both together, on more than 200 rows and where hidden observed runs are filled clearly better
-          so than by one model of the values; otherwise that one, and always with ``robust``, a numeric ``drift``,
-          random walks and what ``period``, ``trend`` and known columns leave. See the notes.
+        - "auto": models of both together, if there are more than 200 rows and hidden observed runs are filled clearly
+          better so than by one model of the values. Otherwise that one; always with ``robust``, a numeric ``drift``,
+          ``period``, ``trend`` and known columns, and where random walks were chosen. See the notes.
     period : None, "auto", int or several ints, default=None
         Seasons: after how many rows something comes back, in whole numbers of rows from 2 on. Hourly rows with days and
         weeks have ``period=(24, 168)``. "auto" tries those that are usual for the steps of the time stamps or, without
