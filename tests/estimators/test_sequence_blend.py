@@ -101,6 +101,17 @@ def test_random_walks_are_filled_by_straight_lines(how):
     assert root((filled - lines)[inside]) < 0.1 * np.nanstd(X)
 
 
+@pytest.mark.parametrize("marginals", ["auto", "normal"])
+def test_constant_and_rarely_varying_columns_do_not_matter(marginals):
+    X = np.column_stack([GAPPY[:400], np.full(400, 5.0), np.arange(400) % 7 == 0])
+    model = SequenceFilter(3, drift="none", marginals=marginals).fit(X)
+    X[3:8, 6:] = np.nan
+    filled = model.impute(X)
+    np.testing.assert_allclose(filled[:, 6], 5.0, rtol=1e-6)
+    assert ((filled[:, 7] >= 0.0) & (filled[:, 7] <= 1.0)).all()
+    assert root((filled - np.column_stack([SKEWED[:400], filled[:, 6:]]))[:, :6][REMOVED[:400]]) < SKEWED.std()
+
+
 def test_what_is_beside_the_gaps_is_told_by_the_model_of_the_values(blended):
     alone = SequenceFilter(3, drift="none", marginals="linear").fit(GAPPY)
     np.testing.assert_array_equal(blended.forecast(5), alone.forecast(5))

@@ -50,6 +50,13 @@ def test_errors_that_are_all_zero_are_weighed_equally():
     np.testing.assert_array_equal(weights_of(np.zeros((2, 5)), np.zeros(5, dtype=int), 3), np.full((3, 2), 0.5))
 
 
+def test_a_column_without_errors_has_the_weights_of_all():
+    errors, column = errors_of(1)
+    errors[:, column == 1] = 0.0
+    weights = weights_of(errors, column, 4)
+    np.testing.assert_array_equal(weights[1], weights[3])  # column 3 has no entries
+
+
 def test_a_column_has_weights_of_its_own_as_far_as_it_has_entries():
     errors, column = errors_of(0, K=2, n=30_000, alike=0.0)
     weights = weights_of(errors, column, 4)

@@ -25,6 +25,8 @@ COMMON_COUNT = 1000.0
 runs; entries of one run say the same again."""
 LEAST_SHARE = 0.05
 """Mean weight below which a model is left out, as a fit costs more than it brings. Not tuned: a round number."""
+LEAST_GAIN = 0.001
+"""Part of the errors below which nothing is gained. Not tuned: a round number, far above rounding."""
 FURTHEST = 64.0
 """Standard deviations to which the size of an error is told. Derived: no quantile is ever that far out."""
 HALVINGS = 30
@@ -92,14 +94,15 @@ def weights_of(errors: Array, column: Array, m: int) -> Array:
         own = errors[:, column == j]
         of_it = own @ own.T
         ratio = np.trace(of_it) / own.shape[1] / np.trace(common)
-        weights[j] = _least(of_it + COMMON_COUNT * ratio * common)
+        if ratio > 0.0:  # not a constant
+            weights[j] = _least(of_it / ratio + COMMON_COUNT * common)
     return weights
 
 
 def _least(M: Array) -> Array:
     """The w with the least wᵀM w among those with w >= 0 and the sum 1: the best of those of every support."""
     K = len(M)
-    M = M + 1e-12 * np.trace(M) * np.eye(K)
+    M = M / np.trace(M) + 1e-12 * np.eye(K)
     best, found = np.inf, np.full(K, 1.0 / K)
     for size in range(1, K + 1):
         for some in map(list, combinations(range(K), size)):
@@ -125,7 +128,7 @@ def worth_it(errors: Array, column: Array, run: Array, m: int) -> bool:
         mixed[judged] = np.einsum("kn,nk->n", errors[:, judged], weights[column[judged]])
     _, number = np.unique(run, return_inverse=True)
     alone, together = (np.sqrt(np.bincount(number, weights=e**2)) for e in (errors[0], mixed))
-    return clearly(alone - together, MIN_Z)
+    return clearly(alone - (1.0 + LEAST_GAIN) * together, MIN_Z)
 
 
 def kept(weights: Array) -> Sequence[int]:
