@@ -161,6 +161,20 @@ def test_few_rows_have_scores_where_a_column_has_values_enough(T):
     assert SequenceFilter(2).fit(X).state_.blend is None  # few hidden entries do not weigh models
 
 
+def test_wide_and_large_tables_have_one_model(monkeypatch):
+    from factorstream.estimators import _sequence_blend_fit
+
+    def blend():
+        return SequenceFilter(3, drift="none").fit(GAPPY).state_.blend
+
+    assert blend() is not None
+    with monkeypatch.context() as few:
+        few.setattr(_sequence_blend_fit, "MOST_COLUMNS", 5)
+        assert blend() is None
+    monkeypatch.setattr(_sequence_blend_fit, "MOST_ENTRIES", GAPPY.size - 1)
+    assert blend() is None
+
+
 def test_steps_between_time_stamps_stay_out_of_the_answers():
     pandas = pytest.importorskip("pandas")
     keep = np.random.default_rng(0).random(600) < 0.8

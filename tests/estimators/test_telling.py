@@ -85,7 +85,7 @@ def test_the_plan_of_models_that_fill_gaps_together_is_what_they_do(n, how, monk
     X = np.exp(rows(n, 3) + np.random.default_rng(1).standard_normal((n, 3)))
     model = SequenceFilter(2, drift="none", **how)
     given = plain_parameters(model)
-    plan = _sequence_blend_fit.planned_trials(n, options(given, 3), given)
+    plan = _sequence_blend_fit.planned_trials((n, 3), options(given, 3), given)
     assert fits_made(monkeypatch, [_sequence_blend_fit], lambda: model.fit(X)) == plan
 
 

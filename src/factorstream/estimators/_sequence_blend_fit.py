@@ -28,11 +28,20 @@ TRIED_ROWS = 2 * COMPARED_ROWS
 is chosen, as weights and widths ask for more than a choice."""
 
 
+MOST_COLUMNS, MOST_ENTRIES = 100, 10**6
+"""Columns, and entries of all columns, up to which models are weighed. Not tuned: the first as for tables; more entries
+take minutes."""
+MORE_STATES = 2
+"""How many times as many states the model of scores without levels may have, so that it errs otherwise than the others.
+Not tuned: the next whole number; hidden entries decide how much it counts."""
+
+
 class Candidate(NamedTuple):
     """A kind of model, of the values or of their scores."""
 
     kind: Kind
     scored: bool
+    r: int  # states at most
 
 
 def check_marginals(given: dict[str, Parameter], *, known: bool) -> None:
@@ -45,23 +54,27 @@ def check_marginals(given: dict[str, Parameter], *, known: bool) -> None:
         )
 
 
-def candidates(kind: Kind, opt: StreamOptions, given: dict[str, Parameter], T: int) -> list[Candidate]:
+def candidates(kind: Kind, opt: StreamOptions, given: dict[str, Parameter], shape: tuple[int, int]) -> list[Candidate]:
     """The models to weigh beside the one chosen, which comes first where values are read; one where nothing is."""
     kinds = [kind]
     if kind != WALKS:
         kinds += [other for other in (STATES if kind != STATES else ALL_LEVELS,) if other in opt.candidates]
     if given["marginals"] == "normal":
-        return [Candidate(one, scored=True) for one in kinds]
-    alone = given["marginals"] == "linear" or T <= FEW_ROWS or kind == WALKS
+        return [Candidate(one, True, opt.r) for one in kinds]
+    T, m = shape
+    alone = given["marginals"] == "linear" or T <= FEW_ROWS or m > MOST_COLUMNS or T * m > MOST_ENTRIES or kind == WALKS
     if alone or opt.drift is not None or not isinstance(opt.noise, GaussianSpec):
-        return [Candidate(kind, scored=False)]
-    return [Candidate(one, scored) for scored in (False, True) for one in kinds]
+        return [Candidate(kind, False, opt.r)]
+    given_matrix = isinstance(opt.dynamics.A, np.ndarray) or isinstance(opt.dynamics.Q, np.ndarray)
+    more = opt.r if given_matrix else MORE_STATES * opt.r
+    scored = [Candidate(one, True, more if one == STATES else opt.r) for one in kinds]
+    return [*(Candidate(one, False, opt.r) for one in kinds), *scored]
 
 
-def planned_trials(T: int, opt: StreamOptions, given: dict[str, Parameter]) -> list[tuple[int, int]]:
+def planned_trials(shape: tuple[int, int], opt: StreamOptions, given: dict[str, Parameter]) -> list[tuple[int, int]]:
     """The sweeps that each fit of `learn_blend` may make, and their rows."""
-    most = max(len(candidates(kind, opt, given, T)) for kind in opt.candidates)
-    normal, last = given["marginals"] == "normal", given["max_iter"]
+    most = max(len(candidates(kind, opt, given, shape)) for kind in opt.candidates)
+    normal, last, T = given["marginals"] == "normal", given["max_iter"], shape[0]
     assert isinstance(last, int)  # for the type checker: scikit-learn has checked it
     if most == 1 and not normal:
         return []
@@ -74,7 +87,7 @@ def learn_blend(
 ) -> Blend | None:
     """What fills gaps of rows Y (T, m), standardised Z, together with a first model of this kind; None where that one
     is as good alone. A fit for each candidate, and another one for each that gets weight."""
-    tried, m = candidates(kind, opt, given, len(Z)), Z.shape[1]
+    tried, m = candidates(kind, opt, given, Z.shape), Z.shape[1]
     normal, sweeps, tol = given["marginals"] == "normal", given["max_iter"], given["tol"]
     assert isinstance(sweeps, int)  # for the type checker: scikit-learn has checked them
     assert isinstance(tol, int | float)
@@ -93,7 +106,7 @@ def learn_blend(
     readings = []
     for one in (tried[k] for k in others):
         scores = normal_scores(Z) if one.scored else as_they_are()
-        found = fit(scores.of(Z), opt.r, one.kind, sweeps=sweeps, tol=float(tol), **how)
+        found = fit(scores.of(Z), one.r, one.kind, sweeps=sweeps, tol=float(tol), **how)
         readings.append(Reading(scores, with_drift(found.model, opt.drift)))
     first = np.zeros(m) if normal else weights[:, 0]
     return Blend(tuple(readings), np.column_stack([first, weights[:, others]]), width, spread, *_limits(Y))
@@ -132,7 +145,7 @@ def _trial(
     for one in tried:
         scores = scored if one.scored else as_they_are()
         S = scores.of(left)
-        found = fit(S, opt.r, one.kind, sweeps=TRIAL_SWEEPS, **how)
+        found = fit(S, one.r, one.kind, sweeps=TRIAL_SWEEPS, **how)
         answer: Answer | Smoothed = found.smoothed
         if opt.drift is not None or answers is not smoothed or not isinstance(opt.noise, GaussianSpec):
             answer = answers(with_drift(found.model, opt.drift), S)

@@ -85,9 +85,11 @@ class SequenceFilter(Reported, SequenceAnswers):
         - "linear": one model of the values.
         - "normal": models of their normal scores, with levels and without: the value with the share u of the column's
           others below it has the score Φ⁻¹(u).
-        - "auto": models of both together, if there are more than 200 rows and hidden observed runs are filled clearly
-          better so than by one model of the values. Otherwise that one; always with ``robust``, a numeric ``drift``,
-          ``period``, ``trend`` and known columns, and where random walks were chosen. See the notes.
+        - "auto": models of both together, if there are more than 200 rows, at most 100 columns and a million entries,
+          and hidden observed runs are filled clearly better so than by one model of the values. One of them, of scores
+          without levels, may have twice as many states as ``n_components``. Otherwise one model of the values, and
+          always with ``robust``, a numeric ``drift``, ``period``, ``trend`` and known columns, and where random walks
+          were chosen. See the notes.
     period : None, "auto", int or several ints, default=None
         Seasons: after how many rows something comes back, in whole numbers of rows from 2 on. Hourly rows with days and
         weeks have ``period=(24, 168)``. "auto" tries those that are usual for the steps of the time stamps or, without
@@ -353,7 +355,7 @@ class SequenceFilter(Reported, SequenceAnswers):
             state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, rate, np.empty(0))
             state = state._replace(known=names, known_row=_last(K))
             with self._progress(1.0) as step:
-                plan = [*planned_fits(Y, opt, given, known=K is not None), *planned_trials(len(Y), opt, given)]
+                plan = [*planned_fits(Y, opt, given, known=K is not None), *planned_trials(Y.shape, opt, given)]
                 tell = SweepProgress(type(self).__name__, step, plan)
                 periods = periods_in(state, Y, calendar_periods(table), tell)
                 state = still_learning(learned(state, Y, periods, tell, known=K), Y if K is None else np.hstack([Y, K]))
