@@ -91,6 +91,7 @@ TESTED_BY = {
     "estimators/_sequence": "estimators/test_sequence_settings",
     "estimators/_sequence_attributes": "estimators/test_sequence_settings",
     "estimators/_sequence_reading": "estimators/test_sequence_answers",
+    "estimators/_sequence_blend_fit": "estimators/test_sequence_blend",
     "estimators/_sequence_fit": "estimators/test_sequence_seasons",
     "estimators/_sequence_places": "estimators/test_sequence_seasons",
     "core/dynamics/pieces": "core/dynamics/test_spread",

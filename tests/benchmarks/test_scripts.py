@@ -400,3 +400,12 @@ def test_trends_are_measured(capsys):
     }
     assert rows["random walk with drift"][-1] == 1.0
     assert rows["ours, trend=True"][0] < rows["last value"][0]
+
+
+def test_marginals_of_sequences_are_measured(capsys):
+    from benchmarks import sequence_marginals
+
+    sequence_marginals.main(["--only", "logarithms", "--seeds", "1", "--marginals", "linear", "auto"])
+    linear, auto = (line.split()[2:] for line in capsys.readouterr().out.splitlines()[1:])
+    assert float(auto[0]) < float(linear[0])
+    assert float(auto[3]) < float(linear[3])

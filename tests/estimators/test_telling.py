@@ -74,6 +74,21 @@ def test_the_plan_of_a_sequence_is_what_it_does(n, how, monkeypatch):
     assert made == plan
 
 
+TOGETHER = [(60, {"marginals": "normal"}), (300, {"marginals": "normal"}), (2100, {"marginals": "auto", "max_iter": 5})]
+
+
+@pytest.mark.parametrize(("n", "how"), TOGETHER)
+def test_the_plan_of_models_that_fill_gaps_together_is_what_they_do(n, how, monkeypatch):
+    from factorstream.estimators import _sequence_blend_fit
+    from factorstream.estimators._sequence import options, plain_parameters
+
+    X = np.exp(rows(n, 3) + np.random.default_rng(1).standard_normal((n, 3)))
+    model = SequenceFilter(2, drift="none", **how)
+    given = plain_parameters(model)
+    plan = _sequence_blend_fit.planned_trials((n, 3), options(given, 3), given)
+    assert fits_made(monkeypatch, [_sequence_blend_fit], lambda: model.fit(X)) == plan
+
+
 @pytest.mark.parametrize("Estimator", [BayesianFactorization, LowRankImputer])
 @pytest.mark.parametrize("how", [{}, {"n_components": 2}, {"n_components": 2, "calibrate": True}, {"max_iter": 3}])
 def test_the_plan_of_a_factorisation_is_what_it_does(Estimator, how, monkeypatch):

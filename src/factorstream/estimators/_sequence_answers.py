@@ -74,9 +74,9 @@ class SequenceAnswers(SequenceReading):
         With ``return_std`` also the predictive standard deviation of every filled entry, noise included;
         zero where X was observed.
         """
-        values, table, answer = self._ask(X, known)
-        fill, std = self._in_units(answer)
+        values, table, laws = self._laws(X, known)
         missing = np.isnan(values)
+        fill, std = laws.filled(missing)
         filled = rebuild_table(narrowed(np.where(missing, fill, values), values.dtype, "filled values"), table)
         if not return_std:
             return filled
@@ -88,14 +88,13 @@ class SequenceAnswers(SequenceReading):
         """Bounds that hold the true value of a missing entry with probability ``level``.
 
         Where X is observed both are X. The interval is Gaussian with the predictive standard deviation, under
-        Student-t noise too, but for features that were learned from few values (see the class's notes).
+        Student-t noise too, but for features that were learned from few values, and where several models fill gaps
+        together (see the class's notes).
         """
         check_level(level)
-        values, table, answer = self._ask(X, known)
-        fill, std = self._in_units(answer, held=level)
+        values, table, laws = self._laws(X, known)
         missing = np.isnan(values)
-        width = float(ndtri((1.0 + level) / 2.0)) * std
-        lower, upper = (np.where(missing, fill + sign * width, values) for sign in (-1.0, 1.0))
+        lower, upper = (np.where(missing, end, values) for end in laws.bounds(missing, level))
         return (
             rebuild_table(narrowed(lower, values.dtype, "bounds"), table),
             rebuild_table(narrowed(upper, values.dtype, "bounds"), table),
@@ -105,11 +104,12 @@ class SequenceAnswers(SequenceReading):
         """The noise-free signal of every entry of X, observed or not; a table comes back as a table.
 
         Where X is missing this is what ``impute`` fills in. Where it is observed the model's part of the value is
-        kept and its noise taken away: with ``robust`` an outlier gives way to what its neighbours say. With
+        kept and its noise taken away: with ``robust`` an outlier gives way to what its neighbours say. (Where several
+        models fill gaps together, it is what another value in the same place is expected to be.) With
         ``return_std`` also the standard deviation of the signal, without the noise.
         """
-        values, table, answer = self._ask(X, known)
-        signal, std = (narrowed(part, values.dtype, "signals") for part in self._in_units(answer, noise=False))
+        values, table, laws = self._laws(X, known)
+        signal, std = (narrowed(part, values.dtype, "signals") for part in laws.denoised())
         return (rebuild_table(signal, table), rebuild_table(std, table)) if return_std else rebuild_table(signal, table)
 
     def forecast(self, steps: int, return_std: bool = False, *, known: TableLike | None = None) -> TableLike:

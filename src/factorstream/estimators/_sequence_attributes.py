@@ -44,7 +44,8 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
     @property
     def interval_scale_(self) -> float:
         """Factor on the predictive standard deviations of gaps; in a stream the mean over features."""
-        return float(self._fitted().gap_scales.mean())
+        state = self._fitted()
+        return float(state.gap_scales.mean()) if state.blend is None else state.blend.spread
 
     @property
     def forecast_scale_(self) -> float:
@@ -122,6 +123,9 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
             "components": f"{self.n_components_}",
             "levels": "none" if state.model.levels is None else "one for each feature",
             **({"periods": ", ".join(map(str, self.seasons_))} if state.layers else {}),
+            **(
+                {"gaps filled by": f"{np.count_nonzero(state.blend.weights.any(axis=0))} models"} if state.blend else {}
+            ),
             "sweeps": f"{state.n_iter}" if fitted else STREAMED,
             "noise": noise_words(self.noise_variance_),
         }

@@ -12,6 +12,7 @@ from ..core.dynamics.seasons.finding import found_periods
 from ..core.dynamics.stream import followed, resumed
 from ..core.linalg import Array
 from ..core.telling import Tell, silent
+from ._sequence_blend_fit import learn_blend
 from ._sequence_seasons import is_auto, left_by_seasons, periods_of
 from ._sequence_state import Other, SequenceState
 
@@ -45,6 +46,8 @@ def learned(
     before = filter_rows(found.model, left.Z)[0][-keep:-1] if keep > 1 else []
     raw = left.rows.astype(np.float64)
     stream = followed(resumed(found, left.kind, left.shift, left.scale, raw, opt, tuple(before)), left.Z)
+    blended = not left.layers and not streamed
+    blend = learn_blend(left.Z, raw, left.kind, opt, given, tell) if blended else None
     others: list[Other] = []
     for kind in left.kinds[1:]:
         f, own = fit(left.Z, opt.r, kind, sweeps=sweeps, tol=float(tol), **how), opt._replace(candidates=(kind,))
@@ -63,4 +66,5 @@ def learned(
         others=tuple(others),
         weights=left.weights,
         seasons=np.stack([part[-keep:] for part in left.season], axis=1) if left.layers else None,
+        blend=blend,
     )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.dynamics.filter import forecast
 from ..core.dynamics.fit import filtered, smoothed, steps
 from ..core.dynamics.model import Answer, Innovation
 from ..core.dynamics.scale import student_factor
+from ..core.dynamics.scores import as_they_are
 from ..core.dynamics.seasons.ahead import width_at
 from ..core.dynamics.seasons.layers import season_before, season_of
 from ..core.dynamics.seasons.season import Season
@@ -18,6 +22,7 @@ from ..cores import limited
 from ._absurd import asked
 from ._gaps import warn_of_gaps
 from ._sequence_attributes import SequenceAttributes
+from ._sequence_blend import BlendedLaws, Law
 from ._sequence_known import check_same_known, read_known
 from ._sequence_places import rows_after
 from ._sequence_state import coming
@@ -25,6 +30,36 @@ from ._sequence_steps import Spread, as_given, held, on_common_steps
 from ._stored_times import restore_table
 from ._times import Table, TableLike, append_times, future_times, split_table
 from ._validation import check_count, check_data, check_size_of, refuse_no_table, unchanged_on_error
+
+
+class _Asked(NamedTuple):
+    """Rows that a model is asked about."""
+
+    values: Array  # without absurd ones
+    table: Table
+    spread: Spread  # the same on the model's steps
+    known: Array | None  # columns known in every step
+
+
+class PlainLaws:
+    """What the model alone says of rows, in the data's units."""
+
+    def __init__(self, reading: SequenceReading, answer: Answer) -> None:
+        self._reading, self._answer = reading, answer
+
+    def filled(self, where: Array) -> tuple[Array, Array]:
+        """Means and standard deviations of the entries that are marked (T, m); of the others too."""
+        return self._reading._in_units(self._answer)
+
+    def bounds(self, where: Array, level: float) -> tuple[Array, Array]:
+        """Bounds that hold an entry with this probability."""
+        fill, std = self._reading._in_units(self._answer, held=level)
+        width = float(ndtri((1.0 + level) / 2.0)) * std
+        return fill - width, fill + width
+
+    def denoised(self) -> tuple[Array, Array]:
+        """Means and standard deviations of all entries without their noise."""
+        return self._reading._in_units(self._answer, noise=False)
 
 
 class SequenceReading(SequenceAttributes):
@@ -64,17 +99,41 @@ class SequenceReading(SequenceAttributes):
     def _ask(self, X: TableLike, known: TableLike | None = None) -> tuple[Array, Table, Answer]:
         """X without absurd values, what it was besides its numbers, and what the model says about its entries, in
         standardised units."""
+        asked = self._asked(X, known)
+        with unchanged_on_error(self), limited(), self._progress():
+            return asked.values, asked.table, self._answer(asked)
+
+    def _laws(self, X: TableLike, known: TableLike | None = None) -> tuple[Array, Table, PlainLaws | BlendedLaws]:
+        """The same, with what fills gaps: the model alone, or others with it."""
+        asked = self._asked(X, known)
+        state = self.state_
+        with unchanged_on_error(self), limited(), self._progress():
+            answer = self._answer(asked)
+            if state.blend is None:
+                return asked.values, asked.table, PlainLaws(self, answer)
+            laws: list[Law] = [(as_they_are(), state.model, answer)]
+            answers, Z = smoothed if state.parameters["smooth"] else filtered, self._standardised(asked.spread.values)
+            for scores, model in state.blend.readings:
+                said = answers(model, scores.of(Z))
+                laws.append((scores, model, Answer(*(part[asked.spread.rows] for part in said))))
+            units = state.stream.shift, state.stream.scale
+            return asked.values, asked.table, BlendedLaws(state.blend, laws, units, state.counts)
+
+    def _asked(self, X: TableLike, known: TableLike | None) -> _Asked:
+        """What X holds that the model is asked about."""
         values, table = self._given(X)
         K = self._known(known, len(values), table)
-        state = self.state_
-        values = asked(state, values)
-        spread = self._on_steps(values, table, restore_table(state.table))
-        K, Y = None if K is None else held(K, spread), spread.values
-        with unchanged_on_error(self), limited(), self._progress():
-            season = self._season(Y, spread.table, K)
-            Z = self._standardised(Y if season is None else Y - season.signal)
-            answer = (smoothed if state.parameters["smooth"] else filtered)(state.model, Z)
-            return values, table, Answer(*(part[spread.rows] for part in self._with_season(answer, season)))
+        values = asked(self.state_, values)
+        spread = self._on_steps(values, table, restore_table(self.state_.table))
+        return _Asked(values, table, spread, None if K is None else held(K, spread))
+
+    def _answer(self, asked: _Asked) -> Answer:
+        """What the model says about the entries of rows, in standardised units."""
+        spread = asked.spread
+        season = self._season(spread.values, spread.table, asked.known)
+        Z = self._standardised(spread.values if season is None else spread.values - season.signal)
+        answer = (smoothed if self.state_.parameters["smooth"] else filtered)(self.state_.model, Z)
+        return Answer(*(part[spread.rows] for part in self._with_season(answer, season)))
 
     def _season(self, values: Array, table: Table, known: Array | None, *, smooth: bool | None = None) -> Season | None:
         """What is known of the season of values, by all of them or by the rows before; None where there is none.

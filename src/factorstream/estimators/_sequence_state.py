@@ -27,9 +27,11 @@ from ..core.dynamics.stream import Candidate, Fitted, Job, Learning, Stream, Str
 from ..core.dynamics.widths import Foretold, Width
 from ..core.entries import Entries, together, without
 from ..core.linalg import Array
+from ..core.tables.marginals import Marginals
 from ..progress import Step
 from ._absurd import judged, warn_of
 from ._sequence import Parameter
+from ._sequence_blend import BLEND_TYPES, Blend
 from ._stored_times import StoredIndex, StoredOffset, StoredStamp, StoredTable
 
 ALARMS_KEPT = 1000
@@ -77,6 +79,7 @@ class SequenceState(NamedTuple):
     known: tuple[str, ...] = ()  # names of the known columns; `before` has these beside the features
     known_row: Array | None = None  # (p,) known columns of the last row taken in; None: there are none, or no row yet
     seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows; None: there is none
+    blend: Blend | None = None  # that fills gaps after a fit, together with the model; None: this alone
 
     @property
     def fitted(self) -> Fitted:
@@ -117,7 +120,7 @@ STATE_TYPES: tuple[type, ...] = (
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
     GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
     PhaseLayer, Variances, ShapeLayer, TrendLayer, LineVariances, Running, Forecast, Candidate, Job, Task, Width,
-    Foretold,
+    Foretold, *BLEND_TYPES, Marginals,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
 

@@ -79,6 +79,17 @@ class SequenceFilter(Reported, SequenceAnswers):
         With "auto" and "level" ``fit``, on more than 100 rows, also tries random walks and nothing else, which are
         filled by straight lines, and takes them where nothing fills the hidden runs clearly better (not with
         ``robust``, nor with a matrix of dynamics).
+    marginals : {"auto", "linear", "normal"}, default="auto"
+        What fills gaps after a ``fit``, in ``impute``, ``predict_interval`` and ``denoise``:
+
+        - "linear": one model of the values.
+        - "normal": models of their normal scores, with levels and without: the value with the share u of the column's
+          others below it has the score Φ⁻¹(u).
+        - "auto": models of both together, if there are more than 200 rows, at most 100 columns and a million entries,
+          and hidden observed runs are filled clearly better so than by one model of the values. One of them, of scores
+          without levels, may have twice as many states as ``n_components``. Otherwise one model of the values, and
+          always with ``robust``, a numeric ``drift``, ``period``, ``trend`` and known columns, and where random walks
+          were chosen. See the notes.
     period : None, "auto", int or several ints, default=None
         Seasons: after how many rows something comes back, in whole numbers of rows from 2 on. Hourly rows with days and
         weeks have ``period=(24, 168)``. "auto" tries those that are usual for the steps of the time stamps or, without
@@ -194,6 +205,15 @@ class SequenceFilter(Reported, SequenceAnswers):
     the common one. With ``robust`` they follow what intervals of 80% hold, as outliers are not for them to hold. Beside
     seasons, trends and known columns those of gaps stay as they are.
 
+    Where ``marginals`` lets several models fill gaps, fills and bounds are means of theirs, in the data's units, with
+    weights that are not negative and chosen for each column by hidden runs of at most 2048 rows. Those of a model of
+    scores are told by the law that the values then have, so that bounds are not symmetric where a column is skewed;
+    columns with fewer than 30 values are as they are. Bounds and standard deviations are widened, each by a factor, by
+    what they held of the hidden runs. Fills and bounds stay within what a column shows itself: a least or greatest
+    value that is seen again and again, and zero where all values are on one side of it and come within a standard
+    deviation. ``denoise`` gives what another value in the same place is expected to be. Everything else is told by the
+    one model of the values, and so is everything after ``partial_fit``, which ``marginals="normal"`` refuses.
+
     A sensor that starts later is scaled by its first eight values, and learned anew whenever the number of its values
     has doubled. If it starts when more than 128 rows have been learned from, the fits anew end there.
 
@@ -241,6 +261,7 @@ class SequenceFilter(Reported, SequenceAnswers):
     True
     """
 
+    _parameters_added: ClassVar[dict[str, Any]] = {"marginals": "linear"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "dynamics": [
@@ -253,6 +274,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         "lag": [None, Interval(Integral, 0, None, closed="left")],
         "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
         "drift": [StrOptions({"auto", "level", "none"}), Interval(Real, 0, None, closed="left")],
+        "marginals": [StrOptions({"auto", "linear", "normal"})],
         "period": [None, StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), "array-like"],
         "trend": ["boolean", StrOptions({"auto"})],
         "spacing": [StrOptions({"rows", "time"})],
@@ -273,6 +295,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         lag: int | None = None,
         robust: bool | float = False,
         drift: str | float = "auto",
+        marginals: str = "auto",
         period: str | int | ArrayLike | None = None,
         trend: bool | str = False,
         spacing: str = "rows",
@@ -289,6 +312,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         self.lag = lag
         self.robust = robust
         self.drift = drift
+        self.marginals = marginals
         self.period = period
         self.trend = trend
         self.spacing = spacing
@@ -307,6 +331,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         ``known`` (n_steps, n_known) has columns whose values are known in every row and will be in rows to come, such
         as holidays or a weather forecast, without NaN. Every later question needs them for its rows.
         """
+        from ._sequence_blend_fit import check_marginals, planned_trials
         from ._sequence_fit import learned, periods_in  # only fits need these
         from ._sequence_places import calendar_periods
         from ._sequence_seasons import check_long_enough, periods_of, planned_fits
@@ -314,6 +339,7 @@ class SequenceFilter(Reported, SequenceAnswers):
 
         with unchanged_on_error(self), limited():
             given = plain_parameters(self)
+            check_marginals(given, known=known is not None)
             Y, table = self._read(X, reset=True)
             K, names = (None, ()) if known is None else read_known(known, len(Y), table)
             spread = on_common_steps(Y, table) if given["spacing"] == "time" else as_given(Y, table)
@@ -329,7 +355,8 @@ class SequenceFilter(Reported, SequenceAnswers):
             state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, rate, np.empty(0))
             state = state._replace(known=names, known_row=_last(K))
             with self._progress(1.0) as step:
-                tell = SweepProgress(type(self).__name__, step, planned_fits(Y, opt, given, known=K is not None))
+                plan = [*planned_fits(Y, opt, given, known=K is not None), *planned_trials(Y.shape, opt, given)]
+                tell = SweepProgress(type(self).__name__, step, plan)
                 periods = periods_in(state, Y, calendar_periods(table), tell)
                 state = still_learning(learned(state, Y, periods, tell, known=K), Y if K is None else np.hstack([Y, K]))
             self.state_ = _with_times(state, table)
@@ -348,6 +375,11 @@ class SequenceFilter(Reported, SequenceAnswers):
 
         state: SequenceState | None = vars(self).get("state_")
         with unchanged_on_error(self), limited():
+            if self.marginals == "normal":
+                raise ValueError(
+                    "With marginals='normal' rows cannot be streamed, because scores need all of them; call fit, or "
+                    "use marginals='auto' or 'linear'."
+                )
             if state is None:
                 Y, table = self._read(X, reset=True)
                 given = plain_parameters(self)
@@ -370,7 +402,7 @@ class SequenceFilter(Reported, SequenceAnswers):
                 spread = self._on_steps(Y, table, before, follows=True)
                 K = None if K is None else held(K, spread, state.known_row)
                 Y, table = spread.values, append_times(before, spread.table)
-            state = state._replace(known_row=_last(K))
+            state = state._replace(known_row=_last(K), blend=None)  # the model goes on learning, its companions do not
             with self._progress(len(Y)) as step:
                 rows = Y if K is None else np.hstack([Y, K])
                 self.state_ = _with_times(take_stream(state, rows, step), table)

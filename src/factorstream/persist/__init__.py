@@ -36,6 +36,8 @@ class Saved:
 
     _state_types: ClassVar[tuple[type, ...]] = ()
     """Every NamedTuple that may occur in ``state_``."""
+    _parameters_added: ClassVar[dict[str, Any]] = {}
+    """Parameters that a file of this format may not have yet, with what its model was without them."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the estimator, fitted or in the middle of a stream, to a file that :func:`factorstream.load` reads.
@@ -164,14 +166,16 @@ def _check_left_out(name: str, value: Any, found: Encoded) -> None:
 def _attributes(Estimator: Any, found: Encoded, where: str) -> dict[str, Any]:
     """What ``vars`` of the estimator is."""
     tree = found.tree
-    if set(Estimator._get_param_names()) != set(tree["parameters"]["items"]):
+    names, there = set(Estimator._get_param_names()), set(tree["parameters"]["items"])
+    added = Estimator._parameters_added
+    if not names - set(added) <= there <= names:
         raise ModelFileError(
             f"{where} has other parameters than {Estimator.__name__} has in this version of factorstream; fit again."
         )
     if tree["state"] is not None and tree["state"]["!"] != "record":
         raise ValueError("A state is a record.")
     decoder = Decoder(found.arrays, found.objects, {one.__name__: one for one in Estimator._state_types})
-    out: dict[str, Any] = {}
+    out = {name: value for name, value in added.items() if name not in there}
     for part in ("attributes", "parameters"):
         if tree[part]["!"] != "dict":
             raise ValueError(f"The {part} are a dictionary.")

@@ -190,7 +190,8 @@ def _encode_record(encoder: Encoder, value: Any, _: str) -> Node:
 
 def _decode_record(decoder: Decoder, node: Node) -> Any:
     made: Any = decoder.records[node["type"]]
-    _check(set(node["fields"]) == set(made._fields), "record")
+    missing = set(made._fields) - set(node["fields"])  # fields that the writer's version did not have yet
+    _check(set(node["fields"]) <= set(made._fields) and missing <= set(made._field_defaults), "record")
     return made(**{field: decoder.decode(part) for field, part in node["fields"].items()})
 
 
