@@ -27,7 +27,7 @@ def table(n=120, seed=100):
     rows = []
     for k in range(n):
         cells = ["" if gap else f"{value:.7g}" for value, gap in zip(X[k], gaps[k], strict=True)]
-        rows.append([f"{k + 1:05d}", f"2024-01-{k % 28 + 1:02d}", *cells, ["fine", "", "so, so"][k % 3]])
+        rows.append([f"{k + 1:05d}", f"2024-01-{k % 28 + 1:02d}", *cells, [f"fine {k}", "", f"so, so {k}"][k % 3]])
     return ["id", "date", "a", "b", "c", "d", "comment"], rows, X, gaps
 
 

@@ -76,7 +76,7 @@ def test_without_gaps_the_file_is_returned_as_it_is(tmp_path):
     (tmp_path / "x.csv").write_text('id,"x",word\n1,"2",\n2, 3,a\n')
     found = complete_file(tmp_path / "x.csv", Settings(level=0.95))
     assert found.content == (tmp_path / "x.csv").read_bytes()
-    assert (found.n_gaps, found.other_gaps) == (0, ["word"])
+    assert (found.n_gaps, found.carried) == (0, {"word": "one value only"})
 
 
 def test_more_components_than_memory_is_one_sentence(path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,15 +13,20 @@ from .core.absurd_rows import absurd_entries
 from .core.variational.conformal import CalibrationError
 from .jobs.columns_used import ColumnUse, columns_used
 from .jobs.filling import fill, fill_between, fitted, n_beyond, n_known
+from .jobs.filling_kinds import SET, FilledKinds, fill_kinds
+from .jobs.other_kinds import AllKinds
 from .jobs.places import Places, places_of
 from .jobs.reading import Given, Reading, named, read_given
 from .jobs.remarks import empty_columns
 from .jobs.suspects import Suspect, suspects_in
-from .sources.table import Array, rounded
+from .sources.table import Array, OtherFill, rounded
 from .sources.tables import Bounds, Table, TableError, encode_parts
 from .sources.timeline import Timeline, refuse_newest_first
+from .sources.writing import NO_OTHERS
 
 __all__ = ["Absurd", "Completion", "Settings", "complete_file"]
+
+NOT_REPORTED = "reports are for numbers; without --report these are used and filled"
 
 Progress = Callable[[str, float], None]
 """Called with the name of the present step and the share of the work that is done."""
@@ -42,6 +47,10 @@ class Settings(NamedTuple):
     """Whether the model will be used again: it is then fitted even where there is no gap, and calibrated."""
     verbose: int = 0
     """Whether a fit shows how far it is."""
+    numbers_only: bool = False
+    """Whether columns of labels and dates are left as they are. Sequences always leave them."""
+    for_report: bool = False
+    """Whether a report will be written, which is for tables of numbers: such columns are left then, and named."""
 
 
 class Absurd(NamedTuple):
@@ -110,6 +119,10 @@ class Completion(NamedTuple):
     """Columns of whole numbers whose fills were rounded."""
     uses: Sequence[ColumnUse] = ()
     """What became of every column of the file."""
+    other_kinds: Mapping[str, str] = {}
+    """Columns of labels and dates that were used and filled beside numbers, and what each holds."""
+    carried: Mapping[str, str] = {}
+    """Other columns that could have been, and why they were not."""
     labels: tuple[str, list[Any]] | None = None
     """The name and the cells of the column that says which row is which, where the user has named one."""
 
@@ -124,12 +137,14 @@ class _Filled(NamedTuple):
     bounds: Bounds | None
     calibrated: bool
     model: Any
+    others: Mapping[int, OtherFill] = NO_OTHERS
+    """By position, columns that are no numbers and have gaps."""
 
 
 def complete_file(
     path: Path, settings: Settings, progress: Progress = lambda what, share: None, model: Any = None
 ) -> Completion:
-    """Fill the gaps in the columns of numbers of a CSV, TSV, Parquet or NPY file.
+    """Fill the gaps of a CSV, TSV, Parquet or NPY file, in columns of numbers, labels, true and false, and dates.
 
     A model that was fitted before fills those columns that it knows; otherwise one is fitted to the file.
 
@@ -139,7 +154,11 @@ def complete_file(
         When the file cannot be read or filled; the message says why in one sentence.
     """
     progress("reading", 0.0)
-    given = read_given(path, settings.reading, model)
+    all_kinds = model is None and not settings.numbers_only and not settings.sequence
+    given = read_given(path, settings.reading, model, all_kinds=all_kinds)
+    if settings.for_report and given.kinds is not None:
+        left = dict.fromkeys((given.table.names[j] for j in given.kinds.what), NOT_REPORTED)
+        given = given._replace(kinds=None, carried={**given.carried, **left})
     table, X = given.table, given.X
     when = given.when if settings.sequence else None
     if settings.sequence:
@@ -149,15 +168,15 @@ def complete_file(
     if not found.n_gaps and not settings.keep_model:
         return found
     if settings.level is not None:
-        _check_names(table, gaps)
+        _check_names(table, gaps, given.kinds)
     found = _with_absurd(found, table)
     try:
-        filled = _complete(X, settings, progress, model, when)
+        filled = _complete(given, settings, progress, model, when)
     except (ValueError, MemoryError) as problem:  # more components than memory has room for
         raise TableError(f"{named(path)} cannot be used: {str(problem).rstrip('.')}.") from None
     bounds = filled.bounds
     if bounds is not None:
-        unbounded, known = np.isinf(bounds.lower).any(axis=0), n_known(filled.model)
+        unbounded, known = np.isinf(bounds.lower).any(axis=0), _n_known(filled.model, given)
         found = found._replace(
             one_value=[table.names[table.numeric[j]] for j in np.flatnonzero(unbounded & (known == 1))],
             few_equal_values=[table.names[table.numeric[j]] for j in np.flatnonzero(unbounded & (known > 1))],
@@ -171,11 +190,11 @@ def complete_file(
         whole=[table.names[table.numeric[at]] for at in whole],
         n_below=below,
         n_above=above,
-        parts=partial(encode_parts, table, values, bounds) if found.n_gaps else found.parts,
+        parts=partial(encode_parts, table, values, bounds, filled.others) if found.n_gaps else found.parts,
         n_components=filled.model.n_components_,
         calibrated=filled.calibrated,
         model=filled.model,
-        names=given.names,
+        names=given.names if given.kinds is None else [table.names[j] for j in given.kinds.positions],
         X=X if when is None else when.spread(X),
         when=when,
         places=places_of(table) if when is None and settings.keep_model else None,
@@ -187,14 +206,15 @@ def _facts(given: Given, gaps: Array, settings: Settings) -> Completion:
     table = given.table
     others = sorted(set(range(len(table.names))) - set(table.numeric))
     named_rows = [] if given.call is None else [table.names[given.call]]
-    known = {*given.counting, *given.unknown, *given.set_aside, *named_rows}
-    said = {*known, *empty_columns(table), *(one.column for one in table.unread)}
+    used = [] if given.kinds is None else [table.names[j] for j in given.kinds.gaps]
+    known = {*given.counting, *given.unknown, *given.set_aside, *named_rows, *used}
+    said = {*known, *given.carried, *empty_columns(table), *(one.column for one in table.unread)}
     no_numbers = [j for j in others if table.names[j] not in known]
     unknown = [name for name in given.unknown if table.gaps(table.names.index(name))]
     return Completion(
         parts=lambda: [table.raw],
-        n_gaps=int(gaps.sum()),
-        n_columns=int(gaps.any(axis=0).sum()),
+        n_gaps=int(gaps.sum()) + (0 if given.kinds is None else given.kinds.n_gaps),
+        n_columns=int(gaps.any(axis=0).sum()) + (0 if given.kinds is None else given.kinds.n_columns),
         n_components=0,
         calibrated=True,
         remarks=[*given.remarks, *(given.date_remarks if settings.sequence else ())],
@@ -209,6 +229,8 @@ def _facts(given: Given, gaps: Array, settings: Settings) -> Completion:
         others=[table.names[j] for j in no_numbers],
         set_aside=given.set_aside,
         uses=columns_used(given),
+        carried=given.carried,
+        other_kinds={} if given.kinds is None else {table.names[j]: what for j, what in given.kinds.what.items()},
         labels=None if given.call is None else (table.names[given.call], table.cells(given.call)),
     )
 
@@ -221,29 +243,45 @@ def _n_beyond(X: Array, filled: Array) -> tuple[int, int]:
     return n_beyond(filled, ~known, low, high)
 
 
-def _complete(X: Array, settings: Settings, progress: Progress, model: Any, when: Timeline | None) -> _Filled:
-    """X with its gaps filled, and its bounds if a level is given."""
+def _complete(given: Given, settings: Settings, progress: Progress, model: Any, when: Timeline | None) -> _Filled:
+    """The gaps filled, with bounds if a level is given."""
     at = slice(None) if when is None else when.steps
-    rows = X if when is None else when.spread(X)
-    given = model is not None
+    rows: Any = given.X if when is None else when.spread(given.X)
+    rows = rows if given.kinds is None else given.kinds.columns
+
+    def told(model: Any) -> FilledKinds:
+        if given.kinds is not None:
+            return fill_kinds(model, given.kinds, given.table, settings.level, progress)
+        if settings.level is None:
+            return FilledKinds(fill(model, rows, progress), None, {})
+        return FilledKinds(*fill_between(model, rows, settings.level, progress), {})
+
     calibrate = settings.level is not None or settings.keep_model
-    if not given:
+    was_there = model is not None
+    if not was_there:
         progress("fitting", 0.1)
         model = _new(rows, settings, calibrate=calibrate)
-    if settings.level is None:
-        return _Filled(fill(model, rows, progress)[at], None, True, model)
+    calibrated = settings.level is None or bool(model.get_params(deep=False).get("calibrate", True))
     try:
-        values, bounds = fill_between(model, rows, settings.level, progress)
-        calibrated = bool(model.get_params(deep=False).get("calibrate", True))
+        found = told(model)
     except CalibrationError:
-        if given:
+        if was_there:
             raise
         model, calibrated = _new(rows, settings, calibrate=False), False
-        values, bounds = fill_between(model, rows, settings.level, progress)
-    return _Filled(values[at], Bounds(*(part[at] for part in bounds)), calibrated, model)
+        found = told(model)
+    bounds = found.bounds and Bounds(*(part[at] for part in found.bounds))
+    return _Filled(found.numbers[at], bounds, calibrated, model, found.others)
 
 
-def _new(X: Array, settings: Settings, *, calibrate: bool) -> Any:
+def _n_known(model: Any, given: Given) -> Array:
+    """How many values of each column of numbers a model was fitted to."""
+    known = n_known(model)
+    if given.kinds is None:
+        return known
+    return known[[given.kinds.positions.index(j) for j in given.table.numeric]]
+
+
+def _new(X: Any, settings: Settings, *, calibrate: bool) -> Any:
     return fitted(
         X,
         settings.components,
@@ -269,11 +307,12 @@ def _with_absurd(found: Completion, table: Table) -> Completion:
     return found._replace(absurd=absurd, suspects=suspects)
 
 
-def _check_names(table: Table, gaps: Array) -> None:
+def _check_names(table: Table, gaps: Array, kinds: AllKinds | None) -> None:
     """Refuse to write a second column of a name."""
     filled = [table.names[j] for at, j in enumerate(table.numeric) if gaps[:, at].any()]
+    filled += [] if kinds is None else [table.names[j] for j, missing in kinds.gaps.items() if missing.any()]
     if len(set(filled)) < len(filled):
         raise TableError("Two columns to fill have the same name; rename one, or leave out --level.")
-    taken = {f"{name}_{side}" for name in filled for side in Bounds._fields} & set(table.names)
+    taken = {f"{name}_{side}" for name in filled for side in (*Bounds._fields, SET)} & set(table.names)
     if taken:
         raise TableError(f"There is a column {min(taken)} already; rename it, or leave out --level.")

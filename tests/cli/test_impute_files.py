@@ -41,7 +41,7 @@ def numbers_of(text):
 def test_a_german_spreadsheet_in_any_encoding(capsys, tmp_path, encoding, monkeypatch):
     text, X, gaps = german()
     (tmp_path / "in.csv").write_bytes(text.encode(encoding))
-    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv")
+    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--numbers-only")
     assert code == 0
     assert f"Filled {gaps.sum()} gaps in 4 columns" in said
     assert "Commas were taken as decimal commas, and points as marks between thousands: line 2 of column Umsatz" in said
@@ -63,7 +63,7 @@ def test_a_german_spreadsheet_in_any_encoding(capsys, tmp_path, encoding, monkey
     assert all(line in by_blocks for line in said.splitlines()[1:] if "Gaps left" not in line)
     assert by_blocks.count("Commas") == 1
     (tmp_path / "in.csv.gz").write_bytes(gzip.compress(text.encode(encoding)))
-    assert run(capsys, tmp_path / "in.csv.gz", "-o", tmp_path / "out.csv.gz")[0] == 0
+    assert run(capsys, tmp_path / "in.csv.gz", "-o", tmp_path / "out.csv.gz", "--numbers-only")[0] == 0
     assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()) == raw
 
 
@@ -89,7 +89,7 @@ def test_columns_that_are_chosen(capsys, tmp_path, monkeypatch):
     _, expected = read(tmp_path / "two.csv")
     for large in (2**40, 100):
         monkeypatch.setattr(large_files, "LARGE", large)
-        for chosen in (["--columns", "a,b"], ["--columns", "3", "--columns", "b"], ["--exclude", "c,6"]):
+        for chosen in (["--columns", "a,b"], ["--columns", "3", "--columns", "b"], ["--exclude", "c,6,date"]):
             code, said = run(capsys, source, "-o", tmp_path / "out.csv", "--level", "0.9", "--id", "id", *chosen)
             assert code == 0
             new_header, found = read(tmp_path / "out.csv")
@@ -110,7 +110,7 @@ def test_columns_that_are_chosen(capsys, tmp_path, monkeypatch):
         (["--exclude", "77"], "it has no column 77, by name or position; it has 7 columns"),
         (["--columns", "comment"], "column comment holds no numbers"),
         (["--columns", "a", "--id", "a"], "column a is both to be used and not; name it once"),
-        (["--exclude", "a,b,c,d"], "among those to be used"),
+        (["--exclude", "a,b,c,d,date"], "among those to be used"),
     ],
 )
 def test_columns_that_cannot_be_chosen(capsys, tmp_path, monkeypatch, large, options, words):
@@ -281,7 +281,8 @@ def test_a_report_lists_every_column_and_labels_rows(capsys, tmp_path):
         "a used numbers with",
         "c left out was to be left out",
         "d left out has texts among its numbers, such as '<0.5'",
-        "comment left out holds no numbers",
+        "comment left out seldom the same value twice",
+        "date left out reports are for numbers; without --report these are used and filled",
         "pass --na '<0.5' if it marks a gap",
         "choice=Choice(columns=(), exclude=('c',), id='id')",
         "from factorstream.jobs.choice import Choice",

@@ -26,7 +26,7 @@ def test_marks_are_filled_like_gaps(capsys, tmp_path, mark):
     given = mark.removesuffix(".0")  # numbers are compared as numbers
     code, said = run(capsys, source, "-o", tmp_path / "out.csv", f"--na={given}", "--na", "other")
     assert code == 0
-    assert said.count("\n") == 4  # what was filled, fills beyond what was seen, gaps among the comments, and "other"
+    assert said.count("\n") == 5  # what was filled, fills beyond what was seen, dates, comments, and "other"
     assert "No cell says other, which was to mark gaps." in said
     for k in at:
         rows[k][2] = ""

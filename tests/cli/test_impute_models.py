@@ -19,7 +19,7 @@ def test_a_saved_model_fills_new_rows_as_the_old_ones(capsys, tmp_path):
     source, model = write(tmp_path / "in.csv", header, rows), tmp_path / "m"
     assert run(capsys, source, "-o", tmp_path / "out.csv", "--level", "0.9", "--save", model)[0] == 0
     assert isinstance(load(model), LowRankImputer)
-    assert load(model).feature_names_in_.tolist() == list("abcd")
+    assert load(model).feature_names_in_.tolist() == ["date", *"abcd"]
     few = write(tmp_path / "few.csv", header, rows[5:7])  # too few to fit anything to
     assert run(capsys, few, "-o", tmp_path / "again.csv", "--level", "0.9", "--model", model)[0] == 0
     names, again = read(tmp_path / "again.csv")
@@ -29,22 +29,26 @@ def test_a_saved_model_fills_new_rows_as_the_old_ones(capsys, tmp_path):
             assert new[names.index(name)] == old[full_names.index(name)]
 
 
-def test_a_model_of_columns_of_other_kinds_is_for_python(capsys, tmp_path):
+def test_a_model_of_columns_of_other_kinds_from_python(capsys, tmp_path):
     pandas = pytest.importorskip("pandas")
     x = np.random.default_rng(0).standard_normal(60)
-    X = pandas.DataFrame({"a": x, "b": 2 * x, "size": np.where(x > 0, "large", "small")})
-    LowRankImputer(random_state=0).fit(X).save(tmp_path / "m")
+    X = pandas.DataFrame({"a": x, "size": np.where(x > 0, "large", "small"), "name": [f"n{k}" for k in range(60)]})
+    with pytest.warns(UserWarning, match="returned as they are"):
+        imputer = LowRankImputer(random_state=0).fit(X)
+    imputer.save(tmp_path / "m")
+    X.loc[::5, "size"] = None
     X.to_csv(tmp_path / "in.csv", index=False)
-    code, said = run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--model", tmp_path / "m")
+    assert run(capsys, tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--model", tmp_path / "m")[0] == 0
+    assert [row[1] for row in read(tmp_path / "out.csv")[1]] == imputer.transform(X)["size"].tolist()
+    code, _, said = say(capsys, "factorize", tmp_path / "in.csv", "-o", tmp_path / "f", "--model", tmp_path / "m")
     assert code == 2
-    assert "m holds a model that was fitted to columns of other kinds than numbers ('size') and is for Python" in said
-    assert not (tmp_path / "out.csv").exists()
+    assert "m holds a model that was fitted to columns of other kinds than numbers ('size', 'name'), which only" in said
 
 
 def test_one_row_and_a_column_that_is_all_gaps(capsys, tmp_path):
     header, rows, X, _ = table()
     source, model = write(tmp_path / "in.csv", header, rows), tmp_path / "m"
-    assert run(capsys, source, "-o", tmp_path / "out.csv", "--save", model)[0] == 0
+    assert run(capsys, source, "-o", tmp_path / "out.csv", "--save", model, "--numbers-only")[0] == 0
     shuffled = write(tmp_path / "one.csv", ["d", "extra", "b", "a", "c"], [[rows[0][5], "", "", rows[0][2], ""]])
     code, said = run(capsys, shuffled, "-o", tmp_path / "filled.csv", "--model", model)
     assert code == 0

@@ -60,7 +60,9 @@ def test_a_model(capsys, tmp_path, model):
 def test_names_of_features_are_in_the_file(capsys, tmp_path):
     source = write(tmp_path / "x.csv", *table()[:2])
     assert say(capsys, "impute", source, "-o", tmp_path / "y.csv", "--save", tmp_path / "m")[0] == 0
-    assert "4 features: a, b, c, d" in say(capsys, "info", tmp_path / "m")[1]
+    said = say(capsys, "info", tmp_path / "m")[1]
+    assert "5 features: date, a, b, c, d" in said
+    assert said.endswith("for --model of: factorstream impute\n")  # date is no number
 
 
 def test_standard_input_and_many_columns(capsys, monkeypatch):

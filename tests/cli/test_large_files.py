@@ -37,7 +37,7 @@ def both(capsys, monkeypatch, path, *arguments):
 
 @pytest.mark.parametrize("arguments", [(), ("--level", "0.9"), ("--robust",), ("--components", "2")])
 def test_a_text_is_filled_by_blocks_as_at_once(capsys, monkeypatch, path, arguments):
-    said, found = both(capsys, monkeypatch, path, *arguments)
+    said, found = both(capsys, monkeypatch, path, *arguments, "--numbers-only")
     assert found[0] == found[1]  # few values are fitted at once however they were read
     assert "block by block; wrote OUT" in said[1]
     for sentence in said[0].splitlines():

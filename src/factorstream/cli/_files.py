@@ -116,8 +116,9 @@ def _packed(content: bytes | Iterable[bytes]) -> Iterator[bytes]:
     yield packing.flush()
 
 
-def read_model(path: Path, *kinds: str) -> Any:
-    """The model in a file, which must be of one of these classes, if any are named."""
+def read_model(path: Path, *kinds: str, all_kinds: bool = False) -> Any:
+    """The model in a file, which must be of one of these classes, if any are named; ``all_kinds`` says whether it may
+    be one of columns that are no numbers."""
     from ..estimators._mixed.encoding import other_columns
     from ..persist import load
 
@@ -130,10 +131,11 @@ def read_model(path: Path, *kinds: str) -> Any:
     if kinds and type(model).__name__ not in kinds:
         raise BadInputError(f"{path} holds a {type(model).__name__}, and this needs a {' or a '.join(kinds)}.")
     others = other_columns(model)
-    if others:
+    if others and not all_kinds:
         raise BadInputError(
             f"{path} holds a model that was fitted to columns of other kinds than numbers "
-            f"({listed(map(repr, others))}) and is for Python; fit one to the columns of numbers, or load it there."
+            f"({listed(map(repr, others))}), which only impute fills, at once and without --report; fit one with "
+            "--numbers-only, or load it in Python."
         )
     return model
 

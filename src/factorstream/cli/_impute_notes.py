@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from ..text import (
     counted,
     left_out_as_asked,
     left_out_counting,
+    listed,
     named_column,
     without_components,
 )
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ..jobs.online import OnlineFilling
 
 __all__ = [
+    "carried_along",
     "gaps_stay",
     "impute_caveats",
     "impute_summary",
@@ -34,6 +36,10 @@ __all__ = [
     "rounded_fills",
 ]
 
+MOST_NAMED = 10
+"""Columns that a sentence names. Not tuned: a report and --json name all."""
+
+NUMBERS_ALONE = "Of files that are read block by block, columns of numbers alone are filled."
 NOT_CALIBRATED = "The table is too small to calibrate the bounds at this level; they are the model's own."
 
 
@@ -41,7 +47,8 @@ def impute_summary(completion: Completion, source: Path, target: Path) -> str:
     """What was done, in a sentence."""
     if not completion.n_gaps:
         read = "standard input" if source == STANDARD else source
-        return f"There is no gap in the columns of numbers; {written_to(target)} is a copy of {read}."
+        of = "columns that are used" if completion.other_kinds else "columns of numbers"
+        return f"There is no gap in the {of}; {written_to(target)} is a copy of {read}."
     return (
         f"Filled {counted(completion.n_gaps, 'gap')} in {counted(completion.n_columns, 'column')} "
         f"({counted(completion.n_components, 'component')}); wrote {written_to(target)}."
@@ -51,6 +58,11 @@ def impute_summary(completion: Completion, source: Path, target: Path) -> str:
 def impute_caveats(completion: Completion) -> Iterator[str]:
     """What was left out or is not as it could be, one sentence each."""
     yield from completion.remarks
+    if completion.other_kinds:
+        kinds = [f"{column_names([name])} ({what})" for name, what in completion.other_kinds.items()]
+        yield f"Used and filled beside numbers: {listed(kinds, MOST_NAMED)}."
+    if completion.carried:
+        yield carried_along(completion.carried)
     if completion.counting:
         yield left_out_counting(completion.counting)
     if completion.set_aside:
@@ -92,6 +104,19 @@ def impute_caveats(completion: Completion) -> Iterator[str]:
         yield f"Gaps left as they are in columns that are not finite numbers: {column_names(completion.other_gaps)}."
 
 
+def carried_along(carried: Mapping[str, str]) -> str:
+    """What is said of columns that are neither used nor filled, for reasons of their own.
+
+    >>> carried_along({"name": "seldom the same value twice", "note": "one value only"})
+    'Columns left as they are, gaps included: name (seldom the same value twice); note (one value only).'
+    """
+    by_reason: dict[str, list[str]] = {}
+    for name, why in carried.items():
+        by_reason.setdefault(why, []).append(name)
+    which = "; ".join(f"{column_names(names, MOST_NAMED)} ({why})" for why, names in by_reason.items())
+    return f"Columns left as they are, gaps included: {which}."
+
+
 def large_caveats(found: LargeFilling, *, given: bool) -> Iterator[str]:
     """The same of a file that was read block by block; ``given`` says whether the model was there before."""
     yield from found.remarks
@@ -103,7 +128,7 @@ def large_caveats(found: LargeFilling, *, given: bool) -> Iterator[str]:
         yield NOT_CALIBRATED
     yield from suspicious(found.suspects)
     if found.gaps_beside:
-        yield gaps_stay(found.gaps_beside)
+        yield f"{gaps_stay(found.gaps_beside)} {NUMBERS_ALONE}"
     if found.written.n_left and given:
         yield f"{counted(found.written.n_left, 'gap')} in columns without any value stayed."
 

@@ -1,4 +1,4 @@
-"""`factorstream impute`: fill the numeric gaps of a file."""
+"""`factorstream impute`: fill the gaps of a file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND"]
 
 
-@command("impute", "fill the numeric gaps of a file")
+@command("impute", "fill the gaps of a file")
 @click.argument("source", type=FILE, metavar="IN")
 @click.option(
     "-o", "--output", type=FILE, required=True, metavar="OUT", help="a file of the same kind; may be IN itself, or -"
@@ -47,7 +47,7 @@ __all__ = ["COMMAND"]
     metavar="L",
     help="also write columns NAME_lower and NAME_upper after each filled column NAME: the bounds that hold the true "
     "value with this probability (0 < L < 1); both are the value itself where it is known, and empty where a column "
-    "has too few known values to say",
+    "has too few known values to say; after a column of labels, NAME_set: the labels that hold the true one",
 )
 @click.option(
     "--online",
@@ -57,6 +57,11 @@ __all__ = ["COMMAND"]
 )
 @click.option(
     "--sequence", is_flag=True, help="rows are time steps in order: fill them by what comes before and after them too"
+)
+@click.option(
+    "--numbers-only",
+    is_flag=True,
+    help="leave columns of labels, true and false, and dates as they are, and fill the others without them",
 )
 @most_components_option
 @robust_option
@@ -74,6 +79,7 @@ def COMMAND(
     level: float | None,
     online: bool,
     sequence: bool,
+    numbers_only: bool,
     components: int | str,
     robust: bool,
     reading: Reading,
@@ -84,13 +90,16 @@ def COMMAND(
     report_path: Path | None,
     checkpoint: Path | None,
 ) -> None:
-    """Fill the gaps in the columns of numbers of IN, a CSV, TSV, Parquet, NPY, NPZ, Arrow, Feather, HDF5 or Zarr file;
-    - is standard input.
+    """Fill the gaps of IN, a CSV, TSV, Parquet, NPY, NPZ, Arrow, Feather, HDF5 or Zarr file; - is standard input.
 
-    A column holds numbers if all its cells are finite numbers or gaps (empty, NA, NaN, null, none, ?, ...). Columns of
-    numbers without gaps help to fill the others, except those that count rows or years by equal steps. Everything that
-    is not a gap in a column of numbers is written as it was read, in the same order. Files above 128 MiB, and all NPZ,
-    Arrow, Feather, HDF5 and Zarr files, are read several times, block by block, and need not fit into memory.
+    A column holds numbers if all its cells are finite numbers or gaps (empty, NA, NaN, null, none, ?, ...). Columns
+    whose texts come again and again, true and false, and dates are filled as well. Columns without gaps help to fill
+    the others, except those that count rows or years by equal steps. Names, identifiers and free text are left as they
+    are. Everything that is not a gap is written as it was read, in the same order.
+
+    Files above 128 MiB, and all NPZ, Arrow, Feather, HDF5 and Zarr files, are read several times, block by block, and
+    need not fit into memory. Of these, of streams (--online), of sequences and beside --report, numbers alone are used
+    and filled.
     """
     from ..completion import Settings, complete_file
 
@@ -100,7 +109,13 @@ def COMMAND(
         raise click.UsageError("--checkpoint is for files, without --online, --sequence and --report; leave it out")
     if online and (sequence or robust):
         raise click.UsageError(f"--online has no {'--sequence' if sequence else '--robust'}; leave out one of them")
-    refuse_settings(model_path, components=components != "auto", robust=robust, sequence=sequence)
+    refuse_settings(
+        model_path,
+        components=components != "auto",
+        robust=robust,
+        sequence=sequence,
+        **{"numbers-only": numbers_only},
+    )
     check_dataset(source, dataset)
     check_table(output, source)
     if save_path is not None:
@@ -117,11 +132,14 @@ def COMMAND(
         sequence,
         keep_model=save_path is not None or report_path is not None,
         verbose=words.verbose,
+        numbers_only=numbers_only,
+        for_report=report_path is not None,
     )
     if online:
         _go_online(words, source, output, settings, model_path, save_path)
         return
-    model = None if model_path is None else read_model(model_path, *FILLING)
+    at_once = not (report_path is not None or sequence or checkpoint is not None or _by_blocks(source, None))
+    model = None if model_path is None else read_model(model_path, *FILLING, all_kinds=at_once)
     if checkpoint is not None and type(model).__name__ == "SequenceFilter":
         raise click.UsageError(
             "--checkpoint cannot go with a SequenceFilter, which fills all rows at once; leave it out"
@@ -143,6 +161,7 @@ def COMMAND(
         components=completion.n_components,
         fills_below_all_seen=completion.n_below,
         fills_above_all_seen=completion.n_above,
+        used={one.column: one.why for one in completion.uses if one.used},
         left_out={one.column: one.why for one in completion.uses if not one.used},
         suspected_marks=[one._asdict() for one in completion.suspects],
         model=None if completion.model is None else type(completion.model).__name__,

@@ -213,6 +213,17 @@ class ImputerAnswers(TransformerMixin, Stateful):
         values, state = self._ask(X)
         return self._bounds(X, values, state, level)
 
+    @question
+    def _fill_columns(self, X: Any, level: float | None) -> list[list[Any]]:
+        """Fills of every column of a table, and both bounds where there is a ``level``; numbers are arrays."""
+        values, state = self._ask(X)
+        if level is None:
+            columns = state.columns
+            mean = None if columns is None else columns.fill(state.standardised(values))
+            return [_about(X, values, state).by_column(state.filled(values, mean), None)]
+        found, about = self._bounds(X, values, state, level), _about(X, values, state)
+        return [about.by_column(Z, upper) for Z, upper in zip(found, (None, False, True), strict=True)]
+
     @OfCategories
     @question
     def predict_proba(self, X: MatrixLike) -> dict[Any, Any]:
@@ -290,6 +301,14 @@ def _about(X: Any, values: Array, state: ImputerState) -> MixedAnswer:
 def fill_between(model: ImputerAnswers, X: Array, level: float) -> tuple[Array, Array, Array]:
     """What ``impute`` and ``predict_interval`` answer of rows of NumPy, in less time than both."""
     return model._fill_between(X, level)
+
+
+def fill_columns(model: ImputerAnswers, X: Any, level: float | None) -> list[list[Any]]:
+    """Fills of every column of a table of many kinds, and both bounds where there is a ``level``.
+
+    Columns of numbers are arrays, the others are columns of the table's library.
+    """
+    return model._fill_columns(X, level)
 
 
 def with_gaps(values: Array, missing_values: Any) -> Array:

@@ -42,14 +42,23 @@ def columns_used(given: Given) -> list[ColumnUse]:
         why_not[table.names[given.when.column]] = "says when the rows are"
     if given.call is not None:
         why_not[table.names[given.call]] = "names the rows"
+    why_not.update(given.carried)
+    what = {} if given.kinds is None else given.kinds.what
+    gaps = {} if given.kinds is None else given.kinds.gaps
     found = []
     for j, name in enumerate(table.names):
-        if j in at:
+        if j in what:
+            found.append(ColumnUse(name, True, _with_gaps(what[j], int(gaps[j].sum()))))
+        elif j in at:
             n_gaps = int(np.count_nonzero(np.isnan(given.X[:, at[j]])))
-            found.append(ColumnUse(name, True, f"numbers with {counted(n_gaps, 'gap')}" if n_gaps else "numbers"))
+            found.append(ColumnUse(name, True, _with_gaps("numbers", n_gaps)))
         else:
             found.append(ColumnUse(name, False, why_not.get(name, "holds no numbers")))
     return found
+
+
+def _with_gaps(what: str, n_gaps: int) -> str:
+    return f"{what} with {counted(n_gaps, 'gap')}" if n_gaps else what
 
 
 def table_of_uses(uses: list[ColumnUse]) -> ReportTable:

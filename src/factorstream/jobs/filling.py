@@ -10,6 +10,7 @@ import numpy as np
 from ..estimators._imputer_answers import fill_between as imputed_between
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..estimators.sequence import SequenceFilter
+from ..sources.columns import take_names
 from ..sources.table import Array, Bounds
 from .quiet import quietly
 from .reading import MOST_STATES
@@ -25,7 +26,7 @@ Progress = Callable[[str, float], None]
 
 
 def fitted(
-    X: Array,
+    X: Any,
     components: int | str,
     robust: bool,
     calibrate: bool,
@@ -34,7 +35,7 @@ def fitted(
     sequence: bool = False,
     verbose: int = 0,
 ) -> Any:
-    """A model of the rows of X, or of X as a sequence of time steps."""
+    """A model of the rows of X, an array or a table of all kinds of columns, or of X as a sequence of time steps."""
     model: Any
     if sequence:
         most = min(MOST_STATES, len(X)) if isinstance(components, str) else components
@@ -43,6 +44,7 @@ def fitted(
         model = LowRankImputer(components, robust=robust, calibrate=calibrate, random_state=seed, verbose=verbose)
     with quietly():
         model.fit(X)
+    take_names(model)  # of a table: columns are found by their positions from here on
     model.verbose = 0  # whoever uses it next decides for themselves
     return model
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..estimators._mixed.encoding import other_columns
 from ..estimators.sequence import SequenceFilter
 from ..persist import load
 from ..persist.content import START
@@ -69,7 +70,7 @@ def inspect_model(path: Path) -> dict[str, Any]:
         (facts["last_row"],) = time_texts([when.last])
     if hasattr(model, "noise_variance_"):
         facts["noise_deviation"] = float(np.sqrt(np.mean(model.noise_variance_)))
-    facts["good_for"] = _good_for(type(model).__name__)
+    facts["good_for"] = ["impute"] if other_columns(model) else _good_for(type(model).__name__)
     return facts
 
 

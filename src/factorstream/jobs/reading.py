@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ..text import named_column
 from .choice import Choice, chosen_positions
 from .clock import MOST_STEPS, known_times
 from .remarks import named, refuse_decimal_commas, remarks, why_no_numbers
+
+if TYPE_CHECKING:
+    from .other_kinds import AllKinds
 
 __all__ = ["FITTING", "MOST_STATES", "Given", "Reading", "Steps", "named", "read_given"]
 
@@ -84,9 +87,13 @@ class Given(NamedTuple):
     """Sentences about how the file was read: what was assumed, and which columns were taken as text."""
     date_remarks: list[str]
     """Sentences about when the rows are, for work that takes them in time: dates that cannot be used, or no dates."""
+    kinds: AllKinds | None = None
+    """All kinds of columns, where others than numbers are used as well."""
+    carried: Mapping[str, str] = {}
+    """Why columns of labels and dates are not used, by name; where such columns are used at all."""
 
 
-def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
+def read_given(path: Path, reading: Reading, model: Any = None, *, all_kinds: bool = False) -> Given:
     """Read from a file the columns that measure something: those a model knows, or all but those that count rows.
 
     Parameters
@@ -97,6 +104,8 @@ def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
         How to read it.
     model : fitted estimator, default=None
         What will be asked about the table. The names of its features are taken off it: it is asked about an array.
+    all_kinds : bool, default=False
+        Whether labels, true and false, and dates are used beside numbers.
 
     Returns
     -------
@@ -122,21 +131,39 @@ def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
     """
     table = read_table(path, **reading.how)
     refuse_decimal_commas(table, path)
-    when, unknown = timeline(table), []
+    when = timeline(table)
+    unknown: list[str] = []
     about_dates = date_remarks(table, when)
-    counting, aside, call = _not_used(table, reading, path)
+    counting, aside, call = _not_used(table, reading, path, all_kinds=all_kinds)
+    kinds: AllKinds | None = None
+    carried: dict[str, str] = {}
     if model is None:
         names = [table.names[j] for j in counting]
         drop_columns(table, [*counting, *aside])
         when = None if when is not None and when.column in table.numeric else when
-        if not table.numeric:
+        if all_kinds:
+            from .other_kinds import kinds_in  # it comes with the estimators, which not all commands need
+
+            left = [*aside, call, None if when is None or reading.choice.columns else when.column]
+            kinds, carried = kinds_in(table, np.asarray(table.numbers, dtype=np.float64), left)
+            _refuse_to_carry(path, reading, carried)
+        if not table.numeric and kinds is None:
             but = " but those that count its rows" if names else " among those to be used" if aside else ""
             raise TableError(f"{named(path)} cannot be used: it has no column of numbers{but}{why_no_numbers(table)}.")
     else:
         known = take_names(model)
+        encoding = getattr(getattr(model, "state_", None), "encoding", None)
+        if others := encoding is not None and not encoding.of_numbers:
+            known = list(map(str, model.state_.encoding.names))
         names = [table.names[j] for j in counting if known is not None and table.names[j] not in known]
         try:
-            unknown = [name for name in take_columns(table, known, model.n_features_in_) if name not in names]
+            if others:
+                from .other_kinds import columns_of_model
+
+                kinds, unknown = columns_of_model(table, model)
+            else:
+                unknown = take_columns(table, known, model.n_features_in_)
+            unknown = [name for name in unknown if name not in names]
         except TableError as problem:
             raise TableError(f"{named(path)} cannot be used: {problem}.") from None
         when = None if when is not None and when.column in table.numeric else when
@@ -149,15 +176,27 @@ def read_given(path: Path, reading: Reading, model: Any = None) -> Given:
     absurd = [features[j] for j in np.unique(absurd_entries(X).column).tolist()]
     set_aside = [table.names[j] for j in aside]
     said = remarks(table, without={*set_aside, *([] if call is None else [table.names[call]])})
-    return Given(table, X, features, when, names, unknown, set_aside, call, absurd, said, about_dates)
+    said += [] if kinds is None else kinds.remarks
+    return Given(table, X, features, when, names, unknown, set_aside, call, absurd, said, about_dates, kinds, carried)
 
 
-def _not_used(table: Table, reading: Reading, path: Path) -> tuple[list[int], list[int], int | None]:
+def _refuse_to_carry(path: Path, reading: Reading, carried: Mapping[str, str]) -> None:
+    """Raise a sentence where a column that was asked for by name is none to be filled."""
+    if reading.choice.columns and carried:
+        name, why = next(iter(carried.items()))
+        what = f"{named_column(name)} holds no numbers, and nothing else that is filled ({why})"
+        raise TableError(f"{named(path)} cannot be used: {what}.")
+
+
+def _not_used(
+    table: Table, reading: Reading, path: Path, *, all_kinds: bool
+) -> tuple[list[int], list[int], int | None]:
     """Positions of the columns that count rows, of those the user leaves out, and of the one that names rows."""
     try:
         wanted, without, call = chosen_positions(reading.choice, table.names)
+        odd = {one.column for one in table.strays} | {one.column for one in table.unread}
         for j in wanted or ():
-            if j not in table.numeric:
+            if j not in table.numeric and (not all_kinds or table.names[j] in odd):
                 why = why_no_numbers(table, table.names[j])
                 raise TableError(f"{named_column(table.names[j])} holds no numbers{why}")
     except TableError as problem:

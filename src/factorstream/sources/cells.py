@@ -25,6 +25,7 @@ __all__ = [
     "has_decimal_comma",
     "is_gap",
     "may_be_decimal_commas",
+    "may_be_label",
     "may_be_thousands",
     "quoted",
     "rewritten",
@@ -42,6 +43,11 @@ GAPS = frozenset(
 )
 """What counts as a gap in a column of numbers, in any case of letters and between spaces: what pandas takes as missing,
 the errors of spreadsheets, and the marks of statistical offices. docs/command-line.md has the list too."""
+
+NO_LABELS = frozenset(
+    ["", "na", "n/a", "n.a.", "n.a", "#n/a", "#n/a n/a", "#na", "<na>", "nan", "-nan", "null", "?", "#null!"]
+)
+"""Those of them that are hardly ever a label themselves, as none, missing and - may be."""
 
 LEAST_WHOLE = 3
 """Numbers that show that a column of a text has whole ones only. Derived: of numbers with one digit after the point,
@@ -198,6 +204,15 @@ def finite_number(text: str) -> float | None:
     if not math.isfinite(value) or "_" in text:
         return None
     return value if text[0] in "123456789" or not _CODE.match(text) else None  # the first test is the quick one
+
+
+def may_be_label(text: str) -> bool:
+    """Whether a text counts as a gap, and could be a label among others.
+
+    >>> [may_be_label(text) for text in ("None", "-", "NA", "", "gravel")]
+    [True, True, False, False, False]
+    """
+    return text.lower() in GAPS - NO_LABELS
 
 
 def has_decimal_comma(text: str) -> bool:

@@ -6,14 +6,14 @@ whatever is not filled comes out as it went in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import add
 from typing import NamedTuple
 
 import numpy as np
 
-from .cells import Cells, quoted, said
+from .cells import Cells, may_be_label, quoted, said
 from .encodings import decoded
 from .first_line import NO_ROWS, FirstLine, first_line
 from .lines import said_of_delimiter, sniff_delimiter
@@ -21,6 +21,7 @@ from .number_form import NOTHING_ASKED, Asked, NumberForm, Points, guessed_form,
 from .points import points_of, refuse_or_say
 from .strays import OddCells
 from .table import Array, Format, NewColumn, OutputColumn, ReadOptions, Stray, TableError, Unread
+from .text_columns import TextColumn, TextColumns, number_column, text_column
 from .text_lines import TextLines
 from .text_numbers import filled_cells, numbers_in, taking
 from .text_remarks import marks_unused
@@ -90,6 +91,19 @@ class _TextTable:
     def cells(self, column: int) -> list[str | None]:
         cells = self._layout.cells
         return [None if cells.is_gap(cell) else cells.text(cell) for cell in self._column(column)]
+
+    def as_columns(self, positions: Sequence[int], numbers: Mapping[int, Array]) -> TextColumns:
+        found = [number_column(numbers[j]) if j in numbers else self._other_column(j) for j in positions]
+        return TextColumns([self.names[j] for j in positions], found)
+
+    def _other_column(self, j: int) -> TextColumn:
+        cells = self._layout.cells
+        marks = sorted({text for cell in set(self._column(j)) if may_be_label(text := cells.text(cell))})
+        return text_column(self.cells(j))._replace(marks=tuple(marks))
+
+    def answered(self, lots: Sequence[TextColumn]) -> Array:
+        found: Array = np.concatenate([column.texts() for column in lots])
+        return found
 
     def place(self, row: int) -> str:
         return f"line {self._line(row)}"

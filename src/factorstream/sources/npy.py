@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +60,12 @@ class _ArrayTable:
     def cells(self, column: int) -> list[float | None]:
         values = self._values[:, column].tolist()
         return [None if value != value else value for value in values]  # NaN is not equal to itself
+
+    def as_columns(self, positions: Sequence[int], numbers: Mapping[int, Array]) -> None:
+        return None
+
+    def answered(self, lots: Sequence[Any]) -> Any:
+        raise TableError("it has columns of numbers only")
 
     def place(self, row: int) -> str:
         return f"row {row + 1}"

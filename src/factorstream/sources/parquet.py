@@ -74,6 +74,17 @@ class _ParquetTable:
         values: list[Any] = self._table.column(column).to_pylist()
         return values
 
+    def as_columns(self, positions: Sequence[int], numbers: Mapping[int, Array]) -> Any:
+        import pyarrow as pa
+
+        found = [pa.array(numbers[j], from_pandas=True) if j in numbers else self._table.column(j) for j in positions]
+        return pa.table(found, names=[self.names[j] for j in positions])
+
+    def answered(self, lots: Sequence[Any]) -> Any:
+        import pyarrow as pa
+
+        return pa.chunked_array([part for column in lots for part in getattr(column, "chunks", [column])])
+
     def place(self, row: int) -> str:
         return f"row {row + 1}"
 
@@ -88,7 +99,10 @@ class _ParquetTable:
         arrays, fields, became_float = [], [], set()
         for column in columns:
             array, field = self._table.column(column.position), self._table.schema.field(column.position)
-            if column.fill is not None:
+            if column.fill is not None and not isinstance(column.fill.values, np.ndarray):
+                array = column.fill.values
+                field = field.with_type(array.type).with_name(column.name)
+            elif column.fill is not None:
                 kind = pa.float64() if pa.types.is_decimal(field.type) else field.type
                 known = self.numbers[:, self.numeric.index(column.position)]
                 values = within(overlaid(column.fill, known), np.dtype(kind.to_pandas_dtype()))

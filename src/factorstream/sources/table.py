@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ __all__ = [
     "Fill",
     "Format",
     "NewColumn",
+    "OtherFill",
     "OutputColumn",
     "ReadOptions",
     "Stray",
@@ -21,8 +22,6 @@ __all__ = [
     "TableError",
     "Unread",
     "as_number",
-    "encode",
-    "encode_parts",
     "infinities",
     "marks_of",
     "overlaid",
@@ -50,8 +49,20 @@ class Fill(NamedTuple):
 
     gaps: Array
     """Which rows are gaps (n_rows, boolean)."""
-    values: Array
-    """A number for every row, NaN where the cell stays empty; only those in the gaps count."""
+    values: Any
+    """A number for every row, NaN where the cell stays empty, of which only those in the gaps count; or what
+    `Table.answered` says of a column that is no number."""
+
+
+class OtherFill(NamedTuple):
+    """What fills the gaps of a column that is no number."""
+
+    gaps: Array
+    """Which rows are gaps (n_rows, boolean)."""
+    values: Any
+    """What `Table.answered` said."""
+    beside: Mapping[str, Any]
+    """The same of columns after it, by the ends of their names."""
 
 
 class OutputColumn(NamedTuple):
@@ -150,6 +161,13 @@ class Table(Protocol):
     def cells(self, column: int) -> list[Any]:
         """The values of any column as Python has them: texts, numbers, dates; None where one is missing."""
 
+    def as_columns(self, positions: Sequence[int], numbers: Mapping[int, Array]) -> Any:
+        """Some columns as a table that `LowRankImputer` takes, with these numbers (n_rows,) at their positions; None
+        where a format has nothing but numbers."""
+
+    def answered(self, lots: Sequence[Any]) -> Any:
+        """A column as the model has answered it for lots of rows of `as_columns`, one after another, for a `Fill`."""
+
     def place(self, row: int) -> str:
         """Where a person finds a row of `numbers` in the file, in words, counted from 1."""
 
@@ -188,31 +206,6 @@ class Format(NamedTuple):
     endings: tuple[str, ...]
     read: Callable[[bytes, ReadOptions], Table]
     """Raises a `TableError` whose message continues the sentence "FILE cannot be used: it …"."""
-
-
-def encode(table: Table, filled: Array, bounds: Bounds | None = None) -> bytes:
-    """All of `encode_parts`."""
-    return b"".join(encode_parts(table, filled, bounds))
-
-
-def encode_parts(table: Table, filled: Array, bounds: Bounds | None = None) -> Iterable[bytes]:
-    """The file again with ``filled`` (the shape of ``table.numbers``) in its gaps, in parts.
-
-    With bounds, the columns NAME_lower and NAME_upper follow each filled column NAME; both are the value itself
-    where it was known.
-    """
-    columns = []
-    places = {position: at for at, position in enumerate(table.numeric)}
-    for position, name in enumerate(table.names):
-        at = places.get(position)
-        gaps = None if at is None else np.isnan(table.numbers[:, at])
-        if gaps is None or not gaps.any():
-            columns.append(OutputColumn(position, name))
-            continue
-        columns.append(OutputColumn(position, name, Fill(gaps, filled[:, at])))
-        for side, values in bounds._asdict().items() if bounds else ():
-            columns.append(OutputColumn(position, f"{name}_{side}", Fill(gaps, values[:, at])))
-    return table.encode(columns)
 
 
 def without_infinities(values: Array, missing: Sequence[str]) -> Array:

@@ -20,8 +20,9 @@ import numpy as np
 from . import delimited, npy, parquet
 from .cells import Cells
 from .endings import BLOCKWISE, NOT_PACKED, ending_of, is_packed
-from .table import Bounds, Format, ReadOptions, Table, TableError, as_number, encode, encode_parts, marks_of
+from .table import Bounds, Format, ReadOptions, Table, TableError, as_number, marks_of
 from .text_remarks import marks_unused
+from .writing import encode, encode_parts
 
 __all__ = [
     "Bounds",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .cells import Cells
+from .cells import Cells, quoted
 from .lines import other_width
 from .number_form import PLAIN
 from .table import Array, OutputColumn, TableError
@@ -114,13 +114,19 @@ def filled_cells(
     """The cells of output columns in a lot of lines, the ``first`` of which is this row."""
     take = taking([column.position for column in columns], len(lot[0]))
     out = [list(take(cells)) for cells in lot]
+    some = slice(first, first + len(lot))
     filled = [(at, column.fill) for at, column in enumerate(columns) if column.fill is not None]
-    if filled:
-        some = slice(first, first + len(lot))
-        gaps = np.array([fill.gaps[some] for _, fill in filled])
-        texts = how.all_written(np.array([fill.values[some] for _, fill in filled])[gaps], delimiter)
+    texts = [(at, fill) for at, fill in filled if fill.values.dtype == object]
+    for at, fill in texts:
+        values = fill.values[some]
+        for k in np.flatnonzero(fill.gaps[some]).tolist():
+            out[k][at] = quoted(values[k], delimiter)
+    numbers = [(at, fill) for at, fill in filled if fill.values.dtype != object]
+    if numbers:
+        gaps = np.array([fill.gaps[some] for _, fill in numbers])
+        written = how.all_written(np.array([fill.values[some] for _, fill in numbers])[gaps], delimiter)
         which, rows = np.nonzero(gaps)
-        at = np.array([at for at, _ in filled])[which]
-        for k, j, text in zip(rows.tolist(), at.tolist(), texts, strict=True):
+        places = np.array([at for at, _ in numbers])[which]
+        for k, j, text in zip(rows.tolist(), places.tolist(), written, strict=True):
             out[k][j] = text
     return out

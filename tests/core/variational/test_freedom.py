@@ -11,6 +11,7 @@ from scipy.stats import t as student
 
 import reference_variational as ref
 from factorstream.core.place import HERE
+from factorstream.core.variational import posterior as posteriors
 from factorstream.core.variational.fit import FitOptions, fit
 from factorstream.core.variational.freedom import (
     fitted_square,
@@ -24,7 +25,11 @@ from factorstream.core.variational.posterior import CoefficientPosterior, Factor
 from variational_problems import problem, random_factors, solve
 
 
-def test_spent_parameters_entry_by_entry():
+@pytest.mark.parametrize("in_pieces", [False, True])
+def test_spent_parameters_entry_by_entry(in_pieces, monkeypatch):
+    if in_pieces:  # as if the table were wide: two features at a time
+        monkeypatch.setattr(posteriors, "BUDGET", 10)
+        monkeypatch.setattr(posteriors, "PIECE", 20)
     rng, Y, W = problem(5, n=9, m=6)
     model = random_factors(rng, 6, 3)
     coef = solve(model, Y, W)

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import reference_variational as ref
+from factorstream.core.variational import posterior as posteriors
 from factorstream.core.variational.noise.student import StudentNoise
 from factorstream.core.variational.noise.variance import PerFeatureVariance, PooledVariance
 from factorstream.core.variational.observed import observations
@@ -25,11 +26,16 @@ from variational_problems import problem, random_factors, spd
 RULES = {False: PooledVariance(), True: PerFeatureVariance()}
 
 
+@pytest.mark.parametrize("in_pieces", [False, True])
 @pytest.mark.parametrize("per_feature", [False, True])
-def test_sweeps_equal_the_naive_twin(per_feature):
+def test_sweeps_equal_the_naive_twin(per_feature, in_pieces, monkeypatch):
     rng, Y, W = problem(5, n=15, m=7, r=2)
     r, m = 2, 7
     model = random_factors(rng, m, r)
+    if in_pieces:  # as if the table were wide: two features at a time
+        monkeypatch.setattr(posteriors, "BUDGET", 10)
+        monkeypatch.setattr(posteriors, "PIECE", 12)
+    assert (posteriors.moments_for_sweep(observations(Y, W), model.post, model.s2) is None) == in_pieces
     data, floor = observations(Y, W), np.full(m, 1e-6)
     rules = SweepRules(Relevance(4.0, 0.5), RULES[per_feature], floor if per_feature else 1e-6)
     C, V = list(model.post.C), list(unpack(model.post.V, r + 1))

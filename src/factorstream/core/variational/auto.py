@@ -95,9 +95,10 @@ def fit_auto(
         if long_rank(data.n, data.m, N, start) < MIN_GROWTH * start:
             break  # the other reading would start from hardly more components
     assert best is not None  # for the type checker: there is at least one candidate
-    sweeps = min(REFIT_SWEEPS, best.options.max_sweeps)
-    final = fit(data, best.options._replace(max_sweeps=sweeps), best.factors, place, tell)
-    return AutoFit(final, best.calibration, best.options)
+    chosen, found, start_from = best.options, best.calibration, [best.factors]
+    del best, trial, kept  # what the last fit does not need: every posterior may be as large as all else
+    last = chosen._replace(max_sweeps=min(REFIT_SWEEPS, chosen.max_sweeps))
+    return AutoFit(fit(data, last, start_from.pop(), place, tell), found, chosen)
 
 
 def _blank(Y: Array, W: Array) -> Array:

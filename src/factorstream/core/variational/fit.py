@@ -29,7 +29,7 @@ from .posterior import (
     blocks,
     moments,
     no_statistics,
-    posterior,
+    posterior_over,
     room,
 )
 from .relevance import LearnedPrior, PriorRule, n_learned
@@ -129,6 +129,7 @@ def fit(
     scaled = data._replace(Y=ready.F, plain=noise.keeps_weights and are_plain(data.W, place))
     known = place.each(plain_sums, scaled.Y, scaled.W) if scaled.plain else None
     begin = _cold_start(scaled, ready, options, N, place) if warm is None else _warm_start(scaled, ready, warm, place)
+    del warm  # standardised, they are others
     weights, n_passes, course = begin.weights, begin.n_passes, Course(begin.factors, None)
     del begin  # what a sweep has replaced is not kept: every posterior is as large as the sums
     rules = sweep_rules(options, course.factors, ready.own, place)
@@ -224,7 +225,7 @@ def first_posterior(
     prior = FactorPrior(c0, P0, np.zeros(r), np.eye(r), means is not None)
     if means is not None:
         prior = prior._replace(c0=place.each(_with_known, c0, means.c))
-    return place.each(posterior, stats, prior, s2s), prior
+    return place.each(posterior_over, stats, prior, s2s), prior
 
 
 def _with_known(c0: Array, c: float) -> Array:

@@ -30,8 +30,8 @@ from .posterior import (
     blocks,
     coefficients,
     moments,
+    moments_for_sweep,
     room,
-    second_moment,
 )
 from .sparse_products import add_transposed, column_sums, entry_products
 
@@ -45,7 +45,7 @@ class SpentSums(NamedTuple):
 
 def spent_parameters(data: Observations, weights: Tall, factors: Factors, place: Place = HERE) -> Tall:
     """p_i of every feature (m,), with the coefficients that these factors give the rows. Cost 4 n m p."""
-    M = place.each(second_moment, factors.post, factors.s2)
+    M = moments_for_sweep(data, factors.post, factors.s2, place)
     sums = add_spent(nothing_spent(factors, place), data, weights, factors, M, place)
     return place.each(spent_by_sums, *sums, factors.post, factors.s2)
 
@@ -56,9 +56,9 @@ def nothing_spent(factors: Factors, place: Place = HERE) -> SpentSums:
 
 
 def add_spent(
-    sums: SpentSums, data: Observations, weights: Tall, factors: Factors, M: Tall, place: Place = HERE
+    sums: SpentSums, data: Observations, weights: Tall, factors: Factors, M: Tall | None, place: Place = HERE
 ) -> SpentSums:
-    """The sums with these rows as well, added IN PLACE. M = ``second_moment(post, s2)``."""
+    """The sums with these rows as well, added IN PLACE. M = ``moments_for_sweep``."""
     post, prior, s2, _ = factors
     S, fitted = sums
     for b in blocks(data.n, data.packed * size(len(prior.P0)) + 2 * data.width, room(place)):

@@ -35,6 +35,10 @@ from .sparse_products import add_products, column_sums, times, weighted
 BUDGET = 2**23
 """Floats in one temporary block: 64 MiB. Memory and speed only; no result depends on it."""
 
+PIECE = 2**21
+"""Floats in the second moments of some features: 16 MiB, which the memory of those before is used for again. Memory and
+speed only."""
+
 ROUNDING = 1e-10
 """Correlation between a feature and a component below which it is taken as zero. A feature that shares no row with the
 others has exactly that, and its loading could as well be positive as negative; out of the rounding of such a zero,
@@ -120,6 +124,17 @@ def second_moment(post: Posterior, s2: Array | float = 1.0) -> Array:
     return second_moments(post.C, post.V, scale)
 
 
+def moments_for_sweep(data: Observations, post: Posterior, s2: Tall, place: Place = HERE) -> Tall | None:
+    """``second_moment(post, s2)``; None of wide tables of NumPy, where it is as large as the posterior itself.
+
+    ``coefficients`` then makes the second moments of some features at a time, and keeps none.
+    """
+    large = place is HERE and is_here(post.V) and not data.sparse and post.V.size > BUDGET
+    if large and 2 * data.n * post.V.shape[1] <= room(place):  # else they would be made for every block of rows
+        return None
+    return place.each(second_moment, post, s2)
+
+
 def coefficients(
     data: Observations, post: Posterior, s2: Tall, prior: FactorPrior, M: Tall | None = None, place: Place = HERE
 ) -> CoefficientPosterior:
@@ -132,7 +147,7 @@ def coefficients(
     """
     n, q, r = data.n, len(prior.P0), prior.mu.size
     if M is None:
-        M = place.each(second_moment, post, s2)
+        M = moments_for_sweep(data, post, s2, place)
     X = place.empty(n, q)
     X[:, r:] = 1.0
     Sigma: Array = None  # made where there is more than one block
@@ -140,7 +155,10 @@ def coefficients(
     Cs = place.each(_over_noise, post.C, s2, r)
     K, Kmu = pack(prior.K), prior.K @ prior.mu
     for b in blocks(n, 2 * size(q), room(place)):
-        A, h = place.by_row(_normal_equations, data.Y, data.W, b, M, Cs, data.plain)
+        if M is None:
+            A, h = _matrices_in_pieces(rows_at(data.W, b), post, s2), _right_sides(data.Y, data.W, b, Cs, data.plain)
+        else:
+            A, h = place.by_row(_normal_equations, data.Y, data.W, b, M, Cs, data.plain)
         some, X[b, :r], dets = place.rows(_solved, A, h, K, Kmu, q)
         if some.shape[0] == n:
             return CoefficientPosterior(X, some, dets)
@@ -169,17 +187,32 @@ def _normal_equations(Y: Any, W: Any, b: slice, M: Array, Cs: Array, plain: bool
     W, Y = rows_at(W, b), rows_at(Y, b)
     if is_sparse(W):
         return times(W, M), times(Y if plain else weighted(W, Y), Cs)
-    if plain:
-        return product(W, M), product(Y, Cs)
     if not is_here(W):
-        return W @ M, (W * Y) @ Cs
+        return W @ M, (Y if plain else W * Y) @ Cs
+    return product(W, M), _right_sides(Y, W, slice(None), Cs, plain)
+
+
+def _matrices_in_pieces(W: Array, post: Posterior, s2: Array) -> Array:
+    """The first of ``_normal_equations``, with the second moments of some features at a time."""
+    m, p = post.V.shape
+    A = np.zeros((len(W), p))
+    for f in blocks(m, p, PIECE):
+        A += product(W[:, f], second_moment(Posterior(*(part[f] for part in post)), s2[f]))
+    return A
+
+
+def _right_sides(Y: Array, W: Array, b: slice, Cs: Array, plain: bool) -> Array:
+    """The second of ``_normal_equations``, of NumPy."""
+    Y, W = rows_at(Y, b), rows_at(W, b)
+    if plain:
+        return product(Y, Cs)
     h = np.empty((len(W), Cs.shape[1]))
 
     def fill(rows: slice) -> None:
         np.matmul(W[rows] * Y[rows], Cs, out=h[rows])
 
     each_piece(fill, len(W), W.size * (PASS + MULTIPLICATION * Cs.shape[1]))
-    return product(W, M), h
+    return h
 
 
 def moments(coef: CoefficientPosterior, r: int) -> Array:
@@ -239,22 +272,31 @@ def statistics(Y: Any, W: Any, coef: CoefficientPosterior, r: int) -> Statistics
 
 def posterior(stats: Statistics, prior: FactorPrior, s2: Array) -> Posterior:
     """q(c_i) for every feature from the sums. Cost m q³ flops, no temporary beyond the result."""
+    return _posterior(stats, prior, s2, np.empty_like(stats.S) if is_here(stats.S) else None)
+
+
+def posterior_over(stats: Statistics, prior: FactorPrior, s2: Array) -> Posterior:
+    """The same in the memory of ``stats.S``, which nobody needs any more, where that is an array of NumPy."""
+    return _posterior(stats, prior, s2, stats.S if is_here(stats.S) else None)
+
+
+def _posterior(stats: Statistics, prior: FactorPrior, s2: Array, V: Array | None) -> Posterior:
+    """``posterior``, its V in this memory; None: of another library, which makes its own."""
     P0, h = pack(prior.P0), prior.c0 @ prior.P0
-    if not is_here(h):
+    if V is None:
         S, H, yy, _ = stats
         H, yy = without_row_means(stats, prior) if prior.row_mean else (H, yy)
         precisions = divided_less(S, s2[:, None], -P0)
         h = h + _beyond_rounding(S, H, yy) / s2[:, None]
         return _inverted(precisions, h, prior)
-    V = np.empty_like(stats.S)
 
     def fill(f: slice) -> None:
         S, H, yy, N = (part[f] for part in stats)
         if prior.row_mean:
             H, yy = without_row_means(Statistics(S, H, yy, N), prior._replace(c0=prior.c0[f]))
+        h[f] += _beyond_rounding(S, H, yy) / s2[f, None]  # first: V may be S
         np.divide(S, s2[f, None], out=V[f])
         V[f] += P0
-        h[f] += _beyond_rounding(S, H, yy) / s2[f, None]
 
     each_piece(fill, len(s2), 2 * PASS * V.size)
     return _inverted(V, h, prior)

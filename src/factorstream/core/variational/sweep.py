@@ -29,14 +29,16 @@ from .posterior import (
     coefficients,
     merge,
     moments,
+    moments_for_sweep,
     no_statistics,
     posterior,
+    posterior_over,
     room,
     second_moment,
 )
 from .relevance import CoefficientSums, Relevance, bound, bound_sums, dictionary_moment, dictionary_prior
 from .row_mean import centred_moment, shifted, times_loading
-from .squares import square_by_inverse, square_by_moments
+from .squares import expected_square, square_by_inverse, square_by_moments
 
 
 class SweepRules(NamedTuple):
@@ -84,13 +86,13 @@ def add_rows(
     data: Observations,
     weights: Tall,
     factors: Factors,
-    M: Tall,
+    M: Tall | None,
     place: Place = HERE,
     known: tuple[Tall, Tall] | None = None,
 ) -> tuple[RowSums, Tall]:
     """The sums with these rows as well, whose statistics are added IN PLACE, and the new weights of the rows.
 
-    x-step and weight step, in blocks of rows. M = ``second_moment(post, s2)``; ``known``: see ``sweep``.
+    x-step and weight step, in blocks of rows. M = ``moments_for_sweep``; ``known``: see ``sweep``.
     """
     post, prior, s2, noise = factors
     r, q = prior.mu.size, len(prior.P0)
@@ -135,14 +137,19 @@ def _coefficient_sums(sums: Array, n: float, r: int, q: int) -> CoefficientSums:
 
 
 def _with_squares(stats: Statistics, prior: FactorPrior, s2: Array) -> tuple[Posterior, Array]:
-    """The posterior of C, and its expected squares (m,)."""
-    post = posterior(stats, prior, s2)
+    """The posterior of C, in the memory of the sums where it can be, and its expected squares (m,)."""
+    post = (posterior if prior.row_mean else posterior_over)(stats, prior, s2)  # the squares beside row means need S
     return post, square_by_inverse(stats, post, prior, s2)
 
 
 def _sums_of_features(post: Posterior, c0: Array, N: Array, s2: Array, square: Array) -> tuple[Array, Array, Array]:
     """``dictionary_moment`` and ``bound_sums``, together: every result of a device is waited for."""
     return dictionary_moment(post, c0), *bound_sums(N, s2, square, post.logdet)
+
+
+def _moments(data: Observations, post: Posterior, s2: Tall, place: Place) -> Tall:
+    """``second_moment`` of all features."""
+    return place.each(second_moment, post, s2)
 
 
 def sweep(
@@ -163,10 +170,14 @@ def sweep(
     """
     if moment is None:
         moment = place.total(dictionary_moment, factors.post, factors.prior.c0)  # first: a device is waited for
-    M = place.each(second_moment, factors.post, factors.s2)
+    keeps = factors.noise.keeps_weights  # others need M for them
+    M = (moments_for_sweep if keeps else _moments)(data, factors.post, factors.s2, place)
     sums, weights = add_rows(no_sums(factors, place), data, weights, factors, M, place, known)
-    square = place.each(square_by_moments, sums.stats, factors.post, M, factors.s2)
-    del M  # as large as the sums, and so is the new posterior
+    if M is None:
+        square = expected_square(sums.stats, factors.post)
+    else:
+        square = place.each(square_by_moments, sums.stats, factors.post, M, factors.s2)
+    del M  # as large as the sums
     factors, value, moment = conclude(sums, factors, rules, square, moment, data.m, place)
     return Swept(factors, weights, value, moment)
 
@@ -174,7 +185,7 @@ def sweep(
 def conclude(
     sums: RowSums, factors: Factors, rules: SweepRules, square: Tall, moment: Array, m: int, place: Place = HERE
 ) -> Concluded:
-    """The end of a sweep, given its sums over all rows: P0, the noise, C.
+    """The end of a sweep, given its sums over all rows, which are used up: P0, the noise, C.
 
     ``moment`` and ``square`` (m,), which is ``square_by_moments``, are of the ``factors`` before. Cost m q³.
     """

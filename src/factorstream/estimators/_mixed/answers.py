@@ -13,7 +13,7 @@ from ...arrays import to_host
 from ...core.linalg import Array
 from ...core.place import Tall
 from .cells import Frame, frame_of
-from .encoding import Encoding
+from .encoding import Encoding, is_number
 from .kinds import CarriedColumn, CategoryColumn
 
 
@@ -42,6 +42,17 @@ class MixedAnswer(NamedTuple):
         return self.encoding.table(
             frame, self.kept, lambda j, one: one.filled(frame, j, part(all_of, j), self.missing[j]), more
         )
+
+    def by_column(self, Z: Tall, upper: bool | None) -> list[Any]:
+        """Every column with its gaps filled, or with bounds; columns of numbers as arrays, with infinite bounds."""
+        all_of, part, found = self._all(Z), self.encoding.part, []
+        for j, one in enumerate(self.encoding.columns):
+            about = (self.frame, j, part(all_of, j), self.missing[j])
+            if is_number(one):
+                found.append(about[2][:, 0])
+            else:
+                found.append(one.filled(*about) if upper is None else one.bound(*about, upper))
+        return found
 
     def bound(self, Z: Tall, upper: bool) -> Any:
         """The table with bounds in its gaps, and sets of categories."""

@@ -144,8 +144,8 @@ class ArrowFrame(KeptLabels):
         """A column of true and false."""
         return pyarrow.array(values)
 
-    def of_sets(self, sets: list[tuple[Any, ...]]) -> Any:
-        """A column whose entries are several labels each."""
+    def of_sets(self, j: int, sets: list[tuple[Any, ...]]) -> Any:
+        """A column whose entries are several labels of column j each."""
         return pyarrow.array([list(one) for one in sets])
 
     def table(self, names: Sequence[Any], columns: Sequence[Any], own: Sequence[int] = ()) -> Any:

@@ -84,8 +84,8 @@ class Frame(Protocol):
     def of_truth(self, values: Array) -> Any:
         """A column of true and false."""
 
-    def of_sets(self, sets: list[tuple[Any, ...]]) -> Any:
-        """A column whose entries are several labels each."""
+    def of_sets(self, j: int, sets: list[tuple[Any, ...]]) -> Any:
+        """A column whose entries are several labels of column j each."""
 
     def table(self, names: Sequence[Any], columns: Sequence[Any], own: Sequence[int] = ()) -> Any:
         """A table of the library, with the rows of this one. The first columns answer the ``own`` ones, by number."""
@@ -111,7 +111,7 @@ class KeptLabels:
 
 
 def frame_of(X: Any) -> Frame | None:
-    """X as a frame, where it is a table of pandas or polars, or an Arrow table; None otherwise."""
+    """X as a frame, where it is a table of pandas or polars, an Arrow table or columns of a text; None otherwise."""
     pandas, polars, arrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
     if pandas is not None and isinstance(X, pandas.DataFrame):
         from .pandas_frame import PandasFrame
@@ -125,6 +125,11 @@ def frame_of(X: Any) -> Frame | None:
         from .arrow_frame import ArrowFrame
 
         return ArrowFrame(X)
+    columns = sys.modules.get("factorstream.sources.text_columns")
+    if columns is not None and isinstance(X, columns.TextColumns):
+        from .text_frame import TextFrame
+
+        return TextFrame(X)
     return None
 
 

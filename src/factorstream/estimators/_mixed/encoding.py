@@ -45,12 +45,12 @@ class Encoding(NamedTuple):
     @property
     def of_numbers(self) -> bool:
         """Whether all columns are numbers."""
-        return all(map(_is_number, self.columns))
+        return all(map(is_number, self.columns))
 
     @property
     def others(self) -> list[str]:
         """Names of the columns that are no numbers."""
-        return [name for name, one in zip(self.names, self.columns, strict=True) if not _is_number(one)]
+        return [name for name, one in zip(self.names, self.columns, strict=True) if not is_number(one)]
 
     def refuse_others(self, what: str) -> None:
         """Refuse what is not made for columns that are no numbers, where there are some."""
@@ -197,7 +197,8 @@ def _refuse(others: list[str], what: str) -> None:
         )
 
 
-def _is_number(column: Column) -> bool:
+def is_number(column: Column) -> bool:
+    """Whether a column is filled with numbers as they are."""
     return isinstance(column, NumberColumn) and column.held in PLAIN
 
 

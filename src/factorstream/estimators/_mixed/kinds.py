@@ -157,7 +157,7 @@ class CategoryColumn(NamedTuple):
         sets: list[tuple[Any, ...]] = []
         for row, gap in enumerate(gaps.tolist()):
             sets.append(tuple(own[k] for k in order[row].tolist() if inside[row, k]) if gap else alone[codes[row]])
-        return frame.of_sets(sets)
+        return frame.of_sets(j, sets)
 
     def drawn(self, frame: Frame, j: int, Z: Array, gaps: Array, rng: np.random.Generator) -> Any:
         """Column j with a label in each gap, of the class that was drawn."""

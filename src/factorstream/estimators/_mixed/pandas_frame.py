@@ -134,8 +134,8 @@ class PandasFrame(KeptLabels):
         """A column of true and false."""
         return pandas.Series(values, index=self.X.index)
 
-    def of_sets(self, sets: list[tuple[Any, ...]]) -> Any:
-        """A column whose entries are several labels each."""
+    def of_sets(self, j: int, sets: list[tuple[Any, ...]]) -> Any:
+        """A column whose entries are several labels of column j each."""
         values = np.empty(len(sets), dtype=object)
         values[:] = sets
         return pandas.Series(values, index=self.X.index)

@@ -132,8 +132,8 @@ class PolarsFrame(KeptLabels):
         """A column of true and false."""
         return polars.Series(values)
 
-    def of_sets(self, sets: list[tuple[Any, ...]]) -> Any:
-        """A column whose entries are several labels each."""
+    def of_sets(self, j: int, sets: list[tuple[Any, ...]]) -> Any:
+        """A column whose entries are several labels of column j each."""
         return polars.Series([list(one) for one in sets])
 
     def table(self, names: Sequence[Any], columns: Sequence[Any], own: Sequence[int] = ()) -> Any:
