@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long  # every command of a page
 
 PAGE = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
 CHECK = doctest.OutputChecker()
-PROGRESS = re.compile(r"^(?!factorstream:)[\w ]+: [^\n]*(?:so far|left|after [^\n]*)\n", re.MULTILINE)
+PROGRESS = re.compile(r"^(?!factorstream:)[^\n:]+: [^\n]*(?:so far|left|after [^\n]*)\n", re.MULTILINE)
 """Lines that are said where the machine is slow."""
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
