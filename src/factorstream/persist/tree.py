@@ -190,7 +190,8 @@ def _encode_record(encoder: Encoder, value: Any, _: str) -> Node:
 
 def _decode_record(decoder: Decoder, node: Node) -> Any:
     made: Any = decoder.records[node["type"]]
-    _check(set(node["fields"]) == set(made._fields), "record")
+    written = set(node["fields"])  # what came later than the file has its default
+    _check(written <= set(made._fields) and set(made._fields) <= written | set(made._field_defaults), "record")
     return made(**{field: decoder.decode(part) for field, part in node["fields"].items()})
 
 
