@@ -10,6 +10,7 @@ import pytest
 from factorstream import SequenceFilter, load
 from factorstream.core.dynamics.seasons import following, relearning
 from factorstream.core.dynamics.seasons.anew import Anew
+from factorstream.core.dynamics.seasons.shapes import ShapeLayer
 from factorstream.estimators._sequence_places import calendar_periods
 from factorstream.estimators._sequence_stream import _adopted, learning_rows
 from factorstream.estimators._times import split_table
@@ -139,6 +140,17 @@ def test_a_stream_that_is_saved_while_it_learns_goes_on_from_there(rows, robust,
     answers = [model.forecast(9, return_std=True, known=K[:9]) for model in (through, resumed)]
     np.testing.assert_array_equal(*answers)
     np.testing.assert_array_equal(through.recent(), resumed.recent())
+
+
+def test_a_stream_keeps_what_a_fit_knew(rows):
+    """A stream learns no shapes of whole periods, and one model for forecasts."""
+    for settings in ({"period": "auto"}, {"trend": True}):
+        model = SequenceFilter(2, max_iter=3, calibrate=False, **settings).fit(rows[:120, :2])
+        known = [type(layer) for layer in model.state_.layers], len(model.state_.others)
+        assert ShapeLayer in known[0] or known[1]
+        model.partial_fit(rows[120:190, :2])
+        assert known == ([type(layer) for layer in model.state_.layers], len(model.state_.others))
+        assert model.state_.before is None
 
 
 def test_no_row_does_much(rows, monkeypatch):

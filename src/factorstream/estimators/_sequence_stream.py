@@ -12,6 +12,7 @@ from ..core.dynamics.seasons.anew import Anew, Trends
 from ..core.dynamics.seasons.finding import MOST_PERIODS, candidates_in
 from ..core.dynamics.seasons.layers import long_enough
 from ..core.dynamics.seasons.relearning import begun, further
+from ..core.dynamics.seasons.shapes import ShapeLayer
 from ..core.dynamics.seasons.tracking import Forecast
 from ..core.dynamics.stream import Event
 from ..core.entries import together, without
@@ -85,10 +86,15 @@ _TRENDS: dict[Parameter, Trends] = {False: "none", True: "asked", "auto": "auto"
 
 
 def _begun(state: SequenceState) -> SequenceState:
-    """The state that begins to learn, if it is time; the rows are let go once there will be nothing more to learn."""
+    """The state that begins to learn, if it is time; the rows are let go once there will be nothing more to learn.
+
+    A fit that found shapes of whole periods, or several models for forecasts, knows more than a stream learns.
+    """
     rows = state.before
     assert rows is not None  # for the type checker
     schedule = learning_rows(state)
+    if state.others or any(isinstance(layer, ShapeLayer) for layer in state.layers):
+        return state._replace(before=None)
     if not any(state.anew_at < n <= len(rows) for n in schedule):
         return state if len(rows) < max(schedule) else state._replace(before=None)
     state = state._replace(anew_at=len(rows))
