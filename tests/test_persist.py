@@ -14,12 +14,12 @@ from scipy import sparse
 
 import factorstream
 from contracts.asking import fingerprint
-from factorstream import BayesianFactorization, DictionaryFilter, SGDFactorization, load
+from factorstream import BayesianFactorization, DictionaryFilter, SequenceFilter, SGDFactorization, load
 from factorstream.persist import FORMAT, ModelFileError
 from factorstream.persist.content import to_parts
 from factorstream.persist.tree import Encoded
 from factorstream.tall.places import using
-from model_files import leaves
+from model_files import leaves, with_tree
 from split_place import SPLIT
 
 
@@ -161,6 +161,23 @@ def test_attributes_of_the_users_own_are_kept_by_copies_and_refused_by_save(tmp_
         model.note = note
         with pytest.raises(TypeError, match="The attribute note cannot be saved; delete it, or pickle the model"):
             model.save(tmp_path / "model")
+
+
+def test_what_is_newer_than_a_file_has_its_default(tmp_path):
+    """A state gains fields; a file from before has a model that goes on as one that has just begun them."""
+    rows = np.random.default_rng(0).normal(size=(70, 2))
+    model = SequenceFilter(1, period=4).partial_fit(rows[:60])
+    model.save(path := tmp_path / "model.factorstream")
+
+    def older(tree):
+        assert tree["state"]["fields"].pop("anew") is None
+        assert tree["state"]["fields"].pop("anew_at") == 32
+
+    path.write_bytes(with_tree(path.read_bytes(), older))
+    again = load(path)
+    assert (again.state_.anew, again.state_.anew_at) == (None, 0)
+    np.testing.assert_array_equal(again.forecast(3), model.forecast(3))
+    assert np.isfinite(again.partial_fit(rows[60:]).forecast(3)).all()
 
 
 def test_what_is_shared_is_saved_once_and_shared_again(tmp_path):

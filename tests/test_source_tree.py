@@ -51,6 +51,7 @@ TESTED_BY = {
     "cli/_options": "cli/test_impute_bad_input",
     "cli/_pictures": "cli/test_restore",
     "cli/_tables": "cli/test_detect",
+    "core/dynamics/seasons/anew": "core/dynamics/seasons/test_relearning",
     "core/absurd_limits": "core/test_absurd",
     "core/absurd_rows": "core/test_absurd",
     "core/entries": "core/test_absurd",

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from factorstream import SequenceFilter, load
+from factorstream.core.dynamics.seasons import following, relearning
+from factorstream.core.dynamics.seasons.anew import Anew
+from factorstream.core.dynamics.seasons.shapes import ShapeLayer
 from factorstream.estimators._sequence_places import calendar_periods
-from factorstream.estimators._sequence_stream import learning_rows
+from factorstream.estimators._sequence_stream import _adopted, learning_rows
 from factorstream.estimators._times import split_table
 
 P, WEEK = 8, 56
@@ -103,14 +106,91 @@ def test_a_stream_learns_seasons_and_goes_on(rows):
     stream = SequenceFilter(period=P, calibrate=False)
     stream.partial_fit(rows[:15])
     assert learning_rows(stream.state_) == (16, 32, 64)
-    assert stream.seasons_ == {}
+    assert stream.state_.anew is None
     stream.partial_fit(rows[15:16])
+    assert stream.state_.anew is not None
+    assert stream.seasons_ == {}
+    stream.partial_fit(rows[16:60])
     assert list(stream.seasons_) == [P]
     assert stream.state_.before is not None
-    stream.partial_fit(rows[16:-P])
+    stream.partial_fit(rows[60:-P])
     assert stream.state_.before is None
     off = stream.forecast(P)[:, 0] - rows[-P:, 0]
     assert np.std(off) < 0.8 * np.std(rows[:, 0])
+
+
+@pytest.mark.parametrize("robust", [False, True])
+def test_a_stream_that_is_saved_while_it_learns_goes_on_from_there(rows, robust, tmp_path):
+    t = np.arange(140)
+    X, K = rows[:140, :2] + 0.05 * t[:, None], (t % 9 == 0)[:, None] * 1.0
+    settings = {"period": P, "trend": "auto", "robust": robust, "max_iter": 4, "lag": 2}
+    through, resumed = SequenceFilter(2, **settings), SequenceFilter(2, **settings)
+    stages = set()
+    for y, k in zip(X, K, strict=True):
+        through.partial_fit(y[None], known=k[None])
+        resumed.partial_fit(y[None], known=k[None])
+        anew = resumed.state_.anew
+        stage = None if anew is None else (len(anew.layers), anew.lines.at > 0, anew.learned, anew.stream is not None)
+        if stage not in stages:
+            stages.add(stage)
+            resumed.save(tmp_path / "model.factorstream")
+            resumed = load(tmp_path / "model.factorstream")
+    assert len(stages) > 4
+    assert through.state_.layers
+    answers = [model.forecast(9, return_std=True, known=K[:9]) for model in (through, resumed)]
+    np.testing.assert_array_equal(*answers)
+    np.testing.assert_array_equal(through.recent(), resumed.recent())
+
+
+def test_a_stream_keeps_what_a_fit_knew(rows):
+    """A stream learns no shapes of whole periods, and one model for forecasts."""
+    for settings in ({"period": "auto"}, {"trend": True}):
+        model = SequenceFilter(2, max_iter=3, calibrate=False, **settings).fit(rows[:120, :2])
+        known = [type(layer) for layer in model.state_.layers], len(model.state_.others)
+        assert ShapeLayer in known[0] or known[1]
+        model.partial_fit(rows[120:190, :2])
+        assert known == ([type(layer) for layer in model.state_.layers], len(model.state_.others))
+        assert model.state_.before is None
+
+
+def test_no_row_does_much(rows, monkeypatch):
+    """Of what a row does more than once, there is a bound that does not depend on how many rows there have been."""
+    passed, learned = [], []
+    take, learn = following.take, relearning.learn_phases
+    monkeypatch.setattr(following, "take", lambda *rest: passed.append(1) or take(*rest))
+    monkeypatch.setattr(relearning, "learn_phases", lambda Y, *rest: learned.append(Y.size) or learn(Y, *rest))
+    X = np.tile(rows, (4, 1))
+    stream, most = SequenceFilter(2, period=(P, WEEK), calibrate=False), [0, 0]
+    for x in X[: 9 * WEEK]:
+        passed.clear(), learned.clear()
+        stream.partial_fit(x[None])
+        most = [max(most[0], len(passed)), max(most[1], sum(learned))]
+    assert 0 < most[0] <= following.FOLLOWED_AT_ONCE
+    assert 0 < most[1] <= relearning.VALUES_AT_ONCE
+
+
+def test_a_stream_follows_the_season_over_gaps_of_whole_periods(rows):
+    X = rows[:, :1].copy()
+    X[200 : 200 + 3 * P] = np.nan
+    stream = SequenceFilter(period=(P, WEEK), lag=0).partial_fit(X[:200])
+    filled = []
+    for x in X[200 : 200 + 3 * P]:
+        filled.append(stream.partial_fit(x[None]).recent()[0, 0])
+    off = np.array(filled) - rows[200 : 200 + 3 * P, 0]
+    assert np.sqrt(np.mean(off**2)) < 0.6 * np.std(rows[:, 0])
+
+
+def test_what_a_stream_foretells_is_held_as_often_as_it_says():
+    rng = np.random.default_rng(3)
+    t = np.arange(900)
+    Y = np.sin(t / 12 * 2 * np.pi)[:, None] * [2.0, 1.0, 0.5] + rng.normal(size=(900, 3))
+    stream, held = SequenceFilter(2, period=12), []
+    for k, y in enumerate(Y):
+        if k > 200:
+            mean, std = stream.forecast(1, return_std=True)
+            held.append(np.abs(mean[0] - y) < 1.96 * std[0])
+        stream.partial_fit(y[None])
+    assert 0.93 < np.mean(held) < 0.97
 
 
 def test_fit_goes_on_as_a_stream(model, rows):
@@ -208,14 +288,24 @@ def test_constant_empty_and_exact_columns(rows, period):
     assert np.isfinite(fit.forecast(20)).all()
 
 
-def test_forecasts_of_seasons_that_are_gone_are_not_compared_with_what_comes(monkeypatch):
-    Y = np.random.default_rng(0).normal(size=(140, 2))
-    model = SequenceFilter(2, period="auto")
-    monkeypatch.setattr("factorstream.estimators._sequence_stream.periods_in", lambda state, Y: (12,))
-    model.partial_fit(Y[:127])
-    assert list(model.seasons_) == [12]
-    assert model.state_.forecasts
-    monkeypatch.setattr("factorstream.estimators._sequence_stream.periods_in", lambda state, Y: ())
-    model.partial_fit(Y[127:])
+def test_periods_that_do_not_help_are_not_taken(monkeypatch):
+    Y = np.random.default_rng(0).normal(size=(400, 2))
+    monkeypatch.setattr("factorstream.estimators._sequence_stream.candidates_in", lambda Y: (12,))
+    model, tried = SequenceFilter(2, period="auto"), 0
+    for y in Y:
+        model.partial_fit(y[None])
+        tried += model.state_.anew is not None
+    assert tried > 40
+    assert not model.seasons_
+
+
+def test_without_layers_nothing_of_seasons_is_left(rows):
+    model = SequenceFilter(2, period=P).partial_fit(rows[:63])
+    assert model.seasons_
+    plain = SequenceFilter(2).partial_fit(rows[:63]).state_.stream
+    anew = Anew((), "none", 63, rows[:0], learned=True, stream=plain, counts=np.full(3, np.inf))
+    model.state_ = _adopted(model.state_, anew)
     assert not model.seasons_
     assert not model.state_.forecasts
+    assert model.forecast(3).shape == (3, 3)
+    assert np.isfinite(model.partial_fit(rows[63:70]).recent()).all()

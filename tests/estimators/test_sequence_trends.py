@@ -63,9 +63,9 @@ def test_where_nothing_has_a_trend_all_is_as_without(rows):
 
 @pytest.mark.parametrize("smooth", [True, False])
 def test_any_split_of_a_stream_is_the_same(rows, gone, smooth):
-    X = np.where(gone, np.nan, rows)[:80]
+    X = np.where(gone, np.nan, rows)[:110]
     streams = []
-    for cuts in ([], [1, 2, 63, 64, 65, 70]):
+    for cuts in ([], [1, 2, 63, 64, 65, 70, 90]):
         stream = SequenceFilter(2, trend=True, lag=2, max_iter=2, calibrate=False, smooth=smooth)
         for part in np.split(X, cuts):
             stream.partial_fit(part)
@@ -77,10 +77,28 @@ def test_any_split_of_a_stream_is_the_same(rows, gone, smooth):
     np.testing.assert_array_equal(one.recent(), split.recent())
 
 
+def test_a_stream_without_trends_stays_as_it_is():
+    """Where the first features that may have a trend have none, nothing else changes."""
+    Y = np.random.default_rng(5).normal(size=(120, 3))
+    plain, auto = (SequenceFilter(2, trend=trend, max_iter=4).partial_fit(Y) for trend in (False, "auto"))
+    assert not auto.state_.layers
+    np.testing.assert_array_equal(auto.forecast(5), plain.forecast(5))
+
+
+def test_a_stream_finds_which_features_have_a_trend(rows):
+    stream = SequenceFilter(2, trend="auto", max_iter=4).partial_fit(rows[:-20])
+    off = stream.forecast(20)[:, 0] - rows[-20:, 0]
+    assert np.sqrt(np.mean(off**2)) < 1.5
+    (layer,) = stream.state_.layers
+    assert list(np.isfinite(layer.damping)) == [True, True, False, False]
+
+
 def test_a_stream_learns_a_trend_and_follows_it(rows):
     stream = SequenceFilter(2, trend=True, calibrate=False, max_iter=5).partial_fit(rows[:60])
     assert not stream.state_.layers
-    stream.partial_fit(rows[60:-20])
+    stream.partial_fit(rows[60:110])
+    assert stream.state_.layers
+    stream.partial_fit(rows[110:-20])
     off = stream.forecast(20)[:, 0] - rows[-20:, 0]
     assert np.sqrt(np.mean(off**2)) < 1.5
 

@@ -51,7 +51,7 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
     def forecast_scale_(self) -> float:
         """Factor on the predictive standard deviations of forecasts: the mean over features, with seasons steps too."""
         state = self._fitted()
-        return float(state.forecast_scales.mean()) if state.ahead_scale is None else float(state.ahead_scale.mean())
+        return float(state.forecast_scales.mean()) if state.ahead_scale is None else float(state.ahead_scales.mean())
 
     @property
     def seasons_(self) -> dict[int, Array]:

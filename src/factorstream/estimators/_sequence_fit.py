@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dynamics.filter import filter_rows
 from ..core.dynamics.fit import fit
 from ..core.dynamics.seasons.finding import found_periods
 from ..core.dynamics.stream import followed, resumed
@@ -31,30 +30,25 @@ def learned(
     tell: Tell = silent,
     *,
     known: Array | None = None,
-    streamed: bool = False,
 ) -> SequenceState:
-    """The state after a fit of all rows Y (T, m), beside those known (T, p), with the parameters it has; in a stream,
-    with what `recent` needs."""
+    """The state after a fit of all rows Y (T, m), beside those known (T, p), with the parameters it has."""
     given, opt = state.parameters, state.options
-    left = left_by_seasons(Y, periods, given, opt, tell, known=known, streamed=streamed)
-    keep = 1 + state.lag if streamed else 1
+    left = left_by_seasons(Y, periods, given, opt, tell, known=known)
     sweeps, tol = given["max_iter"], given["tol"]
     assert isinstance(sweeps, int)  # for the type checker: scikit-learn has checked them
     assert isinstance(tol, int | float)
     how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "tell": tell}
     found = fit(left.Z, opt.r, left.kind, sweeps=sweeps, tol=float(tol), **how)
-    before = filter_rows(found.model, left.Z)[0][-keep:-1] if keep > 1 else []
     raw = left.rows.astype(np.float64)
-    stream = followed(resumed(found, left.kind, left.shift, left.scale, raw, opt, tuple(before)), left.Z)
-    blended = not left.layers and not streamed
-    blend = learn_blend(left.Z, raw, left.kind, opt, given, tell) if blended else None
+    stream = followed(resumed(found, left.kind, left.shift, left.scale, raw, opt), left.Z)
+    blend = None if left.layers else learn_blend(left.Z, raw, left.kind, opt, given, tell)
     others: list[Other] = []
     for kind in left.kinds[1:]:
         f, own = fit(left.Z, opt.r, kind, sweeps=sweeps, tol=float(tol), **how), opt._replace(candidates=(kind,))
         others.append(Other(own, followed(resumed(f, kind, left.shift, left.scale, raw, own), left.Z)))
     return state._replace(
         stream=stream,
-        rows=Y[-keep:].copy(),
+        rows=Y[-1:].copy(),
         counts=np.isfinite(Y).sum(0, dtype=np.float64),
         n_rows=len(Y),
         interval_scale=left.interval_scale,
@@ -65,6 +59,6 @@ def learned(
         ahead_scale=left.ahead,
         others=tuple(others),
         weights=left.weights,
-        seasons=np.stack([part[-keep:] for part in left.season], axis=1) if left.layers else None,
+        seasons=np.stack([part[-1:] for part in left.season], axis=1) if left.layers else None,
         blend=blend,
     )

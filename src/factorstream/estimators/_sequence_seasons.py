@@ -94,11 +94,10 @@ def left_by_seasons(
     tell: Tell = silent,
     *,
     known: Array | None = None,
-    streamed: bool = False,
 ) -> Left:
     """Learn seasons, trends and what known columns (T, p) say of raw rows Y (T, m), and look at what they leave.
 
-    Where rows are to be filtered one after another, it is what they leave of each row before they see it.
+    Where rows are filtered and not smoothed, it is what they leave of each row before they see it.
     """
     damping = None
     if given["trend"] is not False:
@@ -114,10 +113,10 @@ def left_by_seasons(
     assert isinstance(tol, int | float)
     Y = Y.astype(np.float64)
     calibrate = bool(given["calibrate"])
-    how: dict[str, Any] = {"damping": damping, "known": known, "streamed": streamed, "tell": tell}
+    how: dict[str, Any] = {"damping": damping, "known": known, "tell": tell}
     found = judge(Y, periods, opt, calibrate=calibrate, answers=answers, **how)
     layers, season = learn(Y, found.plan, opt.r, opt.noise, sweeps, float(tol), tell)
-    if streamed or not given["smooth"]:
+    if not given["smooth"]:
         layers, season = passed_before(layers, Y, known=known)
     rows = Y - season.signal
     shift, scale = standards(rows, opt.noise)

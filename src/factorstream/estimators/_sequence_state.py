@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,18 +18,18 @@ from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
 from ..core.dynamics.scale import LEAST_KNOWN, student_factor
 from ..core.dynamics.seasons.ahead import mixed
+from ..core.dynamics.seasons.anew import Anew, Damped, Lines
 from ..core.dynamics.seasons.layers import SeasonLayer, ahead, take
 from ..core.dynamics.seasons.lines import LineVariances, Running
 from ..core.dynamics.seasons.phases import PhaseLayer, Variances
 from ..core.dynamics.seasons.shapes import ShapeLayer
 from ..core.dynamics.seasons.tracking import EVERY, Forecast, compared
-from ..core.dynamics.seasons.trends import TrendLayer
-from ..core.dynamics.stream import Candidate, Fitted, Job, Learning, Stream, StreamOptions, Task
+from ..core.dynamics.seasons.trends import Search, TrendLayer
+from ..core.dynamics.stream import Candidate, Event, Fitted, Job, Learning, Stream, StreamOptions, Task
 from ..core.dynamics.widths import Foretold, Width
 from ..core.entries import Entries, together, without
 from ..core.linalg import Array
 from ..core.tables.marginals import Marginals
-from ..progress import Step
 from ._absurd import judged, warn_of
 from ._sequence import Parameter
 from ._sequence_blend import BLEND_TYPES, Blend
@@ -36,6 +37,11 @@ from ._stored_times import StoredIndex, StoredOffset, StoredStamp, StoredTable
 
 ALARMS_KEPT = 1000
 """Alarms that a stream remembers, so that its state stays bounded."""
+
+
+FURTHEST_COMPARED = 128
+"""Steps ahead up to which forecasts of a stream with seasons are compared with what comes. Speed only: a forecast costs
+20 microseconds a step, and is made at one row."""
 
 
 FLOAT = np.dtype(np.float64)
@@ -74,6 +80,8 @@ class SequenceState(NamedTuple):
     ahead_scale: Array | None = None  # (b, m) what stands for `forecast_scale` where there are seasons: see `width_at`
     forecasts: tuple[Forecast, ...] = ()  # of a stream with seasons, by which `ahead_scale` is adjusted
     before: Array | None = None  # rows of a stream whose seasons are still to be learned from them; None: no more
+    anew: Anew | None = None  # what is being learned from these; None: nothing at the moment
+    anew_at: int = 0  # rows when that was begun last
     others: tuple[Other, ...] = ()  # that forecast beside the model of gaps
     weights: Array | None = None  # (1 + others, m) of their forecasts; None: there are no others
     known: tuple[str, ...] = ()  # names of the known columns; `before` has these beside the features
@@ -103,6 +111,14 @@ class SequenceState(NamedTuple):
         return self.forecast_scale * self.stream.bank[self.stream.leader].ahead.factors
 
     @property
+    def ahead_scales(self) -> Array:
+        """Factors (b, m) on the standard deviations of forecasts, where there are seasons."""
+        assert self.ahead_scale is not None  # for the type checker
+        return (
+            self.ahead_scale if self.others else self.ahead_scale * self.stream.bank[self.stream.leader].ahead.factors
+        )
+
+    @property
     def model(self) -> SequenceModel:
         """The model from which passes over a table start: the one last learned, without what drifted since."""
         return self.fitted.model
@@ -120,45 +136,49 @@ STATE_TYPES: tuple[type, ...] = (
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
     GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
     PhaseLayer, Variances, ShapeLayer, TrendLayer, LineVariances, Running, Forecast, Candidate, Job, Task, Width,
-    Foretold, *BLEND_TYPES, Marginals,
+    Foretold, *BLEND_TYPES, Marginals, Anew, Lines, Damped, Search,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
 
 
-def take_rows(state: SequenceState, W: Array, step: Step, done: int = 0) -> tuple[SequenceState, Entries]:
-    """Pass the rows W = [Y, K], features and known columns, through the stream, after `done` of this call; alarms are
-    watched for after the warm-up. Also returns the absurd entries, whose rows are counted from the call's first."""
+class Taken(NamedTuple):
+    """What taking in one row came to."""
+
+    state: SequenceState
+    absurd: Entries  # whose rows are counted from this one
+    event: Event
+
+
+def take_row(state: SequenceState, w: Array) -> Taken:
+    """Pass the row w = [y, k], features and known columns, through the stream; alarms are watched for after the
+    warm-up."""
     from ..core.dynamics.learning import advance  # only streams need it
 
-    keep = state.lag + 1
-    absurd: list[Entries] = []
-    Y, K = parts(state, W)
-    for k, y in enumerate(Y):
-        step(done + k)
-        seen, entries = judged(state.seen, y[None], FLOAT)
-        row = without(y[None], entries)
-        state, rest = _less_season(state, row[0], None if K is None else K[k])
-        stream, event = advance(state.stream, rest, state.options, _wide(state))
-        if state.others:
-            others = tuple(Other(own, advance(stream, rest, own)[0]) for own, stream in state.others)
-            state = state._replace(others=others)
-        absurd += [entries._replace(row=entries.row + done + k)] if len(entries.row) else []
-        if event.judged is not None and not state.layers:  # rows of the warm-up, together
-            late = absurd_entries(event.judged)
-            if len(late.row):
-                absurd.append(late._replace(row=late.row + done + k + 1 - len(event.judged)))
-                seen = seen_in(without(event.judged, late))
-        rows = np.vstack([state.rows, row])[-keep:]
-        state = state._replace(stream=stream, rows=rows, n_rows=state.n_rows + 1, seen=seen)
-        if event.counts is not None:
-            state = _with_counts(state, event.counts, event.known)
-        state = _with_widths(state, row[0])
-        if event.innovation is not None and stream.rows > state.options.warmup:
-            alarm, now = watch(state.alarm, event.innovation, state.threshold)
-            state = state._replace(alarm=alarm)
-            if now.fired or len(entries.row):
-                state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
-    return state, together(absurd)
+    Y, K = parts(state, w[None])
+    seen, absurd = judged(state.seen, Y, FLOAT)
+    row = without(Y, absurd)
+    state, rest, var = _less_season(state, row[0], None if K is None else K[0])
+    stream, event = advance(state.stream, rest, state.options, _wide(state), var)
+    if state.others:
+        others = tuple(Other(own, advance(stream, rest, own)[0]) for own, stream in state.others)
+        state = state._replace(others=others)
+    alarming = len(absurd.row) > 0
+    if event.judged is not None and not state.layers:  # rows of the warm-up, together
+        late = absurd_entries(event.judged)
+        if len(late.row):
+            absurd = together([absurd, late._replace(row=late.row + 1 - len(event.judged))])
+            seen = seen_in(without(event.judged, late))
+    rows = np.vstack([state.rows, row])[-(state.lag + 1) :]
+    state = state._replace(stream=stream, rows=rows, n_rows=state.n_rows + 1, seen=seen)
+    if event.counts is not None:
+        state = _with_counts(state, event)
+    state = _with_widths(state, row[0])
+    if event.innovation is not None and stream.rows > state.options.warmup:
+        alarm, now = watch(state.alarm, event.innovation, state.threshold)
+        state = state._replace(alarm=alarm)
+        if now.fired or alarming:
+            state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
+    return Taken(state, absurd, event)
 
 
 def parts(state: SequenceState, W: Array) -> tuple[Array, Array | None]:
@@ -170,36 +190,47 @@ def parts(state: SequenceState, W: Array) -> tuple[Array, Array | None]:
 def _wide(state: SequenceState) -> Array | None:
     """Factors on intervals besides those that errors teach; None where they are to teach none.
 
-    With seasons those of forecasts are learned in another way (`_with_widths`), and those of gaps are kept.
+    With seasons that of forecasts is the mean one of those that are not learned in another way (`_with_widths`).
     """
-    if state.layers or not state.parameters["calibrate"]:
+    if not state.parameters["calibrate"]:
         return None
-    return np.asarray(student_factor(state.counts) * [[state.interval_scale], [state.forecast_scale]])
+    scales = state.ahead_scale
+    ahead = state.forecast_scale if scales is None else scales[: max(_tracked(state), 1)].mean(0)
+    both = np.broadcast_arrays(state.interval_scale, ahead, state.counts)[:2]
+    return np.asarray(student_factor(state.counts) * np.stack(both))
 
 
-def _with_counts(state: SequenceState, counts: Array, known: float) -> SequenceState:
-    """The state whose model has been learned from rows with so many values, in addition to others or, where models
-    before knew less than all of these rows, anew."""
-    if known == 1.0:
-        counts = state.counts + counts
-        return state._replace(counts=np.where(counts < LEAST_KNOWN, counts, np.inf))  # `widened`
-    if not state.layers:  # widths that a fit found count as those that errors taught: see `faded`
-        scales = state.interval_scale**known, state.forecast_scale**known
+def counts_after(counts: Array, event: Event) -> Array:
+    """Values (m,) of each feature that a model was learned from: in addition to others or, where models before knew
+    less than all of these rows, anew."""
+    assert event.counts is not None  # for the type checker: something was learned
+    if event.known < 1.0:
+        return event.counts
+    counts = counts + event.counts
+    return np.where(counts < LEAST_KNOWN, counts, np.inf)  # `widened`
+
+
+def _with_counts(state: SequenceState, event: Event) -> SequenceState:
+    """The state whose model has been learned once more."""
+    if event.known < 1.0 and not state.layers:  # widths that a fit found count as those that errors taught: `faded`
+        scales = state.interval_scale**event.known, state.forecast_scale**event.known
         state = state._replace(interval_scale=scales[0], forecast_scale=scales[1])
-    return state._replace(counts=counts)
+    return state._replace(counts=counts_after(state.counts, event))
 
 
-def _less_season(state: SequenceState, y: Array, known: Array | None) -> tuple[SequenceState, Array]:
-    """The state whose seasons have taken in the row y (m,), and what they, before they saw it, leave of it."""
+def _less_season(state: SequenceState, y: Array, known: Array | None) -> tuple[SequenceState, Array, Array | None]:
+    """The state whose seasons have taken in the row y (m,); what they, before they saw it, leave of it; and the
+    variance (m,) of what they said."""
     if not state.layers or state.seasons is None:
-        return state, y
+        return state, y, None
     layers, signal, var = take(state.layers, y.astype(np.float64), known)
     seasons = np.concatenate([state.seasons, [[signal, var]]])[-(state.lag + 1) :]
-    return state._replace(layers=layers, seasons=seasons), y - signal
+    return state._replace(layers=layers, seasons=seasons), y - signal, var
 
 
 def coming(state: SequenceState, steps: int, known: Array | None = None) -> tuple[Array, Array]:
-    """Means and standard deviations (steps, m) of the rows to come, with seasons, as the model says."""
+    """Means and standard deviations (steps, m) of the rows to come, with seasons: as the model says and, where it is
+    the only one that forecasts, its errors up to HORIZON steps ahead teach."""
     season = ahead(state.layers, state.stream.shift.size, steps, known)
     means, variances = [], []
     for stream in (state.stream, *(other.stream for other in state.others)):
@@ -209,7 +240,18 @@ def coming(state: SequenceState, steps: int, known: Array | None = None) -> tupl
         means.append(season.signal + shift + scale * mean)
         variances.append(season.var + scale**2 * var)
     mean, var = mixed(means, variances, np.ones((1, 1)) if state.weights is None else state.weights)
-    return mean, np.sqrt(var)
+    return mean, np.sqrt(var) * (1.0 if state.others else state.stream.bank[state.stream.leader].ahead.factors)
+
+
+def _tracked(state: SequenceState) -> int:
+    """The first doubling of steps ahead whose widths are learned from whole forecasts: those beyond HORIZON, which the
+    errors of every row teach, unless several models forecast."""
+    return 0 if state.others else HORIZON.bit_length()
+
+
+def steps_of(layers: Sequence[SeasonLayer]) -> int:
+    """How far forecasts are compared with what comes: the longest period, but no further than a row can pay for."""
+    return min(layers[0].period, FURTHEST_COMPARED) if layers[0].period > 1 else HORIZON
 
 
 def _with_widths(state: SequenceState, y: Array) -> SequenceState:
@@ -219,9 +261,9 @@ def _with_widths(state: SequenceState, y: Array) -> SequenceState:
     """
     if state.ahead_scale is None or not state.parameters["calibrate"] or state.known:
         return state
-    widths, forecasts = compared(state.ahead_scale, state.forecasts, y)
-    steps = state.layers[0].period if state.layers[0].period > 1 else HORIZON
-    if state.n_rows % max(steps // EVERY, 1) == 0:
+    widths, forecasts = compared(state.ahead_scale, state.forecasts, y, _tracked(state))
+    steps = steps_of(state.layers)
+    if state.n_rows % max(steps // EVERY, 1) == 0 and _tracked(state) < len(widths):
         forecasts = (*forecasts, Forecast(*coming(state, steps)))
     return state._replace(ahead_scale=widths, forecasts=forecasts)
 

@@ -6,13 +6,21 @@ import numpy as np
 
 from ..core.absurd_rows import absurd_entries
 from ..core.dynamics.alarm import Alarm
+from ..core.dynamics.bank import ODDS, SCORE_MEMORY
+from ..core.dynamics.few import FEWEST_ROWS
+from ..core.dynamics.seasons.anew import Anew, Trends
+from ..core.dynamics.seasons.finding import MOST_PERIODS, candidates_in
 from ..core.dynamics.seasons.layers import long_enough
+from ..core.dynamics.seasons.relearning import begun, further
+from ..core.dynamics.seasons.shapes import ShapeLayer
+from ..core.dynamics.seasons.tracking import Forecast
+from ..core.dynamics.stream import Event
 from ..core.entries import together, without
 from ..core.linalg import Array
 from ..progress import Step
-from ._sequence_fit import learned, periods_in
+from ._sequence import Parameter
 from ._sequence_seasons import is_auto, periods_of
-from ._sequence_state import SequenceState, parts, take_rows, warn_once
+from ._sequence_state import SequenceState, Taken, counts_after, parts, steps_of, take_row, warn_once
 
 LEARNED_AT = (2, 4, 8)
 """Periods after which a stream learns its seasons from all rows so far, for each period; then it follows them. Not
@@ -24,24 +32,16 @@ LOOKED_AT = tuple(2**k for k in range(6, 12))
 trends, and what known columns say. Not tuned: doublings; the last is what is kept in memory until then."""
 
 
-def take_stream(state: SequenceState, Y: Array, step: Step) -> SequenceState:
-    """Pass the rows Y, with known columns beside them, through a stream; the seasons asked for are learned at rows that
-    the parameters alone decide."""
-    schedule = learning_rows(state)
-    done, absurd = 0, []
-    while done < len(Y):
-        due = next((n for n in schedule if n > state.n_rows), None)
-        part = Y[done:] if due is None else Y[done : done + due - state.n_rows]
-        before = state.before
-        state, entries = take_rows(state, part, step, done)
-        absurd.append(entries)
-        done += len(part)
-        if before is not None:
-            before = np.vstack([before, part])
-            if state.n_rows in schedule and np.isfinite(parts(state, before)[0]).any():
-                state = _learned_anew(state, before)
-            state = state._replace(before=before if state.n_rows < max(schedule) else None)
-    warn_once(together(absurd), len(Y))
+def take_stream(state: SequenceState, W: Array, step: Step) -> SequenceState:
+    """Pass the rows W, with known columns beside them, through a stream; the seasons asked for are learned from rows
+    that the parameters alone decide, a piece with every row."""
+    absurd = []
+    for k, w in enumerate(W):
+        step(k)
+        taken = take_row(state, w)
+        absurd.append(taken.absurd._replace(row=taken.absurd.row + k))
+        state = taken.state if taken.state.before is None else _learning(taken, w)
+    warn_once(together(absurd), len(W))
     return state
 
 
@@ -55,25 +55,102 @@ def learning_rows(state: SequenceState) -> tuple[int, ...]:
 def still_learning(state: SequenceState, Y: Array) -> SequenceState:
     """The state that keeps the rows Y so far, if a stream would still learn its seasons from more of them."""
     schedule = learning_rows(state)
-    return state._replace(before=Y.astype(np.float64) if schedule and len(Y) < max(schedule) else None)
+    before = Y.astype(np.float64) if schedule and len(Y) < max(schedule) else None
+    return state._replace(before=before, anew_at=len(Y))
 
 
-def _learned_anew(state: SequenceState, W: Array) -> SequenceState:
-    """The state after a fit of all rows so far; as it is where no season is found in them.
+def _learning(taken: Taken, w: Array) -> SequenceState:
+    """The state that has kept the row w, one row's work further with what it learns, if there is anything."""
+    state = taken.state
+    assert state.before is not None  # for the type checker
+    row = np.concatenate([state.rows[-1], w[len(state.rows[-1]) :]])  # without absurd values
+    state = state._replace(before=np.vstack([state.before, row]))
+    if state.anew is None:
+        return _begun(state)
+    assert state.before is not None
+    anew, event = further(state.anew, state.before, len(state.rows[-1]), state.options, state.lag + 1)
+    if event.counts is not None:
+        known = np.zeros(len(event.counts)) if anew.counts is None else anew.counts
+        anew = anew._replace(counts=counts_after(known, event))
+    if anew.learned and not anew.layers and not state.layers:  # there is no trend after all
+        return state._replace(anew=None)
+    state = state._replace(anew=anew)
+    if not anew.ready:
+        return state
+    if is_auto(state.parameters) and set(anew.periods) != _periods(state):
+        return _compared(state, taken, event)
+    return _adopted(state, anew)
+
+
+_TRENDS: dict[Parameter, Trends] = {False: "none", True: "asked", "auto": "auto"}
+
+
+def _begun(state: SequenceState) -> SequenceState:
+    """The state that begins to learn, if it is time; the rows are let go once there will be nothing more to learn.
+
+    A fit that found shapes of whole periods, or several models for forecasts, knows more than a stream learns.
+    """
+    rows = state.before
+    assert rows is not None  # for the type checker
+    schedule = learning_rows(state)
+    if state.others or any(isinstance(layer, ShapeLayer) for layer in state.layers):
+        return state._replace(before=None)
+    if not any(state.anew_at < n <= len(rows) for n in schedule):
+        return state if len(rows) < max(schedule) else state._replace(before=None)
+    state = state._replace(anew_at=len(rows))
+    Y, known = parts(state, rows)
+    Y = without(Y, absurd_entries(Y))
+    periods = _periods_in(state, Y)
+    trends = _TRENDS[state.parameters["trend"]]
+    if not (periods or known is not None or trends != "none") or not np.isfinite(Y).any():
+        return state
+    return state._replace(anew=begun(Y if known is None else np.hstack([Y, known]), periods, trends))
+
+
+def _periods_in(state: SequenceState, Y: Array) -> tuple[int, ...]:
+    """The periods asked for, or those in use with those that the autocorrelation of the rows shows."""
+    if not is_auto(state.parameters):
+        return long_enough(periods_of(state.parameters), len(Y))
+    more = _periods(state) | set(candidates_in(Y))
+    return long_enough(tuple(more if len(more) <= MOST_PERIODS else _periods(state)), len(Y))
+
+
+def _periods(state: SequenceState) -> set[int]:
+    """The periods in use."""
+    return {layer.period for layer in state.layers if layer.period > 1}
+
+
+def _compared(state: SequenceState, taken: Taken, event: Event) -> SequenceState:
+    """The state whose new layers, which nobody asked for by their period, are held against the ones in use: by what
+    both said of rows before they came."""
+    anew, old, new = state.anew, taken.event.innovation, event.innovation
+    assert anew is not None  # for the type checker
+    if old is None or new is None or not np.array_equal(old.seen, new.seen):
+        return state
+    score = (1.0 - 1.0 / SCORE_MEMORY) * anew.score + new.logp - old.logp
+    anew = anew._replace(score=score, compared=anew.compared + 1)
+    if anew.compared >= FEWEST_ROWS and score > ODDS:
+        return _adopted(state, anew)
+    return state._replace(anew=None if score < -ODDS or anew.compared >= SCORE_MEMORY else anew)
+
+
+def _adopted(state: SequenceState, anew: Anew) -> SequenceState:
+    """The state that goes on by what was learned.
 
     Alarms are watched for anew, as rows are as strange as this model says. Widths of forecasts that have been adjusted
     beside the same periods go on.
     """
-    Y, known = parts(state, W)
-    Y = without(Y, absurd_entries(Y))
-    periods = long_enough(periods_in(state, Y), len(Y))
-    if not periods and not state.layers and not state.known and state.parameters["trend"] is False:
-        return state
-    new = learned(state, Y, periods, known=known, streamed=True)
-    if not new.layers and not state.layers:
-        return state
-    old, widths = state.ahead_scale, new.ahead_scale
-    if old is not None and widths is not None and new.layers and state.layers[0].period == new.layers[0].period:
-        new = new._replace(ahead_scale=np.vstack([old, *[old[-1:]] * (len(widths) - len(old))]))
-    forecasts = state.forecasts if new.layers else ()  # without seasons nothing is compared with them
-    return new._replace(history=(), n_iter=1, alarm=Alarm(), forecasts=forecasts)
+    assert anew.stream is not None  # for the type checker: it is ready
+    assert anew.counts is not None
+    widths, seasons = None, None
+    forecasts: tuple[Forecast, ...] = ()
+    if anew.layers:
+        steps, m = steps_of(anew.layers), len(anew.stream.shift)
+        widths, seasons, old = np.ones((int(steps).bit_length(), m)), anew.seasons, state.ahead_scale
+        if old is not None and not state.others and state.layers[0].period == anew.layers[0].period:
+            widths, forecasts = old, state.forecasts
+    return state._replace(
+        stream=anew.stream, layers=anew.layers, seasons=seasons, counts=anew.counts, ahead_scale=widths,
+        forecasts=forecasts, others=(), weights=None, interval_scale=1.0, forecast_scale=1.0, history=(), n_iter=1,
+        alarm=Alarm(), anew=None,
+    )  # fmt: skip

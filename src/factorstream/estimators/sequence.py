@@ -97,15 +97,17 @@ class SequenceFilter(Reported, SequenceAnswers):
         Every feature gets a slow season for each period, next to nothing where it has
         none; features whose hidden runs are then filled better also get shapes by which whole periods of the shortest
         kind differ (working days and holidays, say). What the seasons leave is modelled as without them. ``fit`` needs
-        two periods of rows at least; a stream learns seasons when it has seen two, four and eight periods, from rows
-        kept until then, and follows them after that; with "auto" it looks at its rows, not at time stamps, when it has
-        64, 128, ..., 2048 of them. See the notes for tables that begin elsewhere.
+        two periods of rows at least. A stream learns slow seasons, without shapes, from the rows kept until then when
+        it has seen two, four and eight periods, and follows them after that; with "auto" it looks at its rows, not at
+        time stamps, when it has 64, 128, ..., 2048 of them, and takes a season once it has foretold rows clearly
+        better. See the notes for tables that begin elsewhere.
     trend : bool or "auto", default=False
         Whether features have a trend: a slope that changes slowly, and goes on in forecasts, damped where those made in
         the last third of the rows were better for it. "auto" keeps it where these are clearly better than without, and
         hidden runs not clearly worse. Gaps are filled by levels and states beside it. Forecasts are then means over the
         kinds of models, weighed by how well each forecast; gaps are filled by the best of them. A stream learns trends
-        when it has 64, 128, ..., 2048 rows, and follows them after that.
+        when it has 64, 128, ..., 2048 rows, and follows them after that; the model that fills its gaps forecasts too,
+        and "auto" goes by forecasts alone.
     spacing : {"rows", "time"}, default="rows"
         What a step is. "rows": from one row to the next, whatever their time stamps say; a warning tells where these
         leave steps out. "time": time stamps that are not equally spaced are put on steps of the greatest length that
@@ -190,9 +192,10 @@ class SequenceFilter(Reported, SequenceAnswers):
     more, and then adjusts it about every 128 rows, with a memory of about 1300 rows. This is done in pieces, one with
     every row, so that no row takes long: a row usually costs half a millisecond, and some four more while something is
     being learned (``benchmarks/sequence_streams.py``). What has been learned counts once it has caught up with the rows
-    that came meanwhile. Seasons, trends and coefficients of known columns are learned at once, at the few rows named
-    above: such a row waits for a whole fit, up to seconds. The result depends on the rows alone, not on their division
-    into calls, and a stream that is saved at any row goes on from there bit for bit.
+    that came meanwhile. Seasons, trends and coefficients of known columns are learned in pieces as well, from the rows
+    named above on, and beside them a model of what they leave of the last 1024 rows: they count some tens of rows
+    later, some hundreds where there are many. The result depends on the rows alone, not on their division into calls,
+    and a stream that is saved at any row goes on from there bit for bit.
 
     A stream keeps two models, the first and the last of the kinds that ``drift`` allows: with "auto" one with levels
     and one without. Each is scored by what it says of the next row, and of a fifth of the entries that a second filter
@@ -202,8 +205,7 @@ class SequenceFilter(Reported, SequenceAnswers):
 
     With ``calibrate`` the widths of intervals follow what was foretold and then seen: in gaps the entries that the
     second filter did not see, in forecasts those up to ten rows ahead. Each feature has a factor of its own, drawn to
-    the common one. With ``robust`` they follow what intervals of 80% hold, as outliers are not for them to hold. Beside
-    seasons, trends and known columns those of gaps stay as they are.
+    the common one. With ``robust`` they follow what intervals of 80% hold, as outliers are not for them to hold.
 
     Where ``marginals`` lets several models fill gaps, fills and bounds are means of theirs, in the data's units, with
     weights that are not negative and chosen for each column by hidden runs of at most 2048 rows. Those of a model of
@@ -225,8 +227,9 @@ class SequenceFilter(Reported, SequenceAnswers):
     With ``period``, place 0 of every period is at the first row taken in. A table that is asked about is placed by its
     time stamps, where it and the rows learned from have them, equally spaced or whole months apart; otherwise its first
     row counts as place 0 too. Widths of forecasts are then calibrated for each feature and each doubling of the steps,
-    in a stream by what it forecast and then saw, and ``forecast_scale_`` is the mean factor. ``components_``,
-    ``transform`` and ``score_samples`` are about what the seasons leave. ``trend`` and known columns are a layer
+    in a stream by what it forecast and then saw (up to 128 steps ahead; beside known columns up to ten), and
+    ``forecast_scale_`` is the mean factor. ``components_``, ``transform`` and ``score_samples`` are about what the
+    seasons leave. ``trend`` and known columns are a layer
     beside the seasons; where there is a trend, a table that is asked about begins at a height of its own.
 
     With levels ``score_samples`` is a Gaussian log-density. Without them, where the dictionary's uncertainty counts

@@ -27,25 +27,29 @@ ODDS = float(np.log(20.0))
 that are as good as each other do not take turns."""
 
 
-def passed(c: Candidate, z: Array, row: int, keep: int, wide: Array | None) -> tuple[Candidate, Innovation]:
+def passed(
+    c: Candidate, z: Array, row: int, keep: int, wide: Array | None, beside: Array | float = 0.0
+) -> tuple[Candidate, Innovation]:
     """The candidate after the standardised row z (m,), number `row`, scored and calibrated by it. O(m r²).
 
-    `wide`: see `advance`; the innovation is standardised, and about the prediction before z was seen.
+    `wide`: see `advance`; `beside`: standardised variance of what was taken off the row before. The innovation is
+    standardised, and about the prediction before z was seen.
     """
     hide = hidden_at(row, len(z))
     c, innovation = filter_row(c, z, hide, keep)
     model, asked = c.fitted.now, hide & np.isfinite(z)
     signal, var = entry(model, c.shadow)
+    var = var + beside
     total = var + model.noise.variance
     size = model.noise.normal_size(np.where(asked, z - signal, 0.0), var, model.noise.R)
     filled = -0.5 * float((np.log(total) + size * size)[asked].sum())
     memory = min(max(0.5 * row, 1.0), SCORE_MEMORY)
     score = (1.0 - 1.0 / memory) * c.score + innovation.logp + HIDDEN_PERIOD / HIDDEN_RUN * filled
     c = c._replace(score=score)
-    return (c if wide is None else _calibrated(c, z, size, asked, wide)), innovation
+    return (c if wide is None else _calibrated(c, z, size, asked, wide, beside)), innovation
 
 
-def _calibrated(c: Candidate, z: Array, size: Array, asked: Array, wide: Array) -> Candidate:
+def _calibrated(c: Candidate, z: Array, size: Array, asked: Array, wide: Array, beside: Array | float) -> Candidate:
     """The candidate whose widths have learned from a row; it forecasts anew when its last forecast has come."""
     model, known = c.fitted.now, np.isfinite(wide).all(0)
     held = held_by(model.noise)
@@ -53,7 +57,7 @@ def _calibrated(c: Candidate, z: Array, size: Array, asked: Array, wide: Array) 
     ahead, told = c.ahead, c.foretold
     if told is not None:
         seen = np.isfinite(z) & known
-        off, signal = np.where(seen, z - told.mean[told.age], 0.0), told.var[told.age] - model.noise.variance
+        off, signal = np.where(seen, z - told.mean[told.age], 0.0), told.var[told.age] + beside - model.noise.variance
         ahead = compared(ahead, model.noise.normal_size(off, signal, model.noise.R) / wide[1], seen, held)
         told = told._replace(age=told.age + 1) if told.age + 1 < len(told.mean) else None
     if told is None:

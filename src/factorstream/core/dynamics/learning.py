@@ -47,7 +47,9 @@ FEW_BEFORE = 8
 rows as any piece of work is counted for."""
 
 
-def advance(stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = None) -> tuple[Stream, Event]:
+def advance(
+    stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = None, beside: Array | None = None
+) -> tuple[Stream, Event]:
     """Take one raw row (m,), NaN = missing, and say what happened. O(m r²), and no row takes much longer than others.
 
     From the first row with data on, EM on all rows so far begins whenever they have become a quarter more (GROWTH),
@@ -60,7 +62,7 @@ def advance(stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = N
     y was seen, in raw units.
 
     `wide` (2, m): factors on intervals in gaps and of forecasts besides those that errors teach, infinite where nothing
-    is known; None: errors teach none.
+    is known; None: errors teach none. `beside` (m,): variance of what was taken off the raw row before; None: nothing.
     """
     if stream.rows and stream.learning is None and not np.isfinite(stream.window).any():  # no data yet: begin here
         stream = new_stream(len(y))
@@ -73,15 +75,17 @@ def advance(stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = N
     event = Event(None)
     if stream.bank:
         z = np.where(new | in_unknown_units(stream), np.nan, (y - stream.shift) / stream.scale)
-        each = [passed(c, z, stream.rows - 1, opt.keep, wide) for c in stream.bank]
+        more = 0.0 if beside is None else beside / stream.scale**2
+        each = [passed(c, z, stream.rows - 1, opt.keep, wide, more) for c in stream.bank]
         event = Event(in_units(each[stream.leader][1], stream))
         bank = tuple(c for c, _ in each) if scored(stream) else tuple(c._replace(score=0.0) for c, _ in each)
         stream = stream._replace(bank=bank, leader=best(bank, stream.leader, stream.rows))
     if stream.job is None:
         stream, event = _begun(stream, event, new, opt)
     stream = _once_more_if_elsewhere(worked(stream, opt), opt)
-    while not stream.bank and stream.job is not None and not finished(stream, opt):
-        stream = worked(stream, opt)  # the first row needs a model at once
+    first = not stream.bank and len(stream.window) == 1  # which needs a model at once
+    while first and stream.job is not None and not finished(stream, opt):
+        stream = worked(stream, opt)
     return _adopted(stream, event, opt) if finished(stream, opt) else (stream, event)
 
 

@@ -173,25 +173,14 @@ def new_stream(m: int) -> Stream:
     return Stream(0, np.zeros(m), np.ones(m), np.empty((0, m)))
 
 
-def resumed(
-    f: SequenceFit,
-    kind: Kind,
-    shift: Array,
-    scale: Array,
-    Y: Array,
-    opt: StreamOptions,
-    before: tuple[Belief, ...] = (),
-) -> Stream:
-    """The stream that goes on where a fit of the raw rows Y ended; its warm-up goes on too where Y was short.
-
-    `before`: beliefs of the last rows, the last one left out.
-    """
+def resumed(f: SequenceFit, kind: Kind, shift: Array, scale: Array, Y: Array, opt: StreamOptions) -> Stream:
+    """The stream that goes on where a fit of the raw rows Y ended; its warm-up goes on too where Y was short."""
     end, m = f.smoothed.end, len(shift)
     short = len(Y) < opt.warmup
     go_on = Learning(end, f.moments)
     fitted = begun(with_drift(f.model, opt.drift), f.prior, end)
     width = begin_width(m)
-    one = Candidate(kind, fitted, end, (*before, end)[-opt.keep :], gaps=width, ahead=width)
+    one = Candidate(kind, fitted, end, (end,), gaps=width, ahead=width)
     one = one._replace(would_learn=go_on) if short else one._replace(learning=go_on)
     known = len(Y) if short else 0
     return Stream(len(Y), shift, scale, Y if short else Y[:0], (one,), known=known, fits=len(Y))

@@ -32,3 +32,13 @@ def test_one_row_moves_what_it_tells_of(rng):
     assert widths[2, 1] == 1.0
     assert [one.age for one in left] == [5]
     assert compared(widths, left, np.zeros(2))[1] == ()
+
+
+def test_doublings_that_are_learned_elsewhere_stay():
+    forecast = Forecast(np.zeros((6, 1)), np.ones((6, 1)))
+    widths, left = np.ones((3, 1)), (forecast,)
+    for _ in range(6):
+        widths, left = compared(widths, left, np.full(1, 10.0), 2)
+    np.testing.assert_array_equal(widths[:2], 1.0)
+    assert widths[2, 0] > 1.2
+    assert left == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...linalg import Array
@@ -38,6 +40,13 @@ def dampings(Y: Array, plan: Plan, opt: StreamOptions, steps: int, *, auto: bool
     plain, _ = learn_trends(rest[:n], np.full(m, np.nan), m=m)
     trended, _ = learn_trends(rest[:n], every, m=m)
     base, *losses = _losses(rest, n, steps, plain, trended, opt)
+    return chosen(base, losses, steps, auto=auto)
+
+
+def chosen(base: Array, losses: Sequence[Array], steps: int, *, auto: bool) -> Array:
+    """The best of the DAMPINGS for each feature, by the losses (origins, m) of forecasts of so many steps; `auto`: NaN
+    where those by a level alone, `base`, are not clearly more."""
+    m = base.shape[1]
     out = np.full(m, np.nan)
     for j in range(m):
         best = int(np.argmin([np.nansum(loss[:, j]) for loss in losses]))

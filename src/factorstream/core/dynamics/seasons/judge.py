@@ -49,13 +49,11 @@ def judge(
     answers: Answers,
     damping: Array | None = None,
     known: Array | None = None,
-    streamed: bool = False,
     tell: Tell = silent,
 ) -> Judged:
     """What raw rows Y (T, m) ask for. Each question needs the seasons learned once more, and a fit per candidate.
 
-    `answers`: `smoothed` or `filtered`, whichever fills the gaps later; `damping`, `known`: see `Plan`; `streamed`:
-    rows will be filtered one by one.
+    `answers`: `smoothed` or `filtered`, whichever fills the gaps later; `damping`, `known`: see `Plan`.
     """
     plan = Plan(long_enough(periods, len(Y)), np.arange(0), damping, known)
     rows = max(COMPARED_ROWS, JUDGED_PERIODS * max(plan.periods, default=0))
@@ -67,7 +65,7 @@ def judge(
     else:
         left = left_by_plan(Y, plan, runs, opt, before=answers is not smoothed, tell=tell)
         kind, width = _many(left, rows, opt, answers, tell, calibrate=calibrate)
-    before = streamed or answers is not smoothed
+    before = answers is not smoothed
     kinds: tuple[Kind, ...] = (kind,)
     if plan.damping is not None:  # what fills gaps best need not go on best where they end
         kinds = tuple(dict.fromkeys((kind, *_kinds(opt))))

@@ -15,6 +15,7 @@ the next one begins, as for levels elsewhere in `dynamics`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -125,6 +126,15 @@ def learn_phases(Y: Array, period: int, columns: Array, shorter: int | None) -> 
         period, columns, mean + usual, variances._replace(p0=spread), level - usual, d, height, row, place
     )
     return layer, season
+
+
+def put_together(parts: Sequence[PhaseLayer]) -> PhaseLayer:
+    """The layer of all features from layers of one feature each, which stand at the same row."""
+    columns, mean, level, d, height, row = (
+        np.hstack([getattr(one, name) for one in parts]) for name in ("columns", "mean", "level", "d", "height", "row")
+    )
+    variances = Variances(*map(np.hstack, zip(*(one.variances for one in parts), strict=True)))
+    return PhaseLayer(parts[0].period, columns, mean, variances, level, d, height, row, parts[0].place)
 
 
 def _long(Y: Array, period: int, place: int) -> Array:

@@ -32,13 +32,20 @@ class Forecast(NamedTuple):
     age: int = 0
 
 
-def compared(widths: Array, forecasts: Sequence[Forecast], y: Array) -> tuple[Array, tuple[Forecast, ...]]:
-    """The factors (b, m), see `widths_ahead`, after the row y (m,), and the forecasts of which more is to come."""
+def compared(
+    widths: Array, forecasts: Sequence[Forecast], y: Array, first: int = 0
+) -> tuple[Array, tuple[Forecast, ...]]:
+    """The factors (b, m), see `widths_ahead`, after the row y (m,), and the forecasts of which more is to come.
+
+    Those of the `first` doublings stay as they are.
+    """
     widths = widths.copy()
     seen = np.isfinite(y)
     half = float(ndtri((1.0 + WIDE) / 2.0))
     for mean, std, age in forecasts:
         k = min((age + 1).bit_length(), len(widths)) - 1
+        if k < first:
+            continue
         rows = min(2 ** (k + 1) - 1, len(mean)) - 2**k + 1  # of this doubling
         missed = np.abs(np.where(seen, y, 0.0) - mean[age]) > half * widths[k] * std[age]
         widths[k] *= np.where(seen, np.exp(RATE / rows * (missed - (1.0 - WIDE))), 1.0)

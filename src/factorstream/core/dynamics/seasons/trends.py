@@ -177,21 +177,45 @@ def learn_trends(W: Array, damping: Array, *, m: int) -> tuple[TrendLayer, Seaso
     are then MacKay's v = β² / (share of β that the rows determine), which lets go of columns that say nothing.
     """
     Y, K = W[:, :m], W[:, m:]
-    shift, scale = standards(K) if K.shape[1] else (np.zeros(0), np.ones(0))
-    scale = np.where(K.max(0, initial=-np.inf) > K.min(0, initial=np.inf), scale, 1.0)
+    shift, scale = units_of(K)
     X, trended = (K - shift) / scale, np.isfinite(damping)
-    R, q, qb = _likeliest(Y, X, trended)
-    free = np.where(trended, FREE_SLOPE * (R + q), 0.0)
-    flat = LineVariances(R, q, qb, np.zeros((m, K.shape[1])))
-    rows, last = passed(flat, start(np.zeros(m), free, K.shape[1]), Y, X)
-    variances = flat._replace(v=_relevance(rows[-1], standards(Y)[1] ** 2))
-    zero = np.zeros(m)
-    layer = TrendLayer(1, np.arange(m + K.shape[1]), damping, variances, zero, zero, shift, scale, zero, zero, last)
+    unit = standards(Y)[1]
+    flat, s = opened(searched(search(trended, K.shape[1]), trended, Y, X), trended, unit)
+    rows, last = passed(flat, s, Y, X)
+    layer = layer_of(damping, flat, last, unit, shift, scale)
     season, height, (slope, var) = layer._season(rows, X)
     usual = slope.mean(0)
     spread = np.where(trended, ((slope - usual) ** 2 + var).mean(0), 0.0)
     at = np.where(trended, height[-1] + slope[-1], 0.0)
     return layer._replace(slope=usual, spread=spread, origin=height[0], height=at), season
+
+
+def units_of(K: Array) -> tuple[Array, Array]:
+    """Means and deviations (p,) of known columns (T, p); the deviation of one that never changes is 1."""
+    shift, scale = standards(K) if K.shape[1] else (np.zeros(0), np.ones(0))
+    return shift, np.where(K.max(0, initial=-np.inf) > K.min(0, initial=np.inf), scale, 1.0)
+
+
+def opened(found: Search, trended: Array, unit: Array) -> tuple[LineVariances, Running]:
+    """The variances that a search has found, coefficients being free, and the filter before the first row."""
+    R, q, qb = likeliest(found, trended, unit)
+    free, p = np.where(trended, FREE_SLOPE * (R + q), 0.0), found.running.c.shape[1]
+    return LineVariances(R, q, qb, np.zeros((len(R), p))), start(np.zeros(len(R)), free, p)
+
+
+def layer_of(damping: Array, flat: LineVariances, s: Running, unit: Array, shift: Array, scale: Array) -> TrendLayer:
+    """The layer of features whose filter stands at s; where a sequence begins is still to be said."""
+    variances, zero = flat._replace(v=_relevance(s, unit**2)), np.zeros(len(damping))
+    columns = np.arange(len(damping) + len(shift))
+    return TrendLayer(1, columns, damping, variances, zero, zero, shift, scale, zero, zero, s)
+
+
+def followed_on(layer: TrendLayer, rows: int) -> TrendLayer:
+    """The layer of a stream that was learned from so many rows: another sequence begins with its slope, which was as
+    far from that as a slope that moves is at the rows before, on average."""
+    slope = layer.line(np.zeros((1, len(layer.columns))))[1]
+    spread = np.maximum(layer.running.P[:, 1, 1], 0.0) + 0.5 * rows * layer.variances.qb
+    return layer._replace(slope=np.where(layer.trended, slope, 0.0), spread=np.where(layer.trended, spread, 0.0))
 
 
 def without_outliers_beside(W: Array, noise: NoiseSpec, m: int) -> Array:
@@ -223,27 +247,55 @@ def _roughly(D: Array, X: Array, seen: Array) -> Array:
     return out
 
 
-def _likeliest(Y: Array, X: Array, trended: Array) -> tuple[Array, Array, Array]:
-    """R, q and qb of every feature (m,): the grid is run through the filter as so many features more."""
-    m, p = Y.shape[1], X.shape[1]
+class Search(NamedTuple):
+    """The grid of variances on its way through rows: as so many features more (k of them)."""
+
+    running: Running
+    seen: Array  # (k,) values so far
+    squares: Array  # (k,) of innovations, over their variances
+    logs: Array  # (k,) of these variances
+
+
+def _grid(trended: Array) -> tuple[Array, Array, Array]:
+    """q / R and qb / R of every feature in turn (k,), and whether it has a trend."""
     wander, bend = (grid.ravel() for grid in np.meshgrid(WANDERS, BENDS, indexing="ij"))
-    G = len(wander)
-    q, which = np.tile(wander, m), np.repeat(trended, G)
-    qb = np.where(which, np.tile(bend, m) * (1.0 + q), 0.0)
-    s = start(np.zeros(m * G), np.where(which, FREE_SLOPE * (1.0 + q), 0.0), p)
-    need, one = np.where(which, 2, 1), np.ones(m * G)  # values that say where level and slope begin, and no more
-    count, squares, logs = (np.zeros(m * G) for _ in range(3))
-    for y, x in zip(np.repeat(Y, G, axis=1), X, strict=True):
+    q, which = np.tile(wander, len(trended)), np.repeat(trended, len(wander))
+    return q, np.where(which, np.tile(bend, len(trended)) * (1.0 + q), 0.0), which
+
+
+def search(trended: Array, p: int) -> Search:
+    """The search before the first row, with p known columns."""
+    q, _, which = _grid(trended)
+    k = len(q)
+    s = start(np.zeros(k), np.where(which, FREE_SLOPE * (1.0 + q), 0.0), p)
+    return Search(s, *(np.zeros(k) for _ in range(3)))
+
+
+def searched(found: Search, trended: Array, Y: Array, X: Array) -> Search:
+    """The search after the rows Y (T, m) with X (T, p)."""
+    q, qb, which = _grid(trended)
+    s, count, squares, logs = found
+    need, one = np.where(which, 2, 1), np.ones(len(q))  # values that say where level and slope begin, and no more
+    for y, x in zip(np.repeat(Y, len(q) // max(len(trended), 1), axis=1), X, strict=True):
         E, S = innovation(s, one, y, x)
         told = np.isfinite(y) & (count >= need)
-        squares += np.where(told, E[:, 0] ** 2 / S, 0.0)
-        logs += np.where(told, np.log(S), 0.0)
-        count += np.isfinite(y)
+        squares = squares + np.where(told, E[:, 0] ** 2 / S, 0.0)
+        logs = logs + np.where(told, np.log(S), 0.0)
+        count = count + np.isfinite(y)
         s = predicted(updated(s, one, y, x), q, qb)
+    return Search(s, count, squares, logs)
+
+
+def likeliest(found: Search, trended: Array, unit: Array) -> tuple[Array, Array, Array]:
+    """R, q and qb of every feature (m,), whose values have deviations `unit`."""
+    s, count, squares, logs = found
+    q, qb, which = _grid(trended)
+    m, p, need = len(trended), s.c.shape[1], np.where(which, 2, 1)
+    G = len(q) // max(m, 1)
     inner = s.A + LEAST_NOISE * np.maximum(np.trace(s.A, axis1=1, axis2=2), 1.0)[:, None, None] * np.eye(p)
     explained = np.einsum("ki,ki->k", s.c, np.linalg.solve(inner, s.c[:, :, None])[:, :, 0])
     dof = np.maximum(count - need - p, 1.0)
-    least = np.repeat(LEAST_NOISE * standards(Y)[1] ** 2, G)
+    least = np.repeat(LEAST_NOISE * unit**2, G)
     R = np.maximum((squares - explained) / dof, least / (1.0 + q))
     cost = (dof * np.log(R) + logs + np.linalg.slogdet(inner)[1]).reshape(m, G)
     best = np.arange(m) * G + np.argmin(cost, axis=1)
