@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..files import follow_links
+
 if TYPE_CHECKING:
     from ..jobs.reading import Reading
 
@@ -16,6 +18,7 @@ __all__ = [
     "COMPONENTS",
     "FILE",
     "Parsed",
+    "check_checkpoint",
     "checkpoint_option",
     "dataset_option",
     "fraction",
@@ -272,6 +275,14 @@ checkpoint_option = click.option(
     help="save in this file every minute how far the work has come; the same command goes on from there after it was "
     "stopped or killed, and removes the file when all is done; IN is read block by block, whatever its size",
 )
+
+
+def check_checkpoint(checkpoint: Path | None, **others: Path | None) -> None:
+    """Refuse a checkpoint in the place of another file of the command, given by the name of its option: that file would be
+    removed at the end."""
+    for name, path in others.items():
+        if checkpoint is not None and path is not None and follow_links(path) == follow_links(checkpoint):
+            raise click.UsageError(f"--checkpoint and {name} are the same file; give it one of its own")
 
 
 def refuse_settings(model_path: Path | None, **given: object) -> None:

@@ -15,6 +15,7 @@ from ._files import check_dataset, read_model, save_model, write
 from ._job import JobOptions, job_options
 from ._options import (
     FILE,
+    check_checkpoint,
     checkpoint_option,
     dataset_option,
     most_components_option,
@@ -74,6 +75,7 @@ def COMMAND(
     shown = options.report_path is not None or options.picture is not None
     if checkpoint is not None and (shown or source == STANDARD):
         raise click.UsageError("--checkpoint is for files, without --report and pictures; leave it out")
+    check_checkpoint(checkpoint, IN=source, **{"--save": save_path, "--model": model_path})
     model = None if model_path is None else read_model(model_path)
     if not shown and (checkpoint is not None or goes_by_blocks(source)):
         _factorize_large(
