@@ -66,6 +66,14 @@ def test_a_checkpoint_has_a_file_of_its_own(capsys, path, tmp_path, option, name
     assert f"--checkpoint and {option} are the same file" in said
 
 
+@pytest.mark.parametrize(("option", "name"), [("IN", "in.csv"), ("--output", "out.csv")])
+def test_a_model_is_saved_to_a_file_of_its_own(capsys, path, tmp_path, option, name):
+    before = path.read_bytes()
+    code, said = run(capsys, path, "-o", tmp_path / "out.csv", "--save", tmp_path / name)
+    assert (code, path.read_bytes(), list(tmp_path.iterdir())) == (2, before, [path])
+    assert f"--save and {option} are the same file" in said
+
+
 @pytest.mark.parametrize("others", [("--online",), ("--sequence",), ("--report", "page.html")])
 def test_what_does_not_go_by_blocks_is_refused(capsys, path, tmp_path, others):
     code, said = run(capsys, path, "-o", tmp_path / "out.csv", "--checkpoint", tmp_path / "c", *others)

@@ -18,7 +18,6 @@ __all__ = [
     "COMPONENTS",
     "FILE",
     "Parsed",
-    "check_checkpoint",
     "checkpoint_option",
     "dataset_option",
     "fraction",
@@ -26,6 +25,7 @@ __all__ = [
     "most_components_option",
     "plot_option",
     "reading_options",
+    "refuse_same",
     "refuse_settings",
     "robust_option",
     "save_option",
@@ -277,12 +277,11 @@ checkpoint_option = click.option(
 )
 
 
-def check_checkpoint(checkpoint: Path | None, **others: Path | None) -> None:
-    """Refuse a checkpoint in the place of another file of the command, given by the name of its option: that file would be
-    removed at the end."""
+def refuse_same(option: str, own: Path | None, **others: Path | None) -> None:
+    """Refuse a file that would replace, or remove, another one of the command; both are given by their options."""
     for name, path in others.items():
-        if checkpoint is not None and path is not None and follow_links(path) == follow_links(checkpoint):
-            raise click.UsageError(f"--checkpoint and {name} are the same file; give it one of its own")
+        if own is not None and path is not None and follow_links(path) == follow_links(own):
+            raise click.UsageError(f"{option} and {name} are the same file; give each its own")
 
 
 def refuse_settings(model_path: Path | None, **given: object) -> None:

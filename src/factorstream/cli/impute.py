@@ -14,13 +14,13 @@ from ._files import check_dataset, check_output, check_table, read_model, save_m
 from ._impute_notes import impute_caveats, impute_summary, large_caveats, marks_of_limits, online_caveats
 from ._options import (
     FILE,
-    check_checkpoint,
     checkpoint_option,
     dataset_option,
     fraction,
     model_option,
     most_components_option,
     reading_options,
+    refuse_same,
     refuse_settings,
     robust_option,
     save_option,
@@ -99,7 +99,9 @@ def COMMAND(
         raise click.UsageError("--online keeps no rows to report on; leave out --report or --online")
     if checkpoint is not None and (online or sequence or report_path is not None or STANDARD in (source, output)):
         raise click.UsageError("--checkpoint is for files, without --online, --sequence and --report; leave it out")
-    check_checkpoint(checkpoint, IN=source, **{"--output": output, "--save": save_path, "--model": model_path})
+    data = {"IN": source, "--output": output}
+    refuse_same("--save", save_path, **data)
+    refuse_same("--checkpoint", checkpoint, **data, **{"--save": save_path, "--model": model_path})
     if online and (sequence or robust):
         raise click.UsageError(f"--online has no {'--sequence' if sequence else '--robust'}; leave out one of them")
     refuse_settings(model_path, components=components != "auto", robust=robust, sequence=sequence)

@@ -78,7 +78,8 @@ def factorize_large_file(
         make_folder(folder)
         for name, content in contents.items():
             if content.n_columns and (content.n_rows or name == "coefficients"):
-                files.append(copy_rows(content, folder / f"{name}{ending_of(path)}").path)
+                files.append(folder / f"{name}{ending_of(path)}")
+                copy_rows(content, files[-1])
     except (ValueError, TypeError, MemoryError) as problem:
         raise problem_said(path, problem) from None
     return LargeFactors(
