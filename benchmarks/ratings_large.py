@@ -52,7 +52,7 @@ class Measured(NamedTuple):
     """What one method took."""
 
     name: str
-    start: float  # seconds of everything before the first sweep
+    start: float  # seconds of everything before the first sweep; of peers, whose sweeps are reckoned, it says nothing
     sweep: float  # seconds of one
     start_cpu: float  # the same, of the processor
     sweep_cpu: float
@@ -215,8 +215,8 @@ def alone(function: Callable[[str, bool], Measured], path: str, row_mean: bool =
 
 def told(found: Measured, needed: tuple[int, int] | None = None) -> str:
     """One line."""
-    text = f"{found.name}: start {found.start:.1f} ({found.start_cpu:.1f}) s, "
-    text += f"a sweep {found.sweep:.2f} ({found.sweep_cpu:.2f}) s, {found.memory / MIB:.0f} MiB"
+    start = "" if needed is None else f"start {found.start:.1f} ({found.start_cpu:.1f}) s, "
+    text = f"{found.name}: {start}a sweep {found.sweep:.2f} ({found.sweep_cpu:.2f}) s, {found.memory / MIB:.0f} MiB"
     if needed is not None:
         text += f" = {found.memory / needed[1]:.2f} × the statistics ({found.memory / needed[0]:.2f} × the sums alone)"
         text += f"; {PAIRS} entries in {found.predict:.1f} s and {found.predict_memory / MIB:.0f} MiB"

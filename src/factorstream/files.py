@@ -10,7 +10,7 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,6 +26,7 @@ __all__ = [
     "check_writable",
     "follow_links",
     "make_folder",
+    "naming",
     "put_in_place",
     "write_atomic",
 ]
@@ -125,6 +126,23 @@ def put_in_place(draft: Path, path: Path) -> Path:
     os.replace(draft, path)
     _sync_folder(path.parent)
     return path
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let errors of the system say which file they are about, where they do not: a full disk does not.
+
+    >>> with naming(Path("rows.npy")):
+    ...     raise OSError(errno.ENOSPC, "No space left on device")
+    Traceback (most recent call last):
+    OSError: [Errno 28] No space left on device: 'rows.npy'
+    """
+    try:
+        yield
+    except OSError as problem:
+        if problem.filename is None and problem.errno is not None:
+            problem.filename = str(path)
+        raise
 
 
 def check_folder(path: Path) -> None:

@@ -11,7 +11,7 @@ from .arrays import to_host
 from .estimators.low_rank_imputer import LowRankImputer
 from .persist import here
 
-__all__ = ["PrincipalAxes", "principal_axes"]
+__all__ = ["PrincipalAxes", "axes_along", "principal_axes"]
 
 Array = NDArray[np.float64]
 
@@ -80,9 +80,13 @@ def principal_axes(model: Any, X: Any = None, *, unit: ArrayLike | None = None) 
         if X is not None:
             X = standardised(model, X)
         model = model.factorization_
+    return axes_along(model, _covariance(model, X), unit)
+
+
+def axes_along(model: Any, Sigma: Array, unit: ArrayLike | None = None) -> PrincipalAxes:
+    """The axes of a factorisation in this process whose coefficients have the covariance Sigma (r, r)."""
     C = np.asarray(model.components_, dtype=np.float64)
     units = _checked(unit, C.shape[1])
-    Sigma = _covariance(model, X)
     basis, R = np.linalg.qr((C / units).T)  # C / units = (basis R)ᵀ, and so CᵀΣC = basis (RΣRᵀ) basisᵀ
     variance, turn = np.linalg.eigh(R @ Sigma @ R.T)
     axes = (basis @ turn[:, ::-1]).T

@@ -57,6 +57,23 @@ def test_the_checkpoint_of_another_fit_is_refused_in_one_sentence(capsys, monkey
     assert "checkpoint is the checkpoint of another fit (other random_state); remove it to begin anew" in said
 
 
+@pytest.mark.parametrize(("option", "name"), [("IN", "in.csv"), ("--output", "out.csv"), ("--save", "model")])
+def test_a_checkpoint_has_a_file_of_its_own(capsys, path, tmp_path, option, name):
+    before = path.read_bytes()
+    files = ("-o", tmp_path / "out.csv", "--save", tmp_path / "model", "--checkpoint", tmp_path / "." / name)
+    code, said = run(capsys, path, *files)
+    assert (code, path.read_bytes(), list(tmp_path.iterdir())) == (2, before, [path])
+    assert f"--checkpoint and {option} are the same file" in said
+
+
+@pytest.mark.parametrize(("option", "name"), [("IN", "in.csv"), ("--output", "out.csv")])
+def test_a_model_is_saved_to_a_file_of_its_own(capsys, path, tmp_path, option, name):
+    before = path.read_bytes()
+    code, said = run(capsys, path, "-o", tmp_path / "out.csv", "--save", tmp_path / name)
+    assert (code, path.read_bytes(), list(tmp_path.iterdir())) == (2, before, [path])
+    assert f"--save and {option} are the same file" in said
+
+
 @pytest.mark.parametrize("others", [("--online",), ("--sequence",), ("--report", "page.html")])
 def test_what_does_not_go_by_blocks_is_refused(capsys, path, tmp_path, others):
     code, said = run(capsys, path, "-o", tmp_path / "out.csv", "--checkpoint", tmp_path / "c", *others)

@@ -7,12 +7,13 @@ import pickle
 import signal
 import threading
 import time
+from contextlib import nullcontext
 
 import dask
 import dask.array as da
 import numpy as np
 import pytest
-from distributed import Client
+from distributed import Client, LocalCluster, get_worker
 from numpy.testing import assert_allclose
 
 import factorstream
@@ -118,3 +119,24 @@ def test_workers_with_less_memory_than_the_data():
     angle = np.linalg.svd(np.linalg.qr(truth.T)[0].T @ np.linalg.qr(model.components_.T)[0])[1]
     assert angle.min() > 0.9999
     assert model.n_samples_seen_ == n
+
+
+SEEN = []
+"""The workers that have read a chunk; they are threads of this process."""
+
+
+def noted(block):
+    SEEN.append(get_worker().address)
+    return block
+
+
+@pytest.mark.usefixtures("few")
+def test_of_two_clients_the_current_one_gets_the_work():
+    here = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    rows = da.from_array(gappy(), chunks=(250, 20)).map_blocks(noted, dtype=float, meta=np.empty((0, 0)))
+    with LocalCluster(**here) as one, LocalCluster(**here) as other, Client(one) as first, Client(other):
+        for cluster, chosen in ((one, first.as_current()), (other, nullcontext())):
+            SEEN.clear()
+            with chosen:
+                BayesianFactorization(3, max_iter=2, random_state=0).fit(rows)
+            assert set(SEEN) == {worker.address for worker in cluster.workers.values()}

@@ -161,18 +161,54 @@ def test_what_shapes_nothing_may_change(X, tmp_path, capsys):
     assert "DictionaryFilter" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("damage", ["cut", "bit", "text", "model"])
+@pytest.mark.parametrize("damage", ["cut", "bit"])
 def test_damaged_checkpoints_are_refused(damage, X, tmp_path):
     path = tmp_path / "fit.checkpoint"
     stop(DictionaryFilter(2), X, 5, Checkpoint(path, rows=1))
     content = path.read_bytes()
-    if damage == "model":
+    bad = content[:-1] + bytes([content[-1] ^ 1])
+    path.write_bytes({"cut": content[:-50], "bit": bad}[damage])
+    with pytest.raises(CheckpointError, match="a damaged checkpoint; remove it"):
+        DictionaryFilter(2).fit(source_of(X), checkpoint=path)
+
+
+@pytest.mark.parametrize("other", ["rows", "model", "text", "nothing"])
+def test_nobody_is_told_to_remove_another_file(other, X, tmp_path):
+    path = tmp_path / "other"
+    if other == "rows":
+        with path.open("wb") as file:
+            np.save(file, X)
+    elif other == "model":
         DictionaryFilter(2).fit(X).save(path)
     else:
-        bad = content[:-1] + bytes([content[-1] ^ 1])
-        path.write_bytes({"cut": content[:-50], "bit": bad, "text": b"not a checkpoint"}[damage])
-    with pytest.raises(CheckpointError, match="damaged, or no checkpoint; remove it"):
+        path.write_bytes(b"not a checkpoint" if other == "text" else b"")
+    content = path.read_bytes()
+    with pytest.raises(CheckpointError, match=r"is no checkpoint; give another path\.$"):
         DictionaryFilter(2).fit(source_of(X), checkpoint=path)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (3, "must be a path or a Checkpoint; got 3"),
+        (Checkpoint(None), "must be a path or a Checkpoint"),
+        (Checkpoint("c", seconds="10"), "seconds of a Checkpoint must be a number from 0 on; got '10'"),
+        (Checkpoint("c", seconds=-1), "seconds of a Checkpoint must be a number from 0 on; got -1"),
+        (Checkpoint("c", rows=0), "rows of a Checkpoint must be a number from 1 on; got 0"),
+        (".", "is a folder; give the name of a file"),
+    ],
+)
+def test_what_is_no_checkpoint_at_all(how, words, X):
+    with pytest.raises((TypeError, ValueError), match=words):
+        DictionaryFilter(2).fit(source_of(X), checkpoint=how)
+
+
+def test_blocks_of_another_size_are_no_other_rows(X, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    stop(DictionaryFilter(2), X, 5, Checkpoint(path, rows=1))
+    with pytest.raises(CheckpointError, match="other rows of a block"):
+        DictionaryFilter(2).fit(open_rows(X), checkpoint=path)
 
 
 def test_a_save_that_fails_leaves_the_last_one(X, tmp_path, monkeypatch):
@@ -189,6 +225,7 @@ def test_a_save_that_fails_leaves_the_last_one(X, tmp_path, monkeypatch):
         with pytest.raises(OSError, match="no space left"):
             DictionaryFilter(2, random_state=0).fit(source_of(X), checkpoint=checkpoint)
     assert checkpoint.path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [checkpoint.path]
     found = DictionaryFilter(2, random_state=0).fit(source_of(X), checkpoint=checkpoint)
     assert saved(found, tmp_path) == saved(DictionaryFilter(2, random_state=0).fit(source_of(X)), tmp_path)
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..files import follow_links
+
 if TYPE_CHECKING:
     from ..jobs.reading import Reading
 
@@ -23,6 +25,7 @@ __all__ = [
     "most_components_option",
     "plot_option",
     "reading_options",
+    "refuse_same",
     "refuse_settings",
     "robust_option",
     "save_option",
@@ -272,6 +275,13 @@ checkpoint_option = click.option(
     help="save in this file every minute how far the work has come; the same command goes on from there after it was "
     "stopped or killed, and removes the file when all is done; IN is read block by block, whatever its size",
 )
+
+
+def refuse_same(option: str, own: Path | None, **others: Path | None) -> None:
+    """Refuse a file that would replace, or remove, another one of the command; both are given by their options."""
+    for name, path in others.items():
+        if own is not None and path is not None and follow_links(path) == follow_links(own):
+            raise click.UsageError(f"{option} and {name} are the same file; give each its own")
 
 
 def refuse_settings(model_path: Path | None, **given: object) -> None:

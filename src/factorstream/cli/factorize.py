@@ -18,6 +18,7 @@ from ._options import (
     checkpoint_option,
     dataset_option,
     most_components_option,
+    refuse_same,
     refuse_settings,
     robust_option,
     seed_option,
@@ -74,6 +75,8 @@ def COMMAND(
     shown = options.report_path is not None or options.picture is not None
     if checkpoint is not None and (shown or source == STANDARD):
         raise click.UsageError("--checkpoint is for files, without --report and pictures; leave it out")
+    refuse_same("--checkpoint", checkpoint, IN=source, **{"--save": save_path, "--model": model_path})
+    refuse_same("--save", save_path, IN=source)
     model = None if model_path is None else read_model(model_path)
     if not shown and (checkpoint is not None or goes_by_blocks(source)):
         _factorize_large(

@@ -20,6 +20,7 @@ from ._options import (
     model_option,
     most_components_option,
     reading_options,
+    refuse_same,
     refuse_settings,
     robust_option,
     save_option,
@@ -107,6 +108,9 @@ def COMMAND(
         raise click.UsageError("--online keeps no rows to report on; leave out --report or --online")
     if checkpoint is not None and (online or sequence or report_path is not None or STANDARD in (source, output)):
         raise click.UsageError("--checkpoint is for files, without --online, --sequence and --report; leave it out")
+    data = {"IN": source, "--output": output}
+    refuse_same("--save", save_path, **data)
+    refuse_same("--checkpoint", checkpoint, **data, **{"--save": save_path, "--model": model_path})
     if online and (sequence or robust):
         raise click.UsageError(f"--online has no {'--sequence' if sequence else '--robust'}; leave out one of them")
     refuse_settings(

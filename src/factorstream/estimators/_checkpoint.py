@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from numbers import Real
 from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -16,8 +17,8 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from ..core.linalg import is_sparse
 from ..core.memory import Forgetful, Memory
-from ..files import check_folder, follow_links, put_in_place
-from ..persist.content import ModelFileError, from_file, to_parts
+from ..files import check_folder, follow_links, naming, put_in_place
+from ..persist.content import from_file, to_parts
 from ..persist.tree import Decoder, Encoded, Encoder
 from ..sources.rows.source import Block, Source
 
@@ -44,6 +45,10 @@ SECONDS = 60.0
 
 SHAPES_NOTHING = ("verbose",)
 """Parameters that may be changed when a fit goes on. Derived: those that shape nothing that is learned."""
+
+
+IN_EVERY_ONE = b'{\\"checkpoint\\":'
+"""How the description of a checkpoint begins, as its file has it: a text of JSON in JSON."""
 
 
 class CheckpointError(ValueError):
@@ -125,8 +130,19 @@ def remembering(
             "These rows can be read only once, and a checkpoint has to go on in the middle of them; give a file, or a "
             "function that returns their blocks."
         )
+    return _Kept(_where(checkpoint), estimator, source, types)
+
+
+def _where(checkpoint: str | os.PathLike[str] | Checkpoint) -> Checkpoint:
     where = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
-    return _Kept(where, estimator, source, types)
+    if not isinstance(where.path, str | os.PathLike):
+        raise TypeError(f"checkpoint must be a path or a Checkpoint; got {checkpoint!r}.")
+    for name, value, least in (("seconds", where.seconds, 0), ("rows", where.rows, 1)):
+        if value is not None and not (isinstance(value, Real) and value >= least):
+            raise ValueError(f"{name} of a Checkpoint must be a number from {least} on; got {value!r}.")
+    if Path(where.path).is_dir():
+        raise CheckpointError(f"{os.fspath(where.path)} is a folder; give the name of a file as checkpoint.")
+    return where
 
 
 def refuse_checkpoint(checkpoint: CheckpointLike) -> None:
@@ -214,12 +230,19 @@ class _Kept:
                 f"What a fit has found cannot be saved ({', '.join(encoder.objects)}); leave out checkpoint."
             )
         draft = self._path.with_name(f".{self._path.name}.draft")  # one name: a kill leaves one of it at most
-        with draft.open("wb") as file:
-            file.writelines(to_parts(Encoded(tree, encoder.arrays, {})))
-        put_in_place(draft, self._path)
+        try:
+            with naming(self._path), draft.open("wb") as file:
+                file.writelines(to_parts(Encoded(tree, encoder.arrays, {})))
+            put_in_place(draft, self._path)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
         self._saved_at, self._rows_since = monotonic(), 0
 
     def _read(self) -> None:
+        with self._path.open("rb") as file:
+            if IN_EVERY_ONE not in file.read(200):  # it may be anything, and is not to be removed
+                raise CheckpointError(f"{self._path} is there already, and is no checkpoint; give another path.")
         try:
             found = from_file(self._path)
             format_, call = found.tree["checkpoint"], found.tree["call"]
@@ -231,9 +254,9 @@ class _Kept:
                 return
         except OSError:
             raise
-        except (ModelFileError, Exception) as problem:
+        except Exception as problem:
             raise CheckpointError(
-                f"{self._path} is damaged, or no checkpoint; remove it to begin anew, or give another path."
+                f"{self._path} is a damaged checkpoint; remove it to begin anew, or give another path."
             ) from problem
         raise self._foreign(
             "another version of factorstream" if format_ != CHECKPOINT else _difference(call, self._call)
@@ -267,6 +290,7 @@ def described(source: Source) -> dict[str, Any]:
         "number of columns": source.n_columns,
         "type of numbers": source.dtype.name,
         "number of rows": source.n_rows,
+        "rows of a block": None if first is None else int(first.values.shape[0]),
         "first rows": None if first is None else digest(_parts_of(first.values), "first rows"),
     }
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..estimators._source_rows import checked
 from ..estimators.low_rank_imputer import LowRankImputer
 from ..files import make_folder
-from ..rotation import principal_axes, standardised
+from ..rotation import axes_along, standardised
 from ..sources.columns import take_names
 from ..sources.endings import ending_of
 from ..sources.rows.opening import format_of
@@ -50,7 +50,8 @@ def factorize_large_file(
 ) -> LargeFactors:
     """Write the components of a file and their mean, and block by block how much of each is in every row.
 
-    The axes are those of the coefficients as the model has learned their covariance. Columns of text are not copied.
+    One pass over the rows finds the axes of their coefficients, another one writes these. Columns of text are not
+    copied.
 
     Raises
     ------
@@ -63,11 +64,12 @@ def factorize_large_file(
             tell(FITTING)
             model = fit_source(source, settings, **FACTORS_ALONE)
         tell("asking")
-        parts = _parts(model, found.deviation)
+        parts = _parts(model, found.deviation, source)
         numbers = [f"component {k + 1}" for k in range(len(parts.components))]
         rows = _Made(source, numbers, parts.ask)
         names, files = names_of(source), []
-        about = np.column_stack([np.arange(1.0, len(numbers) + 1), parts.explained])
+        shares = [float(f"{share:.4g}") for share in parts.explained]
+        about = np.column_stack([np.arange(1.0, len(numbers) + 1), shares])
         bare = format_of(path) in WITHOUT_NAMES
         table = parts.components if bare else np.hstack([about, parts.components])
         contents: dict[str, Source] = {
@@ -78,7 +80,8 @@ def factorize_large_file(
         make_folder(folder)
         for name, content in contents.items():
             if content.n_columns and (content.n_rows or name == "coefficients"):
-                files.append(copy_rows(content, folder / f"{name}{ending_of(path)}").path)
+                files.append(folder / f"{name}{ending_of(path)}")
+                copy_rows(content, files[-1])
     except (ValueError, TypeError, MemoryError) as problem:
         raise problem_said(path, problem) from None
     return LargeFactors(
@@ -94,18 +97,19 @@ class _Parts(NamedTuple):
     """The coefficients of some rows, as a function."""
 
 
-def _parts(model: Any, deviation: Array) -> _Parts:
+def _parts(model: Any, deviation: Array, source: Source) -> _Parts:
     take_names(model)  # it is asked about arrays
     if not isinstance(model, LowRankImputer):
         unit = np.where(deviation > 0, deviation, 1.0)
-        axes = principal_axes(model, unit=unit)
+        axes = axes_along(model, _covariance(source, model.transform), unit)
         share = axes.explained_variance / max(1, int(np.sum(deviation > 0)))
         mean = np.asarray(model.mean_, dtype=np.float64)
         return _Parts(axes.components, mean, share, lambda X: np.asarray(model.transform(X)) @ axes.rotation)
     mean, factorization = np.array(model.statistics_, dtype=np.float64), model.factorization_
     if factorization is None or not model.n_components_:
         return _Parts(np.empty((0, len(mean))), mean, np.empty(0), lambda X: np.empty((len(X), 0)))
-    axes, varies = principal_axes(model), model.scale_ > 0
+    axes = axes_along(factorization, _covariance(source, lambda X: factorization.transform(standardised(model, X))))
+    varies = model.scale_ > 0
     components = np.zeros((len(axes.components), len(mean)))
     components[:, varies] = axes.components * model.scale_[varies]
     mean[varies] += model.scale_[varies] * factorization.mean_
@@ -115,6 +119,23 @@ def _parts(model: Any, deviation: Array) -> _Parts:
         axes.explained_variance / int(np.sum(varies)),
         lambda X: factorization.transform(standardised(model, X)) @ axes.rotation,
     )
+
+
+def _covariance(source: Source, ask: Any) -> Array:
+    """That of the coefficients of all rows, which ``ask`` finds for some."""
+    n = 0
+    total: Array = np.zeros(())
+    products: Array = np.zeros(())
+    for block in source.blocks():
+        x = _asked(block, ask)
+        n, total, products = n + len(x), total + x.sum(axis=0), products + x.T @ x
+    mean = total / n
+    return np.asarray(products / n - np.outer(mean, mean))
+
+
+def _asked(block: Block, ask: Any) -> Array:
+    with quietly():
+        return np.asarray(ask(dense(checked(block))), dtype=np.float64)
 
 
 class _Rows:
@@ -146,6 +167,4 @@ class _Made:
     def blocks(self, start: int = 0) -> Iterator[Block]:
         """The rows from number ``start`` on."""
         for block in self._source.blocks(start):
-            with quietly():
-                made = self._make(dense(checked(block)))
-            yield Block(np.asarray(made, dtype=np.float64), block.first)
+            yield Block(_asked(block, self._make), block.first)

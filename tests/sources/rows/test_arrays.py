@@ -115,3 +115,10 @@ def test_a_source_is_opened_as_itself_and_can_be_sent(rng):
 def test_masked_entries_are_gaps():
     X = np.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]])
     np.testing.assert_array_equal(gathered(factorstream.open_rows(X)), [[1, np.nan], [3, 4]])
+
+
+@pytest.mark.parametrize("form", ["coo", "csc", "bsr", "dia", "lil", "dok"])
+def test_sparse_matrices_of_every_form(rng, form):
+    X = sparse.random_array((12, 6), density=0.4, rng=rng, format="csr")
+    (block,) = open_rows(X.asformat(form)).blocks()
+    np.testing.assert_array_equal(block.values.toarray(), X.toarray())

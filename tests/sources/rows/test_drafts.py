@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from textwrap import dedent
+
 import numpy as np
 import pytest
 
@@ -99,3 +103,34 @@ def test_links_and_permissions_stay(tmp_path):
     assert (tmp_path / "link.npy").is_symlink()
     assert (tmp_path / "x.npy").stat().st_mode & 0o777 == 0o640
     np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), np.zeros((2, 2)))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a size that files may have is no thing of Windows")
+def test_a_full_disk_is_said_of_the_file_that_is_written(tmp_path):
+    pytest.importorskip("h5py")
+    pytest.importorskip("zarr")
+    pytest.importorskip("pyarrow")
+    script = """
+    import os, resource, signal
+    import numpy as np
+    from factorstream import Checkpoint, DictionaryFilter, fill
+
+    X = np.random.default_rng(0).normal(size=(400, 4))
+    X[3, 2] = np.nan
+    np.save("x.npy", X)
+    model = DictionaryFilter(2).fit(X)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    for ending in ("npy", "csv", "npy.gz", "npz", "parquet", "arrow", "h5", "zarr"):
+        try:
+            fill(model, "x.npy", f"y.{ending}")
+        except OSError as problem:
+            print(os.path.basename(problem.filename), *sorted(os.listdir(".")))
+    try:
+        DictionaryFilter(2).fit("x.npy", checkpoint="c")
+    except OSError as problem:
+        print(os.path.basename(problem.filename), *sorted(os.listdir(".")))
+    """
+    done = subprocess.run([sys.executable, "-c", dedent(script)], cwd=tmp_path, capture_output=True, text=True)
+    endings = ("npy", "csv", "npy.gz", "npz", "parquet", "arrow", "h5", "zarr")
+    assert done.stdout.splitlines() == [*(f"y.{ending} x.npy" for ending in endings), "c x.npy"], done.stderr

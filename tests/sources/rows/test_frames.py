@@ -84,3 +84,15 @@ def test_a_polars_without_batches_is_named(X, monkeypatch):
     monkeypatch.delattr(pl.LazyFrame, "collect_batches")
     with pytest.raises(TableError, match="newer polars"):
         open_rows(pl.from_arrow(arrow_table(X)).lazy())
+
+
+def test_two_columns_of_one_name_are_refused():
+    frames = pytest.importorskip("pandas")
+    with pytest.raises(TableError, match="two of its columns are called heat; rename one"):
+        open_rows(frames.DataFrame([[1.5, 2.5], [0.5, 4.5]], columns=["heat", "heat"]))
+
+
+def test_a_lazy_frame_of_a_file_that_is_not_there_names_it(tmp_path):
+    frames = pytest.importorskip("polars")
+    with pytest.raises(FileNotFoundError, match=r"nothing\.parquet"):
+        open_rows(frames.scan_parquet(tmp_path / "nothing.parquet"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -130,3 +132,49 @@ def test_arrays_among_frames_have_the_same_columns_in_the_same_order(frame_first
     source = open_rows(iter(blocks if frame_first else blocks[::-1]))
     assert source.names == (["a", "b"] if frame_first else None)
     assert sorted(gathered(source).tolist()) == [[1, 2], [3, 4]]
+
+
+def some_blocks():
+    yield np.zeros((2, 3))
+    yield np.ones((2, 3))
+
+
+def test_a_function_that_returns_one_iterator_again_and_again_is_refused():
+    same = some_blocks()
+    source = open_rows(lambda: same)
+    with pytest.raises(RewindError, match="one iterator twice"):
+        source.blocks()
+
+
+@pytest.mark.parametrize("same", [np.ones((4, 3)), [np.ones((4, 3))]], ids=["array", "list"])
+def test_a_function_may_return_one_array_or_list_again(same):
+    source = open_rows(lambda: same)
+    for _ in range(2):
+        np.testing.assert_array_equal(gathered(source), np.ones((4, 3)))
+
+
+def test_passes_with_other_numbers_of_rows_are_refused(rng):
+    X, left = rng.normal(size=(9, 2)), [9, 9, 7]
+    source = open_rows(lambda: iter([X[: left.pop(0)]]))
+    assert len(gathered(source, start=4)) == 5
+    with pytest.raises(TableError, match="had 9 rows in one pass and 7 in the next"):
+        list(source.blocks())
+
+
+def test_a_source_is_sent_before_it_is_read():
+    source = open_rows(some_blocks)
+    np.testing.assert_array_equal(gathered(pickle.loads(pickle.dumps(source))), gathered(source))
+
+
+def test_frames_with_columns_of_types_of_their_own():
+    frames = pytest.importorskip("pandas")
+    block = frames.DataFrame({"a": frames.array([3, None], dtype="Int64"), "b": [0.5, np.nan]})
+    np.testing.assert_array_equal(gathered(open_rows(iter([block]))), [[3.0, 0.5], [np.nan, np.nan]])
+
+
+@pytest.mark.parametrize("kind", ["pandas.DataFrame", "polars.DataFrame", "pyarrow.table"])
+def test_columns_of_frames_that_are_no_numbers_are_named(kind):
+    library, _, name = kind.partition(".")
+    frame = getattr(pytest.importorskip(library), name)
+    with pytest.raises(TableError, match="hold no real numbers: town, open; leave them out"):
+        open_rows(iter([frame({"town": ["Ulm", "Hof"], "heat": [1.5, 2.5], "open": [True, False]})]))

@@ -51,5 +51,31 @@ def test_a_dataset_of_a_file_that_has_none(tmp_path):
 
 @pytest.mark.parametrize("options", [{"columns": "heat"}, {"missing": "-99"}])
 def test_a_text_is_no_list(options):
-    with pytest.raises(TableError, match="as lists of texts"):
+    with pytest.raises(TableError, match="as a list, and not as"):
         open_rows([[1.0, 2.0]], **options)
+
+
+@pytest.mark.parametrize("library", ["h5py", "zarr"])
+def test_a_file_of_arrays_is_no_array(tmp_path, library):
+    pytest.importorskip(library)
+    if library == "h5py":
+        import h5py
+
+        group = h5py.File(tmp_path / "x.h5", "w")
+        group["heat"] = np.zeros((3, 2))
+    else:
+        import zarr
+
+        group = zarr.open_group(tmp_path / "x.zarr", mode="w")
+        group.create_array("heat", shape=(3, 2), dtype="f8")
+    with pytest.raises(TableError, match=r"which has heat; give one of them, as X\['heat'\]"):
+        open_rows(group)
+    assert open_rows(group["heat"]).n_rows == 3
+
+
+def test_problems_of_code_that_makes_rows_are_its_own():
+    def blocks():
+        raise FileNotFoundError(2, "No such file", "part 7")
+
+    with pytest.raises(FileNotFoundError, match="part 7"):
+        open_rows(blocks)

@@ -142,3 +142,14 @@ def test_frames_that_follow_each_other(rng):
     np.testing.assert_array_equal(gathered(source), X)
     model = DictionaryFilter(2, random_state=0).fit([frame.iloc[:20], frame.iloc[20:]])
     assert model.feature_names_in_.tolist() == NAMES
+
+
+def test_the_frame_that_lacks_a_column_is_named():
+    frames = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    one, other = (
+        frames.DataFrame({"a": [1.5, 4.0], "b": [2.0, 7.5]}),
+        frames.DataFrame({"a": [3.0, 1.5], "x": [4.0, 0.5]}),
+    )
+    with pytest.raises(TableError, match="Frame 1 cannot be used: it has no column x; it has a, b"):
+        open_rows([one, other])

@@ -52,5 +52,6 @@ def open_array(array: Any, options: RowOptions) -> OpenedRows:
 
 
 def is_array(what: Any) -> bool:
-    """Whether something is an array of numbers by what it has: a shape, a type of NumPy, and slices."""
-    return all(hasattr(what, name) for name in ("shape", "dtype", "__getitem__"))
+    """Whether something is an array of numbers by what it has: a shape, a type of NumPy, and slices. Some sparse ones
+    have no slices, and are brought into a form that has."""
+    return is_sparse(what) or all(hasattr(what, name) for name in ("shape", "dtype", "__getitem__"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, NamedTuple, Protocol, Self
 
-from ...files import check_folder, follow_links, put_in_place
+from ...files import check_folder, follow_links, naming, put_in_place
 from ...text import counted
 from ..table import Array, Bounds, TableError, rounded
 from .sink import Filled, filled_block
@@ -97,7 +97,8 @@ class _DraftSink:
             raise TableError(
                 f"{self.path} was not written, because only {counted(self.written, 'row')} of the source came{goes_on}."
             )
-        return self._publish()
+        with naming(self.path):
+            return self._publish()
 
     def _publish(self) -> Path:
         raise NotImplementedError
@@ -143,7 +144,7 @@ class GrowingSink(_DraftSink):
         """Write a block, with the numbers of ``filled`` in its gaps, or as it is."""
         numbers = self._filled(block, filled, bounds)
         content = self._appender.encode(block, numbers)
-        with self._draft.open("r+b") as file:
+        with naming(self.path), self._draft.open("r+b") as file:
             file.truncate(self._size)  # what a write that failed has left
             file.seek(self._size)
             file.write(content)
@@ -190,7 +191,8 @@ class PartsSink(_DraftSink):
         content = self._filled(block, filled, bounds)
         end = self.written + len(content.values)
         begun = self._draft / "begun"
-        self._joiner.write_part(begun, block, content)
+        with naming(self.path):
+            self._joiner.write_part(begun, block, content)
         part = self._draft / f"{self.written:015d}-{end:015d}"
         os.replace(begun, part)
         self._parts.append(part)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...text import column_names, counted
-from ..table import TableError
+from ..table import Array, TableError
 from .cutting import recut, rows_per_block, skipped
 from .numbers import ArrayColumns, as_array, is_sparse, joined
 from .source import Block, RewindError, RowOptions
@@ -47,6 +49,11 @@ class _Pieces:
         for first, rows in recut(skipped(same, start), self._rows, start, joined):
             end = first + int(rows.shape[0])
             yield self.layout.block(first, rows)
+        if self.rows_read is not None and end != self.rows_read:
+            raise TableError(
+                f"These blocks had {counted(self.rows_read, 'row')} in one pass and {end} in the next; give a function "
+                "that returns the same rows every time."
+            )
         self.rows_read = end
 
     def _checked(self, piece: _Piece) -> Any:
@@ -91,12 +98,23 @@ class MadeRows(_Pieces):
     rewinds = True
 
     def __init__(self, make: Callable[[], Iterable[Any]], options: RowOptions) -> None:
-        self._make = make
-        super().__init__(_first(_pieces(make())), options)
+        self._make, made = make, make()
+        self._begun: Iterable[Any] | None = made
+        """What the function returned first, until it is clear that it returns another one the next time."""
+        super().__init__(_first(_pieces(made)), options)
 
     def blocks(self, start: int = 0) -> Iterator[Block]:
         """The rows from number ``start`` on."""
-        return self._cut(_pieces(self._make()), start)
+        made, begun, self._begun = self._make(), self._begun, None
+        if made is begun and isinstance(made, Iterator):
+            raise RewindError(
+                "The function returned one iterator twice, whose first rows are gone; let it make a new one every "
+                "time, as a function with yield does."
+            )
+        return self._cut(_pieces(made), start)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_begun": None}  # a generator cannot be sent to other processes
 
 
 def _first(pieces: Iterator[_Piece]) -> _Piece:
@@ -132,11 +150,29 @@ def _names(labels: Sequence[Hashable] | None) -> list[str] | None:
 def _pieces(blocks: Iterable[Any]) -> Iterator[_Piece]:
     """Blocks as arrays or CSR matrices; a single row is one, and blocks without rows are passed over."""
     for block in blocks:
+        labels = _labels(block)
         rows = block.tocsr() if is_sparse(block) else as_array(block.values if isinstance(block, Block) else block)
         rows = rows[None] if rows.ndim == 1 else rows
         if rows.ndim != 2 or not rows.shape[1]:
             raise TableError(f"A block has shape {rows.shape}, where rows and columns are needed.")
         if rows.dtype.kind not in "fiu":
-            raise TableError("A block does not hold real numbers.")
+            if labels is None:
+                raise TableError("A block does not hold real numbers.")
+            rows = _by_columns(block, labels)
         if rows.shape[0]:
-            yield _Piece(_labels(block), rows)
+            yield _Piece(labels, rows)
+
+
+def _by_columns(block: Any, labels: list[Hashable]) -> Array:
+    """The numbers of a frame whose columns have types without a common one of NumPy, such as Int64 of pandas."""
+    columns, others = [], []
+    for j, label in enumerate(labels):
+        column = block.iloc[:, j] if hasattr(block, "iloc") else block[label]
+        of_pandas = getattr(getattr(column, "dtype", None), "kind", "") in ("f", "i", "u")
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan) if of_pandas else np.asarray(column)
+        columns.append(numbers)
+        if numbers.dtype.kind not in "fiu":
+            others.append(str(label))
+    if others:
+        raise TableError(f"A block has columns that hold no real numbers: {column_names(others)}; leave them out.")
+    return np.column_stack(columns)

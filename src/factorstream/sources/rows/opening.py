@@ -12,10 +12,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...text import counted
+from ...text import counted, listed
 from ..endings import ending_of
 from ..table import TableError
-from .problems import named
+from .given import given_columns, given_marks
+from .problems import named, whole_sentences
 from .source import BLOCK_BYTES, RowOptions, Source, rows_missing, whole_columns_of
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def open_rows(
     what: Any,
     *,
     columns: Sequence[str | int] | None = None,
-    missing: Sequence[str] = (),
+    missing: Sequence[str | float] = (),
     dataset: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
@@ -83,7 +84,7 @@ def open_rows(
     columns : sequence of str or int, default=None
         Names or positions of the columns whose numbers are wanted, in this order. By default all columns of an array;
         of a table those of numbers, without those that count rows or years. ``source.others`` names the others.
-    missing : sequence of str, default=()
+    missing : sequence of str or float, default=()
         Texts and numbers that mark a gap besides those that always do.
     dataset : str, default=None
         Which array of a file that has several.
@@ -125,11 +126,9 @@ def open_rows(
     >>> [block.first for block in source.blocks(start=3)]
     [3, 4]
     """
-    if isinstance(columns, str) or isinstance(missing, str):
-        raise TableError("Give columns and missing as lists of texts, not as one text.")
     options = RowOptions(
-        None if columns is None else tuple(columns),
-        tuple(missing),
+        given_columns(columns),
+        given_marks(missing),
         dataset,
         delimiter,
         header,
@@ -144,7 +143,7 @@ def open_rows(
         return _open_path(what, options)
     if isinstance(what, list | tuple) and any(map(is_path, what)):
         return _open_paths(what, options)
-    with named("What was given"):
+    with whole_sentences("What was given"):  # problems of code that makes the rows are its own
         return _open_object(what, options)
 
 
@@ -303,6 +302,11 @@ def _open_object(what: Any, options: RowOptions) -> Source:
         return MadeRows(partial(iter, what), options)  # a lambda could not be sent to other processes
     if callable(what):
         return MadeRows(what, options)
+    if hasattr(what, "keys") and (names := list(what.keys())):
+        raise TableError(
+            f"Rows cannot be read from {type(what).__name__}, which has {listed(names)}; give one of them, as "
+            f"X[{names[0]!r}]."
+        )
     if isinstance(what, Iterable):
         return PassingRows(what, options)
     raise TableError(f"Rows cannot be read from {type(what).__name__}; give a path, an array or an iterable of blocks.")

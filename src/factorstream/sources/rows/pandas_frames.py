@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...extras import require
+from ..table import TableError
 from .batches import SAMPLED, BatchRows, decoded_bytes
 from .source import RowOptions
 
@@ -28,6 +29,9 @@ class _PandasBatches:
         import pyarrow as pa
 
         self._frame, self.n_rows = named_by_text(frame), len(frame)
+        if not self._frame.columns.is_unique:
+            twice = self._frame.columns[self._frame.columns.duplicated()][0]
+            raise TableError(f"two of its columns are called {twice}; rename one")
         self.schema, columns = pa.Schema.from_pandas(self._frame), self._frame.columns
         self.index = {name for name in self.schema.names if name not in columns}
         self.row_bytes = decoded_bytes([self._table(0, SAMPLED)])

@@ -8,12 +8,23 @@ from contextlib import contextmanager
 from ...text import listed
 from ..table import TableError
 
-__all__ = ["choose_one", "named"]
+__all__ = ["choose_one", "named", "whole_sentences"]
+
+
+@contextmanager
+def whole_sentences(where: str) -> Iterator[None]:
+    """Make whole sentences of what readers find wrong; these begin with "it", or name a line or a column."""
+    try:
+        yield
+    except TableError as problem:
+        if str(problem).endswith("."):
+            raise
+        raise TableError(f"{where} cannot be used: {problem}.") from None
 
 
 @contextmanager
 def named(where: str) -> Iterator[None]:
-    """Make whole sentences of the problems of a file; those of a reader begin with "it", or name a line or a column.
+    """The same of a file, of which the system can also say that it cannot be read.
 
     >>> with named("x.npy"):
     ...     raise TableError("it is empty")
@@ -21,11 +32,8 @@ def named(where: str) -> Iterator[None]:
     factorstream.sources.table.TableError: x.npy cannot be used: it is empty.
     """
     try:
-        yield
-    except TableError as problem:
-        if str(problem).endswith("."):
-            raise
-        raise TableError(f"{where} cannot be used: {problem}.") from None
+        with whole_sentences(where):
+            yield
     except FileNotFoundError:
         raise TableError(f"{where} does not exist.") from None
     except OSError as problem:

@@ -12,6 +12,7 @@ from ...text import counted
 from ..table import TableError
 from .cutting import recut, rows_per_block, skipped
 from .numbers import joined
+from .problems import whole_sentences
 from .source import Block, OtherColumns, RowOptions, Source, assumed_of, others_of, whole_columns_of
 
 __all__ = ["FollowingRows", "open_several"]
@@ -83,7 +84,10 @@ def open_several(given: Sequence[Any], shown: Sequence[str], open_one: OpenOne, 
         known = _all_names(names, shown)
         chosen = options._replace(columns=tuple(known))
         same = [one == known for one in names]
-        parts = [part if ok else open_one(one, chosen) for one, part, ok in zip(given, parts, same, strict=True)]
+        for k in range(len(parts)):
+            if not same[k]:
+                with whole_sentences(shown[k]):
+                    parts[k] = open_one(given[k], chosen)
     for part, name in zip(parts, shown, strict=True):
         if part.n_columns != parts[0].n_columns:
             has, had = counted(part.n_columns, "column"), counted(parts[0].n_columns, "column")
