@@ -400,3 +400,11 @@ def test_trends_are_measured(capsys):
     }
     assert rows["random walk with drift"][-1] == 1.0
     assert rows["ours, trend=True"][0] < rows["last value"][0]
+
+
+def test_cycles_are_measured(capsys):
+    from benchmarks import sequence_cycles
+
+    sequence_cycles.main(["--series", "months", "--seeds", "2"])
+    told = dict(re.findall(r"([a-z][a-z, ]*?) (\d\.\d+)", capsys.readouterr().out.partition(":")[2]))
+    assert float(told["ours"]) < 0.7 * float(told["the mean"])
