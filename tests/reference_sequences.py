@@ -256,3 +256,29 @@ def scaled_covariance(Y):
             products = [Y[t, i] * Y[t, j] for t in range(T)]
             S[i, j] = sum(p for p in products if np.isfinite(p)) / pairs
     return S
+
+
+def tapered_spectrum(Y):
+    """Power of every feature less its least-squares line, tapered by a raised cosine, as shares that are summed."""
+    T, m = Y.shape
+    out = np.zeros(T // 2 + 1)
+    for j in range(m):
+        seen = [t for t in range(T) if np.isfinite(Y[t, j])]
+        line = np.polyfit(seen, Y[seen, j], 1)
+        z = [
+            (Y[t, j] - np.polyval(line, t)) * np.sin(np.pi * (t + 0.5) / T) ** 2 if t in seen else 0.0 for t in range(T)
+        ]
+        power = [abs(sum(z[t] * np.exp(-2j * np.pi * k * t / T) for t in range(T))) ** 2 for k in range(T // 2 + 1)]
+        out += np.array(power) / sum(power)
+    return out
+
+
+def left_beside_wave(Y, f):
+    """Squares that a constant, a line and a wave of f turns per row leave of all features."""
+    t = np.arange(len(Y))
+    D = np.stack([np.ones(len(Y)), t, np.cos(2 * np.pi * f * t), np.sin(2 * np.pi * f * t)], axis=1)
+    total = 0.0
+    for y in Y.T:
+        seen = np.isfinite(y)
+        total += float(((y[seen] - D[seen] @ np.linalg.lstsq(D[seen], y[seen], rcond=None)[0]) ** 2).sum())
+    return total

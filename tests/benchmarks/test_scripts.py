@@ -409,3 +409,11 @@ def test_marginals_of_sequences_are_measured(capsys):
     linear, auto = (line.split()[2:] for line in capsys.readouterr().out.splitlines()[1:])
     assert float(auto[0]) < float(linear[0])
     assert float(auto[3]) < float(linear[3])
+
+
+def test_cycles_are_measured(capsys):
+    from benchmarks import sequence_cycles
+
+    sequence_cycles.main(["--series", "months", "--seeds", "2"])
+    told = dict(re.findall(r"([a-z][a-z, ]*?) (\d\.\d+)", capsys.readouterr().out.partition(":")[2]))
+    assert float(told["ours"]) < 0.7 * float(told["the mean"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from contracts.estimators import rows
 from factorstream import BayesianFactorization, LowRankImputer, SequenceFilter
@@ -62,15 +63,34 @@ SEQUENCES = [(12, {}), (60, {}), (60, {"drift": "none"}), (150, {}), (150, {"dri
 
 @pytest.mark.parametrize(("n", "how"), SEQUENCES)
 def test_the_plan_of_a_sequence_is_what_it_does(n, how, monkeypatch):
+    from factorstream.core.dynamics import cycles_ahead
     from factorstream.estimators import _sequence_fit
     from factorstream.estimators._sequence import options, plain_parameters, planned_sweeps
 
-    X = rows(n, 3) + np.random.default_rng(1).standard_normal((n, 3))  # no random walks, which make no sweeps
+    rng = np.random.default_rng(1)
+    state = lfilter([1.0], [1.0, -0.7], rng.standard_normal(n))  # no cycle, and no walk, which makes no sweeps
+    X = state[:, None] * [1.0, 0.5, -1.0] + rng.standard_normal((n, 3))
     model = SequenceFilter(2, **how)
     given = plain_parameters(model)
     plan = planned_sweeps(n, options(given, 3), given)
-    modules = [sequence_fit, choose, few, _sequence_fit]
-    made = fits_made(monkeypatch, modules, lambda: model.fit(X))
+    made = fits_made(monkeypatch, [sequence_fit, choose, few, cycles_ahead, _sequence_fit], lambda: model.fit(X))
+    assert made == plan
+
+
+@pytest.mark.parametrize("n", [90, 150, 300])
+@pytest.mark.parametrize("how", [{}, {"drift": "none"}, {"calibrate": False}])
+def test_the_plan_of_a_sequence_with_cycles_is_what_it_does(n, how, monkeypatch):
+    from factorstream.core.dynamics import cycles_ahead
+    from factorstream.estimators import _sequence_fit
+    from factorstream.estimators._sequence import options, plain_parameters, planned_sweeps
+
+    rng = np.random.default_rng(0)
+    X = 3 * np.cos(2 * np.pi * np.arange(n)[:, None] / 12 + np.arange(3)) + rng.normal(size=(n, 3))
+    model = SequenceFilter(4, **how)
+    given = plain_parameters(model)
+    plan = planned_sweeps(n, options(given, 3), given, turning=True)
+    made = fits_made(monkeypatch, [sequence_fit, choose, few, cycles_ahead, _sequence_fit], lambda: model.fit(X))
+    assert model.state_.options.dynamics.cycles is not None
     assert made == plan
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -126,17 +126,24 @@ def _process_noise(value: Parameter, r: int) -> Array | float:
     return Q
 
 
-def planned_sweeps(T: int, opt: StreamOptions, given: dict[str, Parameter]) -> list[tuple[int, int]]:
-    """The sweeps that each fit of `choose_kind` on T rows, and then the last one, may make, and their rows."""
+def planned_sweeps(
+    T: int, opt: StreamOptions, given: dict[str, Parameter], *, turning: bool = False
+) -> list[tuple[int, int]]:
+    """The sweeps that each fit of `choose_kind` on T rows, and then the last one, may make, and their rows.
+
+    `turning`: the spectrum shows cycles.
+    """
     from ..core.dynamics.choose import COMPARED_ROWS, PARTS, TRIAL_SWEEPS  # only fits need these
     from ..core.dynamics.few import FEW_ROWS, FEWEST_ROWS, FOLDS, MIN_ROWS_TO_CHOOSE
 
     n_candidates, last = len(opt.candidates), given["max_iter"]
     assert isinstance(last, int)  # for the type checker: scikit-learn has checked it
     trials = 0
-    if n_candidates > 1:
-        trials = 2 * FOLDS * (T >= FEWEST_ROWS) if T <= MIN_ROWS_TO_CHOOSE else n_candidates
-    fits = [min(T, COMPARED_ROWS)] * trials
+    if n_candidates > 1 or turning:
+        several = min(n_candidates, 2) + turning
+        few, many = FOLDS * several * (T >= FEWEST_ROWS), max(several, n_candidates)
+        trials = few if T <= MIN_ROWS_TO_CHOOSE else many
+    fits = [(PARTS - 1) * T // PARTS] * (2 * turning) + [min(T, COMPARED_ROWS)] * trials
     if given["calibrate"]:
         alone = n_candidates == 1 or T > COMPARED_ROWS
         fits += [T] * (FOLDS * (not trials or T > MIN_ROWS_TO_CHOOSE) if T <= FEW_ROWS else int(alone))
@@ -144,27 +151,53 @@ def planned_sweeps(T: int, opt: StreamOptions, given: dict[str, Parameter]) -> l
     return [*((TRIAL_SWEEPS, n_rows) for n_rows in fits), (last, T)]
 
 
-def choose_kind(
-    Z: Array, opt: StreamOptions, given: dict[str, Parameter], tell: Tell = silent
-) -> tuple[Kind, float, float]:
-    """The kind of model, and the factors on intervals and forecasts, on hidden runs of standardised rows."""
+class Chosen(NamedTuple):
+    """The kind of model that some rows ask for."""
+
+    kind: Kind
+    interval_scale: float  # factor on the standard deviations of gaps
+    forecast_scale: float  # the same of forecasts
+    dynamics: DynamicsSpec  # with the cycles that were found
+
+
+def turns(Z: Array, opt: StreamOptions) -> Array:
+    """The cycles of standardised rows that are tried: those of their spectrum, where all about the dynamics is learned
+    and the dictionary stays as it is."""
+    from ..core.dynamics.cycles import MOST_CYCLES, cycles_in  # only fits need this
+
+    spec = opt.dynamics
+    if spec.kind != "full" or spec.A is not None or spec.Q is not None or opt.drift is not None:
+        return np.zeros(0)
+    return cycles_in(opt.noise.without_outliers(Z), min(MOST_CYCLES, opt.r // 2))
+
+
+def choose_kind(Z: Array, opt: StreamOptions, given: dict[str, Parameter], tell: Tell = silent) -> Chosen:
+    """The kind of model, the factors on intervals and forecasts, and cycles, on hidden runs of standardised rows."""
     from ..core.dynamics.choose import COMPARED_ROWS, Choice, choose, forecast_stretch  # only fits need these
+    from ..core.dynamics.cycles_ahead import better_ahead
     from ..core.dynamics.few import FEW_ROWS, MIN_ROWS_TO_CHOOSE, choose_few, stretches
 
     best, candidates, hidden = Choice(opt.candidates[0]), opt.candidates, None
     how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift, "tell": tell}
     answers = smoothed if given["smooth"] else filtered
+    cycles = turns(Z, opt)
+    helps = len(cycles) > 0 and better_ahead(Z, cycles, opt.r, candidates[0], noise=opt.noise, tell=tell)
+    tried = cycles if helps else None
     if len(Z) <= MIN_ROWS_TO_CHOOSE:
-        kind, hidden = choose_few(Z, opt.r, candidates, answers=answers, **how)
-        best = Choice(kind)
-    elif len(candidates) > 1:
+        best, hidden = choose_few(Z, opt.r, candidates, cycles=tried, answers=answers, **how)
+    elif len(candidates) > 1 or helps:
+        if helps:  # one between the first and the last would add to the cost, and seldom be the best
+            candidates = tuple(dict.fromkeys((candidates[0], candidates[-1])))
         if LEVELS in candidates and isinstance(opt.noise, GaussianSpec):
             candidates = (*candidates, WALKS)
-        best = choose(Z, opt.r, candidates, **how)
+        best = choose(Z, opt.r, candidates, cycles=tried, **how)
+    if best.turns:
+        how["dynamics"] = opt.dynamics._replace(cycles=cycles)
     if not given["calibrate"]:
-        return best.kind, 1.0, 1.0
+        return Chosen(best.kind, 1.0, 1.0, how["dynamics"])
     if len(Z) <= FEW_ROWS:
-        return best.kind, *stretches(Z, opt.r, best.kind, answers=answers, hidden=hidden, **how)
+        both = stretches(Z, opt.r, best.kind, answers=answers, hidden=hidden, **how)
+        return Chosen(best.kind, *both, how["dynamics"])
     if len(candidates) == 1 or len(Z) > COMPARED_ROWS:  # what few rows teach is less certain
         best = choose(Z, opt.r, [best.kind], rows=len(Z), follow_by=answers, **how)
-    return best.kind, best.stretch, forecast_stretch(Z, opt.r, best.kind, **how)
+    return Chosen(best.kind, best.stretch, forecast_stretch(Z, opt.r, best.kind, **how), how["dynamics"])

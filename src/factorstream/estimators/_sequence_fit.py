@@ -32,27 +32,31 @@ def learned(
     known: Array | None = None,
 ) -> SequenceState:
     """The state after a fit of all rows Y (T, m), beside those known (T, p), with the parameters it has."""
-    given, opt = state.parameters, state.options
+    given = state.parameters
+    opt = state.options._replace(dynamics=state.options.dynamics._replace(cycles=None))  # of the fit before
     left = left_by_seasons(Y, periods, given, opt, tell, known=known)
+    kind, interval_scale, forecast_scale, dynamics = left.chosen
+    opt = opt._replace(dynamics=dynamics)
     sweeps, tol = given["max_iter"], given["tol"]
     assert isinstance(sweeps, int)  # for the type checker: scikit-learn has checked them
     assert isinstance(tol, int | float)
     how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "tell": tell}
-    found = fit(left.Z, opt.r, left.kind, sweeps=sweeps, tol=float(tol), **how)
+    found = fit(left.Z, opt.r, kind, sweeps=sweeps, tol=float(tol), **how)
     raw = left.rows.astype(np.float64)
-    stream = followed(resumed(found, left.kind, left.shift, left.scale, raw, opt), left.Z)
-    blend = None if left.layers else learn_blend(left.Z, raw, left.kind, opt, given, tell)
+    stream = followed(resumed(found, kind, left.shift, left.scale, raw, opt), left.Z)
+    blend = None if left.layers else learn_blend(left.Z, raw, kind, opt, given, tell)
     others: list[Other] = []
-    for kind in left.kinds[1:]:
-        f, own = fit(left.Z, opt.r, kind, sweeps=sweeps, tol=float(tol), **how), opt._replace(candidates=(kind,))
-        others.append(Other(own, followed(resumed(f, kind, left.shift, left.scale, raw, own), left.Z)))
+    for other in left.kinds[1:]:
+        f, own = fit(left.Z, opt.r, other, sweeps=sweeps, tol=float(tol), **how), opt._replace(candidates=(other,))
+        others.append(Other(own, followed(resumed(f, other, left.shift, left.scale, raw, own), left.Z)))
     return state._replace(
+        options=opt,
         stream=stream,
         rows=Y[-1:].copy(),
         counts=np.isfinite(Y).sum(0, dtype=np.float64),
         n_rows=len(Y),
-        interval_scale=left.interval_scale,
-        forecast_scale=left.forecast_scale,
+        interval_scale=interval_scale,
+        forecast_scale=forecast_scale,
         history=tuple(found.history),
         n_iter=len(found.history),
         layers=left.layers,

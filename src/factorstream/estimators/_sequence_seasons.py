@@ -18,7 +18,7 @@ from ..core.dynamics.seasons.season import Season, no_season
 from ..core.dynamics.stream import StreamOptions
 from ..core.linalg import Array
 from ..core.telling import Tell, silent
-from ._sequence import Parameter, choose_kind, planned_sweeps
+from ._sequence import Chosen, Parameter, choose_kind, planned_sweeps, turns
 
 SHORTEST = 2
 """Rows of the shortest period: what comes back in every row is no season."""
@@ -58,15 +58,21 @@ def planned_fits(
     periods, n_candidates, last = periods_of(given), len(opt.candidates), given["max_iter"]
     auto, trend = is_auto(given), given["trend"] is not False
     if not periods and not auto and not trend and not known:
-        return planned_sweeps(T, opt, given)
+        return planned_sweeps(T, opt, given, turning=_turning(Y, opt))
     assert isinstance(last, int)  # for the type checker: scikit-learn has checked it
     trials = m + 2 if auto or (periods and SHAPED_PERIODS * periods[-1] <= T) else 0
     trials += APART * (1 + min(n_candidates, 2)) if T <= FEW_ROWS else 2 + n_candidates
     trials += 2 if given["calibrate"] else 0
     trials += 2 + n_candidates + 1 if trend else 0
     if auto:  # and there may be none after all
-        trials = MOST_PERIODS * MOST_PERIODS + max(trials, len(planned_sweeps(T, opt, given)) - 1)
+        trials = MOST_PERIODS * MOST_PERIODS + max(trials, len(planned_sweeps(T, opt, given, turning=True)) - 1)
     return [*((TRIAL_SWEEPS, T) for _ in range(trials)), *[(last, T)] * (3 if trend else 2)]
+
+
+def _turning(Y: Array, opt: StreamOptions) -> bool:
+    """Whether `choose_kind` will try cycles."""
+    shift, scale = standards(Y, opt.noise)
+    return len(turns((Y - shift) / scale, opt)) > 0
 
 
 class Left(NamedTuple):
@@ -78,9 +84,7 @@ class Left(NamedTuple):
     shift: Array
     scale: Array
     Z: Array  # the rows, standardised
-    kind: Kind
-    interval_scale: float
-    forecast_scale: float
+    chosen: Chosen
     kinds: tuple[Kind, ...] = ()  # for forecasts, that of gaps first; none where it alone forecasts
     weights: Array | None = None  # (kinds, m) of these
     ahead: Array | None = None  # factors on forecasts by feature and steps, where seasons were looked at
@@ -107,7 +111,7 @@ def left_by_seasons(
     if not periods and damping is None and known is None:
         shift, scale = standards(Y, opt.noise)
         Z = (Y - shift) / scale
-        return Left((), no_season(Y[-1:]), Y, shift, scale, Z, *choose_kind(Z, opt, given, tell))
+        return Left((), no_season(Y[-1:]), Y, shift, scale, Z, choose_kind(Z, opt, given, tell))
     sweeps, tol, answers = given["max_iter"], given["tol"], smoothed if given["smooth"] else filtered
     assert isinstance(sweeps, int)  # for the type checker: scikit-learn has checked them
     assert isinstance(tol, int | float)
@@ -121,5 +125,6 @@ def left_by_seasons(
     rows = Y - season.signal
     shift, scale = standards(rows, opt.noise)
     Z = (rows - shift) / scale
-    left = Left(layers, season, rows, shift, scale, Z, found.kind, found.gaps, 1.0, ahead=found.ahead)
+    chosen = Chosen(found.kind, found.gaps, 1.0, opt.dynamics)
+    left = Left(layers, season, rows, shift, scale, Z, chosen, ahead=found.ahead)
     return left if len(found.kinds) == 1 else left._replace(kinds=found.kinds, weights=found.weights)

@@ -45,9 +45,11 @@ class SequenceFilter(Reported, SequenceAnswers):
     Parameters
     ----------
     n_components : int, default=10
-        Upper bound on the number of shared states. There are never more than features. Where features have levels,
-        there are usually only as many as the features' changes have in common beyond chance. A cycle takes two states,
-        so a single feature cannot hold one.
+        Upper bound on the number of shared states. Where features have levels, there are usually only as many as the
+        features' changes have in common beyond chance, and never more than features. Besides, every cycle that is found
+        takes two: of any length of which the rows show two turns and a spectrum clearly more than of others, if
+        forecasts of the last third are clearly better with it. Up to three are looked for by ``fit``, where dynamics
+        and process noise are learned, without a numeric drift and without seasons or trends in use.
     dynamics : {"auto", "full", "diagonal", "fixed"}, float or array (n_components, n_components), default="auto"
         A. "full" and "diagonal" are learned, "auto" is "full"; "fixed" keeps the multiple of the identity that
         the data's variograms suggest; a number is that multiple; an array is A, or its diagonal. A never grows.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dynamics_problems import draw, make, standardised
-from factorstream.core.dynamics.choose import HIDDEN_RUN, MIN_STRETCH
+from factorstream.core.dynamics.choose import HIDDEN_RUN, MIN_STRETCH, Choice
 from factorstream.core.dynamics.few import (
     FEWEST_ROWS,
     FOLDS,
@@ -113,8 +113,9 @@ def test_few_rows_get_the_kind_that_fills_hidden_entries_with_less_loss(monkeypa
     wave = standardised(np.sin(np.arange(60)[:, None] / 4 + np.arange(3)) + 0.02 * rng.normal(size=(60, 3)))
     walk = standardised(rng.normal(size=(60, 3)).cumsum(axis=0))
     for Y, expected in ((wave, STATES), (walk, LEVELS)):
-        kind, hidden = choose_few(Y, 2, (LEVELS, ALL_LEVELS, STATES), answers=smoothed)
-        assert kind == expected
+        choice, hidden = choose_few(Y, 2, (LEVELS, ALL_LEVELS, STATES), answers=smoothed)
+        kind = choice.kind
+        assert choice == Choice(expected)
         losses = {each: hidden_once(Y, 2, each, answers=smoothed).loss for each in (LEVELS, STATES)}
         assert hidden.loss == losses[kind] == min(losses.values())
         again = stretches(Y, 2, kind, answers=smoothed)
@@ -137,5 +138,5 @@ def test_the_loss_is_in_the_units_of_the_rows():
 
 def test_nothing_is_compared_without_a_choice_or_with_too_few_rows():
     Y = few(T=FEWEST_ROWS - 1, missing=0.0)
-    assert choose_few(Y, 2, (LEVELS, STATES), answers=smoothed) == (LEVELS, None)
-    assert choose_few(few(), 2, (STATES,), answers=smoothed) == (STATES, None)
+    assert choose_few(Y, 2, (LEVELS, STATES), answers=smoothed) == (Choice(LEVELS), None)
+    assert choose_few(few(), 2, (STATES,), answers=smoothed) == (Choice(STATES), None)

@@ -2,9 +2,10 @@
 
 Read in this order: ``model`` (the model and the beliefs about it) and ``noise`` (Gaussian or Student-t: a new noise is
 one class there); ``filter``, ``smoother`` and ``levels`` (the smoother with levels); ``drift`` (a dictionary that
-drifts); ``moments`` and ``em`` (additive sums and their maximiser); ``outliers`` (weights of entries); ``start`` and
-``fit`` (first values, EM until the bound settles, and what a model says about a sequence); ``choose`` (kinds of models
-compared on hidden entries) and ``few`` (intervals where there are few rows); ``scale``, ``stream``, ``bank``,
+drifts); ``moments`` and ``em`` (additive sums and their maximiser); ``outliers`` (weights of entries); ``start``,
+``cycles`` and ``fit`` (first values, also of what turns for ever, EM until the bound settles, and what a model says
+about a sequence); ``choose`` (kinds of models compared on hidden entries), ``cycles_ahead`` (cycles, on forecasts) and
+``few`` (intervals where there are few rows); ``scale``, ``stream``, ``bank``,
 ``widths``, ``learning``, ``late``, ``spread`` and ``pieces`` (one row after another: what is carried, which candidate
 answers and how wide, when something is learned, features that start late, and how learning is divided among rows);
 ``alarm`` (change points); ``seasons`` (rows folded to a period).

@@ -81,6 +81,7 @@ class Choice(NamedTuple):
 
     kind: Kind
     stretch: float = 1.0
+    turns: bool = False  # beside cycles
 
 
 class _Candidate(NamedTuple):
@@ -102,6 +103,7 @@ def choose(
     rows: int = COMPARED_ROWS,
     offline: bool = True,
     hidden: HiddenRuns | None = None,
+    cycles: Array | None = None,
     tell: Tell = silent,
 ) -> Choice:
     """The kind whose fit predicts held-out OBSERVED runs of the last `rows` rows best. One fit each.
@@ -110,6 +112,7 @@ def choose(
     for streams, what the filter does in the last third with what the first two thirds taught: common shapes of random
     walks fit the past, not the future. `hidden`: the runs of all of Y, where others than `held_out` are asked for.
     Errors count by the `loss` of the noise asked for, so that an outlier under Student-t noise does not decide.
+    `cycles`: the first candidate is tried beside them too, and wins unless it is clearly worse than the best without.
     Random walks win unless another kind is better by MIN_Z standard errors. Exception: if the first candidate fills no
     worse and predicts rows better by 2 MIN_Z, it wins. `sweeps` bounds the cost and is not tuned: with 16, errors move
     by at most 0.1%; with 4, another kind is chosen for some sequences, up to 2.4% more error in gaps
@@ -124,11 +127,15 @@ def choose(
         return Choice(candidates[0])
     _, run = np.unique(run[judged], return_inverse=True)
     found: list[_Candidate] = []
-    for kind in candidates:
+    specs = [(kind, dynamics) for kind in candidates]
+    if cycles is not None:
+        specs.append((candidates[0], dynamics._replace(cycles=cycles)))
+    for kind, spec in specs:
+        turns = spec is not dynamics
         if kind == ALL_LEVELS and found and found[0].choice.kind == LEVELS and _has_all(found[0].model, r):
             found.append(found[0]._replace(choice=found[0].choice._replace(kind=kind)))  # the same fit
             continue
-        f = fit(learn, r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps, tell=tell)
+        f = fit(learn, r, kind, dynamics=spec, noise=noise, sweeps=sweeps, tell=tell)
         answer: Answer | Smoothed
         if offline:
             answer = f.smoothed if drift is None else follow_by(with_drift(f.model, drift), Z)
@@ -141,7 +148,7 @@ def choose(
         wider, known = (np.broadcast_to(part, Y.shape)[hide][judged] for part in (student_factor(N), N >= LEAST_KNOWN))
         size = (size / wider)[known]
         errors = np.bincount(run, weights=noise.loss(off))
-        found.append(_Candidate(Choice(kind, stretch(size, noise)), f.model, errors))
+        found.append(_Candidate(Choice(kind, stretch(size, noise), turns), f.model, errors))
     return _best(found, Z)
 
 
@@ -152,7 +159,13 @@ def _has_all(model: SequenceModel, r: int) -> bool:
 
 
 def _best(found: Sequence[_Candidate], Z: Array) -> Choice:
-    """The candidate with the least errors; random walks if they are not clearly beaten (see `choose`)."""
+    """The candidate with the least errors; that beside cycles if it is not clearly beaten, and else random walks if
+    they are not (see `choose`)."""
+    if found[-1].choice.turns:
+        *found, turning = found
+        least = min(found, key=lambda one: float(one.errors.sum()))
+        if not clearly(np.sqrt(turning.errors) - np.sqrt(least.errors), MIN_Z):
+            return turning.choice
     best = min(found, key=lambda one: float(one.errors.sum()))
     for walk in found:
         if walk.choice.kind == WALKS and not clearly(np.sqrt(walk.errors) - np.sqrt(best.errors), MIN_Z):

@@ -32,12 +32,14 @@ and 0.1 (``benchmarks/sequence_defaults.py``)."""
 class DynamicsSpec(NamedTuple):
     """How x is to move: the shape of A, and the values of A and Q that are given instead of learned.
 
-    A number stands for that multiple of the identity, whatever the number of components turns out to be.
+    A number stands for that multiple of the identity, whatever the number of components turns out to be. Beside
+    `cycles` the first states turn when learning begins: see ``cycles``.
     """
 
     kind: Literal["fixed", "diagonal", "full"] = "full"
     A: Array | float | None = None
     Q: Array | float | None = None
+    cycles: Array | None = None  # frequencies in turns per row; None: no state turns at first
 
 
 LEARNED = DynamicsSpec()

@@ -24,6 +24,7 @@ from .choose import (
     TRIAL_SWEEPS,
     USUAL,
     WIDE,
+    Choice,
     forecast_sizes,
 )
 from .drift import with_drift
@@ -120,18 +121,23 @@ def hidden_once(
     return Hidden(np.concatenate(sizes), loss)
 
 
-def choose_few(Y: Array, r: int, candidates: Sequence[Kind], **how: Any) -> tuple[Kind, Hidden | None]:
+def choose_few(
+    Y: Array, r: int, candidates: Sequence[Kind], *, cycles: Array | None = None, **how: Any
+) -> tuple[Choice, Hidden | None]:
     """The kind of model whose fills of the hidden entries of Y (T, m) lose less, and what it did; FOLDS fits each.
 
-    The first candidate is compared with the last, which is the most different one. A kind between the two is left out:
-    few rows do not tell it from them, and it would double the cost. `how`: as `hidden_once` takes it. One candidate, or
-    too few rows, need no comparison.
+    The first candidate is compared with the last, which is the most different one, and `cycles` beside the first with
+    both. A kind between the two is left out: few rows do not tell it from them, and it would double the cost. `how`: as
+    `hidden_once` takes it. One candidate, or too few rows, need no comparison.
     """
     first, last = candidates[0], candidates[-1]
-    if len(Y) < FEWEST_ROWS or first == last:
-        return first, None
-    by_first, by_last = (hidden_once(Y, r, kind, **how) for kind in (first, last))
-    return (last, by_last) if by_last.loss < by_first.loss else (first, by_first)
+    if len(Y) < FEWEST_ROWS or (first == last and cycles is None):
+        return Choice(first), None
+    found = {Choice(kind): hidden_once(Y, r, kind, **how) for kind in dict.fromkeys((first, last))}
+    if cycles is not None:
+        turning = {**how, "dynamics": how.get("dynamics", LEARNED)._replace(cycles=cycles)}
+        found[Choice(first, turns=True)] = hidden_once(Y, r, first, **turning)
+    return min(found.items(), key=lambda one: one[1].loss)
 
 
 def ranked(size: Array, held: float) -> float:

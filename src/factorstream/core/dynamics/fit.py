@@ -9,6 +9,7 @@ import numpy as np
 
 from ..linalg import Array
 from ..telling import Sweep, Tell, silent
+from .cycles import beside_cycles
 from .drift import follow
 from .em import LEARNED, DynamicsSpec, LoadingPrior, apply_given, maximise, penalty, relevance
 from .filter import entry, initial, predict, update
@@ -84,7 +85,7 @@ def fit(
     """
     if kind == WALKS:
         return fit_walks(Y)
-    model = first_model(noise.without_outliers(Y), r, kind, noise)
+    model = first_model(noise.without_outliers(Y), r, kind, noise, dynamics.cycles)
     model = model._replace(dynamics=apply_given(model.dynamics, dynamics))
     r = len(model.dynamics.A)
     prior = LoadingPrior(np.full(r, float(max(r, 1))))  # a feature's variance of 1, shared by r columns
@@ -112,10 +113,12 @@ def fit(
     return SequenceFit(model, s, prior, history, mom)
 
 
-def first_model(Y: Array, r: int, kind: Kind, noise: NoiseSpec) -> SequenceModel:
-    """Where EM starts for this kind of model."""
+def first_model(Y: Array, r: int, kind: Kind, noise: NoiseSpec, cycles: Array | None = None) -> SequenceModel:
+    """Where EM starts for this kind of model; of its at most r states the first turn, two for every cycle."""
     if kind == WALKS:
         return walks_of(Y)
+    if cycles is not None:
+        return beside_cycles(Y, cycles, lambda rest: first_model(rest, r - 2 * len(cycles), kind, noise))
     return start_states(Y, r, noise) if kind == STATES else start_levels(Y, r, noise, select=kind == LEVELS)
 
 

@@ -62,7 +62,7 @@ def hidden_at(row: int, m: int) -> Array:
 def first_values(task: Task, rows: Rows) -> Task:
     """Where a fit from scratch begins."""
     Z, opt = rows.block(0, rows.job.rows), rows.opt
-    model = first_model(opt.noise.without_outliers(Z), opt.r, task.kind, opt.noise)
+    model = first_model(opt.noise.without_outliers(Z), opt.r, task.kind, opt.noise, opt.dynamics.cycles)
     model = model._replace(dynamics=apply_given(model.dynamics, opt.dynamics))
     r = len(model.dynamics.A)
     task = task._replace(model=model, prior=LoadingPrior(np.full(r, float(max(r, 1)))))
