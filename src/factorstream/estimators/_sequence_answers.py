@@ -10,15 +10,17 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.absurd_rows import absurd_beside
-from ..core.dynamics.alarm import Alarm, watch
 from ..core.dynamics.filter import entry
 from ..core.dynamics.levels import smooth_recent
+from ..core.dynamics.lookout import limits_of
 from ..core.dynamics.model import Answer
+from ..core.dynamics.scale import student_factor
 from ..core.dynamics.seasons.season import Season
 from ..core.entries import without
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
 from ..text import counted, listed
+from ._sequence_events import Event, Events, absurd_events, dated, events_of, named
 from ._sequence_reading import SequenceReading
 from ._stored_times import restore_table
 from ._times import (
@@ -49,6 +51,8 @@ class Alarms(NamedTuple):
     """CUSUM of scores below zero: it grows while rows are closer than the model expects; otherwise as ``up``."""
     when: Times | Array
     """Time stamps of the rows with an alarm, as pandas index or polars series; without time stamps their numbers."""
+    events: tuple[Event, ...] = ()
+    """What happened, in order: which features moved, by how much and since when, and outliers, which raise no alarm."""
 
     def __repr__(self) -> str:
         """How many alarms there are, and the first of them, without the numbers of every row."""
@@ -215,16 +219,29 @@ class SequenceAnswers(SequenceReading):
         """
         values, table = self._given(X)
         absurd = absurd_beside(self.state_.seen, values)
-        innovations = self._innovations(without(values, absurd), table, known)
-        h = self.state_.threshold
-        alarm = Alarm()
-        rows = []
-        for innovation in innovations:
-            alarm, now = watch(alarm, innovation, h)
-            rows.append(now)
-        fired, score, up, down = (np.array(part) for part in zip(*rows, strict=True))
+        state = self.state_
+        rate, m = state.parameters["alarm_rate"], values.shape[1]
+        limits = limits_of(float(rate), m) if state.limits is None else state.limits
+        watch = Events(state.counts, student_factor(np.maximum(state.counts, 2.0)), limits)
+        innovations = self._innovations(without(values, absurd), table, known, watch.take)
+        at = self._on_steps(values, table, restore_table(state.table)).rows
+        rows = [watch.found[row] for row in at]
+        fired = np.array([one.fired for one in rows])
+        score, up, down = (
+            np.array([getattr(one.watched, part) for one in rows]) for part in ("score", "up", "down")
+        )
+        expected = np.array([innovations[i].mean[j] for i, j in zip(absurd.row, absurd.column, strict=True)])
         fired[absurd.row], score[absurd.row] = True, np.inf
-        return Alarms(fired, score, up, down, when=marked_times(table, fired))
+
+        def place(row: int) -> int:
+            return min(int(np.searchsorted(at, row)), len(at) - 1)
+
+        events = events_of(watch.ended(), state.stream.scale, place) + absurd_events(absurd, expected)
+        names, times = getattr(self, "feature_names_in_", None), table.times
+        events = [named(one, names) for one in sorted(events, key=lambda one: (one.row, one.since))]
+        if times is not None:
+            events = [dated(one, lambda row: str(times[row])) for one in events]
+        return Alarms(fired, score, up, down, marked_times(table, fired), tuple(events))
 
     def deviations(self, X: TableLike, *, known: TableLike | None = None) -> TableLike:
         """How many standard deviations every entry of X lies from its forecast, which the rows before it make.

@@ -8,13 +8,15 @@ import numpy as np
 
 from ..core.absurd import Seen, seen_in
 from ..core.absurd_rows import absurd_entries
-from ..core.dynamics.alarm import Alarm, watch
+from ..core.dynamics.alarm import Alarm
 from ..core.dynamics.choose import HORIZON
 from ..core.dynamics.em import DynamicsSpec, LoadingPrior
 from ..core.dynamics.filter import forecast
+from ..core.dynamics.lookout import Limits, Lookout
 from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Levels, SequenceModel
 from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
+from ..core.dynamics.rare import Rare
 from ..core.dynamics.scale import LEAST_KNOWN, student_factor
 from ..core.dynamics.seasons.ahead import mixed
 from ..core.dynamics.seasons.layers import SeasonLayer, ahead, take
@@ -23,18 +25,19 @@ from ..core.dynamics.seasons.phases import PhaseLayer, Variances
 from ..core.dynamics.seasons.shapes import ShapeLayer
 from ..core.dynamics.seasons.tracking import EVERY, Forecast, compared
 from ..core.dynamics.seasons.trends import TrendLayer
+from ..core.dynamics.shifts import Sums
 from ..core.dynamics.stream import Candidate, Fitted, Job, Learning, Stream, StreamOptions, Task
+from ..core.dynamics.suspects import Suspects
+from ..core.dynamics.tails import Tails
 from ..core.dynamics.widths import Foretold, Width
 from ..core.entries import Entries, together, without
 from ..core.linalg import Array
 from ..progress import Step
 from ._absurd import judged, warn_of
 from ._sequence import Parameter
+from ._sequence_events import Event
+from ._sequence_watching import watched
 from ._stored_times import StoredIndex, StoredOffset, StoredStamp, StoredTable
-
-ALARMS_KEPT = 1000
-"""Alarms that a stream remembers, so that its state stays bounded."""
-
 
 FLOAT = np.dtype(np.float64)
 """What a sequence is computed in, whatever its rows are."""
@@ -59,7 +62,7 @@ class SequenceState(NamedTuple):
     table: StoredTable  # columns and time stamps of the last rows
     rows: Array  # (k, m) the last rows, at most lag + 1
     seen: Seen  # what tells absurd values
-    threshold: float  # of the alarm rule, from ``alarm_rate``
+    threshold: float  # of the sums of sizes, from ``alarm_rate``
     counts: Array  # (m,) values of each feature that its spread was learned from; infinite if the noise is wider for it
     n_rows: int = 0  # taken in
     alarm: Alarm = Alarm()
@@ -77,6 +80,10 @@ class SequenceState(NamedTuple):
     known: tuple[str, ...] = ()  # names of the known columns; `before` has these beside the features
     known_row: Array | None = None  # (p,) known columns of the last row taken in; None: there are none, or no row yet
     seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows; None: there is none
+    limits: Limits | None = None  # of all rules that find events, from ``alarm_rate``; None: not asked for yet
+    lookout: Lookout | None = None  # what these remember of the last rows, beside `alarm`; None: no row yet
+    events: tuple[Event, ...] = ()  # with numbers of features
+    tails: Tails | None = None  # of the errors, while nothing says whether the noise has heavy ones; None: no row yet
 
     @property
     def fitted(self) -> Fitted:
@@ -117,7 +124,7 @@ STATE_TYPES: tuple[type, ...] = (
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
     GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
     PhaseLayer, Variances, ShapeLayer, TrendLayer, LineVariances, Running, Forecast, Candidate, Job, Task, Width,
-    Foretold,
+    Foretold, Limits, Lookout, Sums, Suspects, Rare, Tails, Event,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
 
@@ -135,7 +142,8 @@ def take_rows(state: SequenceState, W: Array, step: Step, done: int = 0) -> tupl
         seen, entries = judged(state.seen, y[None], FLOAT)
         row = without(y[None], entries)
         state, rest = _less_season(state, row[0], None if K is None else K[k])
-        stream, event = advance(state.stream, rest, state.options, _wide(state))
+        before = state.stream
+        stream, event = advance(before, rest, state.options, _wide(state))
         if state.others:
             others = tuple(Other(own, advance(stream, rest, own)[0]) for own, stream in state.others)
             state = state._replace(others=others)
@@ -150,11 +158,8 @@ def take_rows(state: SequenceState, W: Array, step: Step, done: int = 0) -> tupl
         if event.counts is not None:
             state = _with_counts(state, event.counts, event.known)
         state = _with_widths(state, row[0])
-        if event.innovation is not None and stream.rows > state.options.warmup:
-            alarm, now = watch(state.alarm, event.innovation, state.threshold)
-            state = state._replace(alarm=alarm)
-            if now.fired or len(entries.row):
-                state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
+        if event.innovation is not None:
+            state = watched(state, before, rest, event.innovation, entries)
     return state, together(absurd)
 
 

@@ -11,7 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.absurd import nothing_seen, seen_in
-from ..core.dynamics.alarm import threshold
+from ..core.dynamics.lookout import limits_of
 from ..core.dynamics.stream import new_stream
 from ..core.linalg import Array
 from ..cores import limited
@@ -20,6 +20,7 @@ from ._gaps import warn_of_gaps, warn_of_unknown
 from ._reported import Reported
 from ._sequence import check_enough, options, plain_parameters
 from ._sequence_answers import SequenceAnswers
+from ._sequence_events import dated
 from ._sequence_known import read_known
 from ._sequence_state import FLOAT, SequenceState
 from ._sequence_steps import as_given, held, on_common_steps
@@ -251,7 +252,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         "process_noise": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), "array-like"],
         "smooth": ["boolean"],
         "lag": [None, Interval(Integral, 0, None, closed="left")],
-        "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
+        "robust": [StrOptions({"auto"}), "boolean", Interval(Real, 2, None, closed="neither")],
         "drift": [StrOptions({"auto", "level", "none"}), Interval(Real, 0, None, closed="left")],
         "period": [None, StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), "array-like"],
         "trend": ["boolean", StrOptions({"auto"})],
@@ -271,7 +272,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         process_noise: str | float | ArrayLike = "auto",
         smooth: bool = True,
         lag: int | None = None,
-        robust: bool | float = False,
+        robust: bool | float | str = "auto",
         drift: str | float = "auto",
         period: str | int | ArrayLike | None = None,
         trend: bool | str = False,
@@ -325,9 +326,11 @@ class SequenceFilter(Reported, SequenceAnswers):
             opt = options(given, Y.shape[1])
             check_enough(Y, opt.r)
             check_long_enough(periods_of(given), len(Y))
-            rate = threshold(self.alarm_rate)
-            state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, rate, np.empty(0))
-            state = state._replace(known=names, known_row=_last(K))
+            limits = limits_of(self.alarm_rate, Y.shape[1])
+            state = SequenceState(
+                given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, limits.spread, np.empty(0)
+            )
+            state = state._replace(limits=limits, known=names, known_row=_last(K))
             with self._progress(1.0) as step:
                 tell = SweepProgress(type(self).__name__, step, planned_fits(Y, opt, given, known=K is not None))
                 periods = periods_in(state, Y, calendar_periods(table), tell)
@@ -356,8 +359,10 @@ class SequenceFilter(Reported, SequenceAnswers):
                 warn_of_gaps(table, len(Y))
                 opt = options(given, Y.shape[1])
                 m = Y.shape[1]
-                rate, seen, none = threshold(self.alarm_rate), nothing_seen(m), Y[:0].copy()
-                state = SequenceState(given, opt, new_stream(m), StoredTable(), none, seen, rate, np.zeros(m))
+                limits, seen, none = limits_of(self.alarm_rate, m), nothing_seen(m), Y[:0].copy()
+                state = SequenceState(
+                    given, opt, new_stream(m), StoredTable(), none, seen, limits.spread, np.zeros(m), limits=limits
+                )
                 K, names = (None, ()) if known is None else read_known(known, len(Y), table)
                 state = state._replace(known=names)
                 state = still_learning(state, np.empty((0, m + len(names))))
@@ -373,13 +378,26 @@ class SequenceFilter(Reported, SequenceAnswers):
             state = state._replace(known_row=_last(K))
             with self._progress(len(Y)) as step:
                 rows = Y if K is None else np.hstack([Y, K])
-                self.state_ = _with_times(take_stream(state, rows, step), table)
+                self.state_ = _with_times(_dated(take_stream(state, rows, step), table), table)
         return self
 
 
 def _last(K: Array | None) -> Array | None:
     """The last of the known rows."""
     return None if K is None else K[-1].copy()
+
+
+def _dated(state: SequenceState, table: Table) -> SequenceState:
+    """The state whose latest events have time stamps; those of the last rows are in the table."""
+    times = table.times
+    if times is None or not state.events or state.events[-1].when:
+        return state
+    first = state.n_rows - len(times)
+
+    def when(row: int) -> str:
+        return str(times[row - first]) if row >= first else ""
+
+    return state._replace(events=tuple(one if one.when else dated(one, when) for one in state.events))
 
 
 def _with_times(state: SequenceState, table: Table) -> SequenceState:

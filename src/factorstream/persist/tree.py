@@ -190,7 +190,8 @@ def _encode_record(encoder: Encoder, value: Any, _: str) -> Node:
 
 def _decode_record(decoder: Decoder, node: Node) -> Any:
     made: Any = decoder.records[node["type"]]
-    _check(set(node["fields"]) == set(made._fields), "record")
+    given = set(node["fields"])  # fields that came later have defaults
+    _check(given <= set(made._fields) and set(made._fields) - given <= set(made._field_defaults), "record")
     return made(**{field: decoder.decode(part) for field, part in node["fields"].items()})
 
 
