@@ -205,14 +205,19 @@ class SequenceAnswers(SequenceReading):
         chi-squared. Its normal score (Wilson and Hilferty), standardised by its own slow mean and variance, is
         ``score``. Cut at ±4 it is summed by a two-sided CUSUM: ``up = max(0, up + score - 1/2)``, ``down = max(0, down
         - score - 1/2)``.
-        An alarm is raised, and both sums start again, when either exceeds the threshold at which independent
-        N(0, 1) scores would raise ``alarm_rate`` alarms per row (Siegmund's approximation; 1e-4 gives 8.0).
-        A lasting shift of the score by one standard deviation is found after about 17 rows, by two after 6. With
-        ``robust=True`` outliers do not count. Without, a row far off raises no alarm itself (its ``score`` tells), but
-        what it does to the state stays, and the rows after it may fire. A row with a value out of all proportion,
-        which all other questions take as missing, is an alarm of its own with an infinite ``score``; sums and later
-        rows are as if the value were missing. ``partial_fit`` raises no alarms during the first 256 rows of a stream
-        (warm-up).
+        An alarm is raised when either exceeds the threshold at which independent N(0, 1) scores would raise a quarter
+        of ``alarm_rate`` alarms per row (Siegmund's approximation; 1e-4 gives 9.4). For every feature beside that, the
+        signed deviations of its entries are added up over each of the last 3 to 64 rows, and an alarm is raised when
+        one of these sums is further from zero than half of that rate allows: a level shift of two standard deviations
+        is found after about 7 rows. An entry that is rarer than the last quarter is judged by the three values
+        after it: where they are back at the forecast that was made before it, it was an outlier, which is an event but
+        no alarm; where they are not, the feature has moved. After an alarm all sums start again. A change that has been
+        told is not told again while it stays as it is.
+        A row with a value out of all proportion, which all other questions take as missing, is an alarm of its own with
+        an infinite ``score``; sums and later rows are as if the value were missing. ``partial_fit`` raises no alarms
+        during the first 256 rows of a stream that began without ``fit`` (warm-up).
+        ``events`` says of all this which features moved, by how much in the units of the data, since when and when it
+        was found.
         Where the model does not hold even without a change, scores are correlated and false alarms more frequent.
 
         The numbers come as arrays, for a table too; ``when`` has the time stamps of the rows with an alarm.
@@ -225,11 +230,9 @@ class SequenceAnswers(SequenceReading):
         watch = Events(state.counts, student_factor(np.maximum(state.counts, 2.0)), limits)
         innovations = self._innovations(without(values, absurd), table, known, watch.take)
         at = self._on_steps(values, table, restore_table(state.table)).rows
-        rows = [watch.found[row] for row in at]
-        fired = np.array([one.fired for one in rows])
-        score, up, down = (
-            np.array([getattr(one.watched, part) for one in rows]) for part in ("score", "up", "down")
-        )
+        rows = [watch.rows[row] for row in at]
+        fired = np.array([one for one, _ in rows])
+        score, up, down = (np.array([getattr(one, part) for _, one in rows]) for part in ("score", "up", "down"))
         expected = np.array([innovations[i].mean[j] for i, j in zip(absurd.row, absurd.column, strict=True)])
         fired[absurd.row], score[absurd.row] = True, np.inf
 

@@ -7,15 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.dynamics.alarm import Alarm
+from ..core.dynamics.alarm import Alarm, Watched
 from ..core.dynamics.filter import entry, forecast, initial
 from ..core.dynamics.lookout import (
     OUTLIER,
-    PATIENCE,
-    Found,
     Happening,
     Limits,
-    Lookout,
     Row,
     Trace,
     begin_lookout,
@@ -25,6 +22,7 @@ from ..core.dynamics.lookout import (
     trace_of,
 )
 from ..core.dynamics.model import Belief, Innovation, SequenceModel
+from ..core.dynamics.suspects import PATIENCE
 from ..core.entries import Entries
 from ..core.linalg import Array
 
@@ -105,22 +103,20 @@ class Events:
     def __init__(self, counts: Array, wider: Array, limits: Limits) -> None:
         self._alarm, self._lookout = Alarm(), begin_lookout(counts)
         self._wider, self._limits = wider, limits
-        self.found: list[Found] = []
-        self.events: list[tuple[int, Happening]] = []
+        self._events: list[tuple[int, Happening]] = []
+        self.rows: list[tuple[bool, Watched]] = []
+        """Whether an alarm was raised at each row, and the sums of sizes there."""
 
     def take(self, one: Passed) -> None:
         """The next row."""
         found = look(self._alarm, self._lookout, row_of(one, self._wider), self._limits)
         self._alarm, self._lookout = found.alarm, found.lookout
-        self.events += [(len(self.found), what) for what in found.happenings]
-        self.found.append(found._replace(alarm=Alarm(), lookout=self._lookout._replace(sums=_NOTHING)))
+        self._events += [(len(self.rows), what) for what in found.happenings]
+        self.rows.append((found.fired, found.watched))
 
     def ended(self) -> list[tuple[int, Happening]]:
         """What happened, with what is said of the last rows."""
-        return [*self.events, *((len(self.found) - 1, what) for what in last_verdicts(self._lookout))]
-
-
-_NOTHING = begin_lookout(np.ones(0)).sums
+        return [*self._events, *((len(self.rows) - 1, what) for what in last_verdicts(self._lookout))]
 
 
 def events_of(

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dynamics.filter import filter_rows
 from ..core.dynamics.choose import COMPARED_ROWS
+from ..core.dynamics.filter import filter_rows
 from ..core.dynamics.fit import fit, steps
 from ..core.dynamics.noise import GaussianSpec, LearnedStudentSpec
 from ..core.dynamics.seasons.finding import found_periods

@@ -24,7 +24,9 @@ ALARMS_KEPT = 1000
 """Alarms that a stream remembers, so that its state stays bounded."""
 
 
-def watched(state: SequenceState, before: Stream, rest: Array, innovation: Innovation, absurd: Entries) -> SequenceState:
+def watched(
+    state: SequenceState, before: Stream, rest: Array, innovation: Innovation, absurd: Entries
+) -> SequenceState:
     """The state that has looked at its last row: `rest` (m,), what the seasons leave of it, which the stream `before`
     expected as the innovation says. Alarms begin after a fit, or the warm-up. O(m REACH)."""
     one = _passed(state.stream, before, rest, innovation)
@@ -57,7 +59,7 @@ def _passed(stream: Stream, before: Stream, rest: Array, innovation: Innovation)
 
 
 def _with_tails(state: SequenceState, one: Passed) -> SequenceState:
-    """The state that has counted outliers, and takes the noise to have heavy tails if there were too many for others."""
+    """The state that has counted outliers, and takes the noise to have heavy tails if there are too many."""
     if state.parameters["robust"] != "auto" or not isinstance(state.options.noise, GaussianSpec):
         return state
     tails = begin_tails(len(one.z)) if state.tails is None else state.tails

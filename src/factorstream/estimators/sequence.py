@@ -61,9 +61,12 @@ class SequenceFilter(Reported, SequenceAnswers):
         and read with the dictionary as the rows so far have moved it.
     lag : int or None, default=None
         How many rows ``recent`` looks back in a stream: the last ``lag`` rows and their beliefs are kept.
-    robust : bool or float, default=False
+    robust : "auto", bool or float, default="auto"
         Student-t noise, so that outliers lose their weight: True learns the degrees of freedom, a number above 2
-        gives them (below that the noise has no variance, and no interval could be reported). An entry is
+        gives them (below that the noise has no variance, and no interval could be reported). "auto" has it where more
+        than 1% of the entries were further than five deviations from their one-step forecasts and the values after
+        them were back; a stream, at any row from which on this is so, a ``fit`` by its last 1024 rows, which it then
+        fits once more. An entry is
         judged by what the others say of it. In a stream, a feature that stays where an outlier was is followed:
         after a few rows where it has a level like a random walk, otherwise once most of a window of 128 rows is there.
     drift : {"auto", "level", "none"} or float, default="auto"
@@ -108,7 +111,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         model knows. Up to 200 rows every observed entry is hidden once, in five fits; in longer sequences a fifth of
         them, in one. In a stream they follow what was foretold and then seen (see the notes).
     alarm_rate : float, default=1e-4
-        False alarms per row that the alarm rule is set for; see ``alarms``.
+        False alarms and outliers per row that the rules are set for, all together; see ``alarms``.
     max_iter : int, default=30
         Upper bound on the sweeps of ``fit``.
     tol : float, default=1e-3
@@ -144,6 +147,9 @@ class SequenceFilter(Reported, SequenceAnswers):
         "bound", the likelihood (without levels: its bound), at every sweep of ``fit``; empty in a stream.
     alarms_ : list of int
         Rows of the stream, counted from 0, at which alarms were raised (the last 1000).
+    events_ : list of Event
+        What happened in the stream: kind ("shift", "outlier" or "spread"), features, sizes, since when and where it was
+        found, as :meth:`alarms` tells of a table (the last 1000).
     n_samples_seen_ : int
         Rows taken in, those without data included.
     n_features_in_ : int
@@ -211,8 +217,7 @@ class SequenceFilter(Reported, SequenceAnswers):
     beside the seasons; where there is a trend, a table that is asked about begins at a height of its own.
 
     With levels ``score_samples`` is a Gaussian log-density. Without them, where the dictionary's uncertainty counts
-    too, and with ``robust``, it is a lower bound on the log-density. Outliers that Student-t noise explains raise no
-    alarms.
+    too, and with ``robust``, it is a lower bound on the log-density.
 
     Two of scikit-learn's checks do not apply, because the order of the rows means something here: results are not
     invariant under a permutation of the rows, nor can rows be taken one by one.

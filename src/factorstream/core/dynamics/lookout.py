@@ -33,18 +33,20 @@ from .shifts import (
     without_last,
 )
 from .shifts import statistics as window_statistics
-from .suspects import PATIENCE, Suspects, Verdict, no_suspects, suspect, suspected, verdicts
+from .suspects import Suspects, Verdict, no_suspects, suspect, suspected, verdicts
 
 SPREAD_PART, SHIFT_PART, OUTLIER_PART = 0.25, 0.5, 0.25
 """Parts of the rate for the three rules. Not tuned: a half instead of a quarter moves thresholds by 2% to 7%."""
-FOLLOWED = 8
+FOLLOWED = 12
 """Rows over which it is found out how far a model follows a feature that moves; it goes on as in the last of them."""
 TRACED = 8
 """Features of a shift whose traces in others are followed: time only."""
 LEAST_SHARE = 0.1
 """Least part of a shift that shows in scores; keeps a division by nothing away."""
 TOLD = 6.0
-"""Nats that rows must say beyond a shift that has been told, to be another alarm. Not tuned."""
+"""Nats that rows must say beyond what has been told, to be another alarm. Not tuned."""
+LEAST_SQUARE = 1e-6
+"""Least mean square of scores; keeps a logarithm of zero away."""
 FREE = 2.0
 """What a feature of its own may cost, in nats, when a mean and a variance are compared as reasons for an alarm."""
 
@@ -70,6 +72,7 @@ class Lookout(NamedTuple):
     rare: Rare = Rare()
     ups: int = 0  # rows since the sum of rows that are too far off was zero
     downs: int = 0  # the same of rows that are too near
+    calm: int = REACH  # rows since something moved: until then scores say nothing about tails
     waits: bool = False  # an alarm of sizes waits for a verdict on suspects
 
 
@@ -163,6 +166,7 @@ def look(a: Alarm, k: Lookout, row: Row, limits: Limits) -> Found:
     z = beyond(k.sums, row.z)
     k = k._replace(
         sums=add_scores(k.sums, row.z),
+        calm=k.calm + 1,
         ups=k.ups + 1 if watched.up > 0.0 else 0,
         downs=k.downs + 1 if watched.down > 0.0 else 0,
     )  # fmt: skip
@@ -187,18 +191,19 @@ def look(a: Alarm, k: Lookout, row: Row, limits: Limits) -> Found:
         if one.kind == SHIFT:
             k = k._replace(sums=_after(k.sums, one, row))
         elif one.kind == SPREAD:
-            square = (one.size / np.sqrt(row.innovation.var[one.which])) ** 2
+            square = one.size**2 / (row.innovation.var * k.sums.var)[one.which]
             k = k._replace(sums=after_spread(k.sums, one.which, square))
     fired = any(one.kind != OUTLIER for one in happenings)
     if fired:
-        a, k = a._replace(up=0.0, down=0.0), k._replace(ups=0, downs=0)
+        a, k = a._replace(up=0.0, down=0.0), k._replace(ups=0, downs=0, calm=0)
     return Found(a, k, watched, fired, tuple(happenings))
 
 
 def _suspected(k: Lookout, row: Row, z: Array, limits: Limits) -> tuple[Lookout, Verdict | None]:
     """The lookout whose suspects have been judged by a row with scores z beyond what is usual, or joined by others."""
     far = rarity(k.rare, z) > limits.outlier
-    k = k._replace(rare=add_tail(k.rare, z))
+    doubtful = far | suspected(k.suspects) | (k.calm < REACH)
+    k = k._replace(rare=add_tail(k.rare, np.where(doubtful, np.nan, z)))
     held = suspected(k.suspects).any()
     if not held and not far.any():
         return k, None
@@ -208,6 +213,9 @@ def _suspected(k: Lookout, row: Row, z: Array, limits: Limits) -> tuple[Lookout,
         usual = np.where(row.z < k.sums.low, k.sums.low, k.sums.high) * np.sqrt(row.innovation.var)
         ahead = mean + usual, std
     suspects, verdict = verdicts(suspect(k.suspects, row.y, far, ahead))
+    if verdict is not None:
+        outliers = verdict.size / np.sqrt(row.innovation.var[verdict.which])
+        k = k._replace(rare=add_tail(k.rare, np.where(verdict.moved, np.nan, outliers)))
     return k._replace(suspects=suspects), verdict
 
 
@@ -223,7 +231,9 @@ def _joined(happenings: list[Happening], shift: Happening) -> list[Happening]:
     for one in happenings:
         if one.kind == SHIFT and np.isin(one.which, shift.which).any():
             more = ~np.isin(one.which, shift.which)
-            shift = shift._replace(which=np.append(shift.which, one.which[more]), size=np.append(shift.size, one.size[more]))
+            shift = shift._replace(
+                which=np.append(shift.which, one.which[more]), size=np.append(shift.size, one.size[more])
+            )
         else:
             out.append(one)
     return [*out, shift]
@@ -235,7 +245,7 @@ def _after(sums: Sums, shift: Happening, row: Row) -> Sums:
     std = np.sqrt(row.innovation.var)
     off = np.zeros(len(std))
     for i, size in zip(shift.which[:TRACED].tolist(), shift.size, strict=False):
-        off = off + size * row.trace(i, shift.rows).after / std
+        off = off + size * row.trace(i, max(shift.rows, FOLLOWED)).after / std
     return widened(sums, off)
 
 
@@ -297,33 +307,29 @@ def _spread(k: Lookout, row: Row, *, quiet: bool) -> Happening | None:
     """
     rows = max(min(k.downs if quiet else k.ups, len(k.sums.scores), REACH), 1)
     z = beyond(k.sums, k.sums.scores[-rows:])
+    if quiet:  # of features that may be anywhere in a wide range nothing says that they are quiet
+        middle, unit = (k.sums.low + k.sums.high) / 2, np.sqrt(k.sums.var)
+        z = np.where(k.sums.high - k.sums.low < unit, (k.sums.scores[-rows:] - middle) / unit, np.nan)
     n = np.isfinite(z).sum(0)
     z = np.where(np.isfinite(z), z, 0.0)
     count = np.maximum(n, 1)
     square, mean = (z * z).sum(0) / count, z.sum(0) / count
     unit = np.sqrt(row.innovation.var * k.sums.var)
-    if quiet:
-        which = np.argsort(np.where((n > 0) & (k.sums.low == k.sums.high), square, np.inf), kind="stable")[:1]
-        return Happening(SPREAD, rows, which, unit[which] * np.sqrt(square[which]))
     moved = np.maximum(n * mean * mean / 2 - FREE, 0.0)
-    wider = np.maximum(_gain(n, square) - FREE, 0.0)
-    pooled = float(_gain(n.sum(), (z * z).sum() / max(n.sum(), 1)))
-    if (k.sums.low < k.sums.high).any() and max(moved.sum(), wider.sum(), pooled) < TOLD:
+    spread = np.maximum(_gain(n, square, quiet=quiet) - FREE, 0.0)
+    pooled = float(_gain(n.sum(), (z * z).sum() / max(n.sum(), 1), quiet=quiet))
+    if max(0.0 if quiet else moved.sum(), spread.sum(), pooled) < TOLD:
         return None
-    gain = moved if moved.sum() > wider.sum() else wider
-    which = np.argsort(-np.where(gain > 0, gain, square - n.sum()), kind="stable")[: max(int((gain > FREE).sum()), 1)]
+    gain = moved if not quiet and moved.sum() > spread.sum() else spread
+    order = np.lexsort((square if quiet else -square, -gain))  # where no feature gains by itself, the furthest one
+    which = order[: max(int((gain > FREE).sum()), 1)]
     if gain is moved:
         return _shifted(Shift(which, rows, mean[which]), row)
     return Happening(SPREAD, rows, which, unit[which] * np.sqrt(square[which]))
 
 
-def _gain(n: Array, square: Array) -> Array:
-    """By how much a variance of their own raises the log-density of n scores with this mean square; 0 if below 1."""
-    more = np.maximum(square, 1.0)
-    return np.asarray(n * (more - 1.0 - np.log(more)) / 2)
-
-
-__all__ = [
-    "OUTLIER", "PATIENCE", "SHIFT", "SPREAD", "Found", "Happening", "Limits", "Lookout", "Row", "Trace", "begin_lookout",
-    "last_verdicts", "limits_of", "look", "scores_of", "trace_of",
-]  # fmt: skip
+def _gain(n: Array, square: Array, *, quiet: bool) -> Array:
+    """By how much a variance of their own raises the log-density of n scores with this mean square; 0 if it
+    is not less, or more, than 1."""
+    own = np.clip(square, LEAST_SQUARE, 1.0) if quiet else np.maximum(square, 1.0)
+    return np.asarray(n * (own - 1.0 - np.log(own)) / 2)

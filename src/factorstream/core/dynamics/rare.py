@@ -23,7 +23,7 @@ CLAIM = 20.0
 """Scores of the normal law that the tail counts as when it begins; a thousand scores then have 45 beyond."""
 MEMORY = 400.0
 """Scores beyond that are remembered."""
-CLEARLY = 3.0
+CLEARLY = 2.0
 """Standard errors by which the normal law must be refuted."""
 NORMAL_SHARE = 2.0 * float(np.exp(log_ndtr(-BEGINS)))
 NORMAL_HILL = 0.16198511788810052
@@ -58,7 +58,7 @@ def add_tail(r: Rare, z: Array) -> Rare:
 
 
 def rarity(r: Rare, z: Array) -> Array:
-    """-log of the chance of a score as large as z (m,) under the law that the scores so far suggest; 0 where missing."""
+    """-log of the chance of a score as large as z (m,) under the law that scores so far suggest; 0 where missing."""
     size = np.abs(np.where(np.isfinite(z), z, 0.0))
     x = surprise(size)
     often = np.log(max(r.beyond / r.n / NORMAL_SHARE, 1.0))

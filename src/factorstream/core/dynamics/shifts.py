@@ -1,9 +1,9 @@
 """Lasting shifts of single features: sums of their scores over every window that ends now, with a known rate.
 
 A score is how far an entry lies from its forecast, as a standard normal would. While the model holds, scores of a
-feature are independent over time, and |Σ score| / √n over n of them exceeds b seldom; after a shift it soon does for the
-window that began with it. The windows are of all lengths from LEAST to MEMORY rows, so shifts of any size are found, and
-the best one says since when.
+feature are independent over time, and |Σ score| / √n over n of them exceeds b seldom; after a shift it soon does for
+the window that began with it. The windows are of all lengths up to REACH rows, so shifts of any size are found, and the
+best one says since when.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ MEMORY = 500.0
 """Values that the usual score of a feature remembers. As the alarms'."""
 MOST_ALIKE = 0.9
 """Most that neighbouring scores may be alike, as a correlation: it keeps a division by zero away."""
+LEAST_VAR = 0.01
+"""Least factor by which the variance of scores falls at once."""
 NEAR = 3.0
 """Deviations from which on features beside the one that raised the alarm count as moved with it. Not tuned."""
 
@@ -155,9 +157,9 @@ def widened(s: Sums, by: Array) -> Sums:
 
 
 def after_spread(s: Sums, which: Array, square: Array) -> Sums:
-    """The sums of features whose scores have another variance now."""
+    """The sums of features whose scores have so many times the variance now."""
     var = s.var.copy()
-    var[which] = square
+    var[which] *= np.maximum(square, LEAST_VAR)
     return s._replace(var=var, alike=s.alike * var / s.var)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..linalg import Array
 
 VERDICT = 3
-"""Values after a suspicious one by which it is judged. Not tuned: the median of three stands against one more outlier."""
+"""Values after a suspicious one by which it is judged. Not tuned: the median of three withstands one outlier."""
 PATIENCE = 12
 """Rows after which a verdict is given by fewer values."""
 
@@ -21,6 +21,11 @@ PATIENCE = 12
 SURELY, CHANCE = 3.0, 0.25
 """Standard errors by which the mean of the values since must differ from the forecast, and the part of the way that
 their median must be off, if it is less than half of it. Not tuned."""
+
+
+SURPRISED = 4.0
+"""Deviations from the forecast made before, without which a feature does not join others under suspicion: the filter
+has followed these, and what it foretells since is spoiled."""
 
 
 class Suspects(NamedTuple):
@@ -62,7 +67,8 @@ def suspect(s: Suspects, y: Array, far: Array, ahead: tuple[Array, Array]) -> Su
     `ahead`: mean and standard deviation (PATIENCE, m) of the forecast made before this row; used where nothing was
     under suspicion.
     """
-    if not suspected(s).any():
+    first = not suspected(s).any()
+    if first:
         s = no_suspects(len(y))._replace(ahead=ahead[0], std=ahead[1])
     now = min(s.age, len(s.ahead) - 1)
     off = y - s.ahead[now]
@@ -70,7 +76,9 @@ def suspect(s: Suspects, y: Array, far: Array, ahead: tuple[Array, Array]) -> Su
     place = np.isnan(s.later).argmax(0)[judge]
     later, sure = s.later.copy(), s.sure.copy()
     later[place, judge], sure[place, judge] = off[judge], s.std[now, judge]
-    new = far & ~suspected(s)
+    new = (
+        far & ~suspected(s) & (first | (np.abs(off) > SURPRISED * s.std[now]))
+    )  # not by what the filter made of an outlier
     return s._replace(
         age=s.age + 1, since=np.where(new, s.age, s.since), off=np.where(new, off, s.off), later=later, sure=sure
     )  # fmt: skip

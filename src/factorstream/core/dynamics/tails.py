@@ -1,8 +1,9 @@
 """Whether the noise of a sequence needs heavy tails: by what was foretold and then seen.
 
 Under Gaussian noise no entry is FAR deviations from its forecast. Where some are, either the noise has heavy tails, and
-the next entry is back where it was to be expected, or something really moved, and the next entry is there too. Only the
-former is for Student-t noise to explain. Deviations are counted in units of the median error, which outliers hardly move.
+the next entry is back where it was to be expected, or something really moved, and the next entry is there too. Only
+the former is for Student-t noise to explain. Deviations are counted in units of the median error, which outliers hardly
+move.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import numpy as np
 
 from ..linalg import Array
 from ..robust_scale import MAD_TO_STD
-from .scale import LEAST_SPREAD
 from .spikes import SPIKE
 
 SHARE = 0.01
@@ -28,6 +28,8 @@ SETTLED = 20
 """Entries of a feature from which on its median error is known well enough to count by."""
 QUICKEST, SLOWEST = 1.0, 100.0
 """Entries over which the median error is followed, at first and in the end."""
+LEAST_START = 0.1
+"""Part of a feature's claimed deviation from which on its median error is looked for: the first one may be any."""
 REMEMBERED = 1024.0
 """Entries that are remembered, so that a sensor that was repaired is forgiven."""
 
@@ -55,7 +57,7 @@ def add_errors(t: Tails, y: Array, mean: Array, std: Array) -> Tails:
     seen = np.isfinite(y)
     e = np.where(seen, y - mean, np.nan)
     known = np.isfinite(t.usual)
-    usual = np.where(seen & ~known, np.maximum(np.abs(e), LEAST_SPREAD * std), t.usual)
+    usual = np.where(seen & ~known, np.clip(np.abs(e), LEAST_START * std, std), t.usual)
     asked = seen & np.isfinite(t.off)  # the row before had an outlier, and this row has an entry
     with np.errstate(invalid="ignore", divide="ignore"):
         returned = asked & ((y - t.mean) / t.off < 0.5)
