@@ -156,25 +156,33 @@ def nile() -> list[str]:
     ]
 
 
-def main(*only: str) -> None:
-    """Print both tables, or of the first one some lines."""
+def quiet(names: tuple[str, ...] = ()) -> None:
+    """Print the first table, or some lines of it."""
     print(f"alarms and outliers counted / asked for (alarm_rate={ASKED:g})", flush=True)
     print(f"{'':26s}  {'fit':12s}  {'stream':12s}  fit, robust=False")
-    for name, draw in QUIET.items():
-        if only and name not in only:
-            continue
-        each = [counted(draw, "fit"), counted(draw, "stream")]
+    for name in names or QUIET:
+        each = [counted(QUIET[name], "fit"), counted(QUIET[name], "stream")]
         if name.startswith("t, "):
-            each.append(counted(draw, "fit", robust=False))
+            each.append(counted(QUIET[name], "fit", robust=False))
         print(f"{name:26s}  " + "  ".join(f"{alarms:5.2f} {outliers:5.2f} " for alarms, outliers in each), flush=True)
-    if only:
-        return
+
+
+def changes() -> None:
+    """Print the second table, and the Nile."""
     print("what happens   use     told  after  kind  alone  size  since", flush=True)
     for kind, sizes in (("shift", SHIFTS), ("outlier", (8.0,)), ("spread", (3.0,))):
         for size in sizes:
             for use in ("fit", "stream"):
                 print(told(kind, size, use), flush=True)
     print("\n".join(nile()))
+
+
+def main(*only: str) -> None:
+    """Print both tables; of the first one lines that are named, or "changes", the second one alone."""
+    if only != ("changes",):
+        quiet(only)
+    if not only or only == ("changes",):
+        changes()
 
 
 if __name__ == "__main__":
