@@ -71,10 +71,11 @@ def COMMAND(
     A row is strange if its values do not go together as those of the other rows do, even where each of them alone is
     unsuspicious. Its score is about N(0, 1) for ordinary rows, whatever their gaps: 3 is one row in 700. With
     --sequence a row is compared with what the rows before it let expect, and alarms are raised where scores stay too
-    high or too low. Beside each column to blame is by how many standard deviations it is off; of alarms, over the rows
-    that have led to it. Events say which columns have moved, by how much and since when, and which values were
-    outliers, which came and went. Lines of a text are counted as editors do, the line of names being the first; rows of other
-    files are counted from 1. A column of texts that are all different, or one that counts rows, stands beside them.
+    high or too low, or a column stays off. Beside each column to blame is by how many standard deviations it is off; of
+    alarms, over the rows that have led to it. Events say which columns have moved, by how much and since when, and
+    which values were outliers, which came and went. Lines of a text are counted as editors do, the line of names being
+    the first; rows of other files are counted from 1. A column of texts that are all different, or one that counts
+    rows, stands beside them.
 
     Learn from rows that you take as ordinary (--save), and look at others (--model), if you can. A model of a sequence
     takes IN as a sequence of its own, whenever its rows were.

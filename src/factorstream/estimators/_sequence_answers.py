@@ -226,7 +226,8 @@ class SequenceAnswers(SequenceReading):
         absurd = absurd_beside(self.state_.seen, values)
         state = self.state_
         rate, m = state.parameters["alarm_rate"], values.shape[1]
-        limits = limits_of(float(rate), m) if state.limits is None else state.limits
+        assert isinstance(rate, float)  # for the type checker: scikit-learn has checked it
+        limits = limits_of(rate, m) if state.limits is None else state.limits
         watch = Events(state.counts, student_factor(np.maximum(state.counts, 2.0)), limits)
         innovations = self._innovations(without(values, absurd), table, known, watch.take)
         at = self._on_steps(values, table, restore_table(state.table)).rows
