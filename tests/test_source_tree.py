@@ -90,6 +90,7 @@ TESTED_BY = {
     "estimators/_known_imputer": "estimators/test_known_errors",
     "estimators/_lazily": "cluster/test_answers",
     "estimators/_sequence": "estimators/test_sequence_settings",
+    "estimators/_sequence_watching": "estimators/test_sequence_events",
     "estimators/_sequence_attributes": "estimators/test_sequence_settings",
     "estimators/_sequence_reading": "estimators/test_sequence_answers",
     "estimators/_sequence_blend_fit": "estimators/test_sequence_blend",

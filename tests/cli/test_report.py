@@ -75,7 +75,8 @@ def test_all_alarms_are_in_the_table_of_a_report(capsys, tmp_path, monkeypatch):
     series(tmp_path / "x.csv", n=120, missing=0.0)
     assert say(capsys, "detect", "x.csv", "--sequence", "--components", 3, "--save", "m")[0] == 0
     lines = (tmp_path / "x.csv").read_text().splitlines()
-    lines[60:] = [line[:17] + "north,9,35,9,35" for line in lines[60:]]
+    moved = ("9,35,9,35", "35,9,60,9", "60,90,9,60")  # from line 61, 81 and 101 on
+    lines[60:] = [line[:17] + "north," + moved[k // 20 % 3] for k, line in enumerate(lines[60:])]
     (tmp_path / "y.csv").write_text("\n".join(lines))
     assert say(capsys, "detect", "y.csv", "--model", "m", "-n", 1, "-o", "z.csv", "--report", "d.html")[0] == 0
     header, rows = read(tmp_path / "z.csv")

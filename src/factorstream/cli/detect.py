@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND"]
 
+EVENTS_TOLD = 10
+"""Events of time steps that are told in words."""
 SCORING = ("DictionaryFilter", "BayesianFactorization", "SequenceFilter")
 """Classes of models that score rows."""
 
@@ -48,7 +50,9 @@ SCORING = ("DictionaryFilter", "BayesianFactorization", "SequenceFilter")
     "the N strangest to stdout, as CSV where that is no terminal)",
 )
 @click.option("--components", type=COMPONENTS, metavar="N", help="most components to use (default: 5, in time 10)")
-@click.option("--robust", is_flag=True, help="with --sequence: single outliers raise no alarms")
+@click.option(
+    "--robust", is_flag=True, help="with --sequence: noise with heavy tails (default: where the rows ask for it)"
+)
 @seed_option
 @job_options
 def COMMAND(
@@ -67,9 +71,11 @@ def COMMAND(
     A row is strange if its values do not go together as those of the other rows do, even where each of them alone is
     unsuspicious. Its score is about N(0, 1) for ordinary rows, whatever their gaps: 3 is one row in 700. With
     --sequence a row is compared with what the rows before it let expect, and alarms are raised where scores stay too
-    high or too low. Beside each column to blame is by how many standard deviations it is off; of alarms, over the rows
-    that have led to it. Lines of a text are counted as editors do, the line of names being the first; rows of other
-    files are counted from 1. A column of texts that are all different, or one that counts rows, stands beside them.
+    high or too low, or a column stays off. Beside each column to blame is by how many standard deviations it is off; of
+    alarms, over the rows that have led to it. Events say which columns have moved, by how much and since when, and
+    which values were outliers, which came and went. Lines of a text are counted as editors do, the line of names being
+    the first; rows of other files are counted from 1. A column of texts that are all different, or one that counts
+    rows, stands beside them.
 
     Learn from rows that you take as ordinary (--save), and look at others (--model), if you can. A model of a sequence
     takes IN as a sequence of its own, whenever its rows were.
@@ -126,12 +132,20 @@ def _picture(found: Detection) -> Any:
 
 
 def _tell(words: Words, found: Detection, output: Path, model_path: Path | None) -> None:
+    from ..jobs.happenings import happened
+
     given, kind, word = found.given, type(found.model).__name__, found.places.word
+    events = happened(found)
     words.fact(
         model=kind,
         rows=found.n_rows,
         alarms=len(found.alarms),
         alarm_places=[{word: one.place, "when": one.when or None} for one in found.alarms],
+        events=[
+            {"kind": one.kind, "since": one.since, "since_when": one.since_when or None, "found": one.found}
+            | {"found_when": one.found_when or None, "columns": dict(one.columns)}
+            for one in events
+        ],
         strange=[
             {word: one.place, "when": one.when or None, "called": one.called or None, "score": one.score}
             | {"infinite": math.isinf(one.score), "alarm": one.alarm, "columns": dict(one.blame)}
@@ -142,6 +156,10 @@ def _tell(words: Words, found: Detection, output: Path, model_path: Path | None)
     by = f"by a {kind}" if model_path is None else f"by the {kind} of {model_path}"
     wrote = "" if output == STANDARD else f"; wrote {output}"
     words.note(f"Scored {counted(found.n_rows, 'row')} {by}{alarms}{wrote}.")
+    for one in events[:EVENTS_TOLD]:
+        words.note(f"Event: {one.told(word)}.")
+    if len(events) > EVENTS_TOLD:
+        words.note(f"{counted(len(events) - EVENTS_TOLD, 'more event')}; --json or --report FILE.html has all.")
     named = {one.row for one in found.rows}
     rest = [
         f"{word} {one.place}" + (f" ({label})" if (label := one.when or one.called) else "")

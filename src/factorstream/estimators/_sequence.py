@@ -84,6 +84,8 @@ def _slow_part(drift: Parameter) -> tuple[tuple[Kind, ...], float | None]:
 
 
 def _noise(robust: Parameter) -> NoiseSpec:
+    if robust == "auto":  # until errors say otherwise
+        return GaussianSpec()
     if isinstance(robust, bool):
         return LearnedStudentSpec() if robust else GaussianSpec()
     assert isinstance(robust, int | float)  # for the type checker: scikit-learn has checked it

@@ -10,15 +10,17 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.absurd_rows import absurd_beside
-from ..core.dynamics.alarm import Alarm, watch
 from ..core.dynamics.filter import entry
 from ..core.dynamics.levels import smooth_recent
+from ..core.dynamics.lookout import limits_of
 from ..core.dynamics.model import Answer
+from ..core.dynamics.scale import student_factor
 from ..core.dynamics.seasons.season import Season
 from ..core.entries import without
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
 from ..text import counted, listed
+from ._sequence_events import Event, Events, absurd_events, dated, events_of, named
 from ._sequence_reading import SequenceReading
 from ._stored_times import restore_table
 from ._times import (
@@ -49,6 +51,8 @@ class Alarms(NamedTuple):
     """CUSUM of scores below zero: it grows while rows are closer than the model expects; otherwise as ``up``."""
     when: Times | Array
     """Time stamps of the rows with an alarm, as pandas index or polars series; without time stamps their numbers."""
+    events: tuple[Event, ...] = ()
+    """What happened, in order: which features moved, by how much and since when, and outliers, which raise no alarm."""
 
     def __repr__(self) -> str:
         """How many alarms there are, and the first of them, without the numbers of every row."""
@@ -201,30 +205,47 @@ class SequenceAnswers(SequenceReading):
         chi-squared. Its normal score (Wilson and Hilferty), standardised by its own slow mean and variance, is
         ``score``. Cut at ±4 it is summed by a two-sided CUSUM: ``up = max(0, up + score - 1/2)``, ``down = max(0, down
         - score - 1/2)``.
-        An alarm is raised, and both sums start again, when either exceeds the threshold at which independent
-        N(0, 1) scores would raise ``alarm_rate`` alarms per row (Siegmund's approximation; 1e-4 gives 8.0).
-        A lasting shift of the score by one standard deviation is found after about 17 rows, by two after 6. With
-        ``robust=True`` outliers do not count. Without, a row far off raises no alarm itself (its ``score`` tells), but
-        what it does to the state stays, and the rows after it may fire. A row with a value out of all proportion,
-        which all other questions take as missing, is an alarm of its own with an infinite ``score``; sums and later
-        rows are as if the value were missing. ``partial_fit`` raises no alarms during the first 256 rows of a stream
-        (warm-up).
+        An alarm is raised when either exceeds the threshold at which independent N(0, 1) scores would raise a quarter
+        of ``alarm_rate`` alarms per row (Siegmund's approximation; 1e-4 gives 9.4). For every feature beside that, the
+        signed deviations of its entries are added up over each of the last 3 to 64 rows, and an alarm is raised when
+        one of these sums is further from zero than half of that rate allows: a level shift of two standard deviations
+        is found after about 7 rows. An entry that is rarer than the last quarter is judged by the three values
+        after it: where they are back at the forecast that was made before it, it was an outlier, which is an event but
+        no alarm; where they are not, the feature has moved. After an alarm all sums start again. A change that has been
+        told is not told again while it stays as it is.
+        A row with a value out of all proportion, which all other questions take as missing, is an alarm of its own with
+        an infinite ``score``; sums and later rows are as if the value were missing. ``partial_fit`` raises no alarms
+        during the first 256 rows of a stream that began without ``fit`` (warm-up).
+        ``events`` says of all this which features moved, by how much in the units of the data, since when and when it
+        was found.
         Where the model does not hold even without a change, scores are correlated and false alarms more frequent.
 
         The numbers come as arrays, for a table too; ``when`` has the time stamps of the rows with an alarm.
         """
         values, table = self._given(X)
         absurd = absurd_beside(self.state_.seen, values)
-        innovations = self._innovations(without(values, absurd), table, known)
-        h = self.state_.threshold
-        alarm = Alarm()
-        rows = []
-        for innovation in innovations:
-            alarm, now = watch(alarm, innovation, h)
-            rows.append(now)
-        fired, score, up, down = (np.array(part) for part in zip(*rows, strict=True))
+        state = self.state_
+        rate, m = state.parameters["alarm_rate"], values.shape[1]
+        assert isinstance(rate, float)  # for the type checker: scikit-learn has checked it
+        limits = limits_of(rate, m) if state.limits is None else state.limits
+        watch = Events(state.counts, student_factor(np.maximum(state.counts, 2.0)), limits)
+        innovations = self._innovations(without(values, absurd), table, known, watch.take)
+        at = self._on_steps(values, table, restore_table(state.table)).rows
+        rows = [watch.rows[row] for row in at]
+        fired = np.array([one for one, _ in rows])
+        score, up, down = (np.array([getattr(one, part) for _, one in rows]) for part in ("score", "up", "down"))
+        expected = np.array([innovations[i].mean[j] for i, j in zip(absurd.row, absurd.column, strict=True)])
         fired[absurd.row], score[absurd.row] = True, np.inf
-        return Alarms(fired, score, up, down, when=marked_times(table, fired))
+
+        def place(row: int) -> int:
+            return min(int(np.searchsorted(at, row)), len(at) - 1)
+
+        events = events_of(watch.ended(), state.stream.scale, place) + absurd_events(absurd, expected)
+        names, times = getattr(self, "feature_names_in_", None), table.times
+        events = [named(one, names) for one in sorted(events, key=lambda one: (one.row, one.since))]
+        if times is not None:
+            events = [dated(one, lambda row: str(times[row])) for one in events]
+        return Alarms(fired, score, up, down, marked_times(table, fired), tuple(events))
 
     def deviations(self, X: TableLike, *, known: TableLike | None = None) -> TableLike:
         """How many standard deviations every entry of X lies from its forecast, which the rows before it make.

@@ -11,6 +11,7 @@ from ..core.dynamics.model import mean_state_covariance
 from ..core.dynamics.seasons.phases import PhaseLayer
 from ..core.linalg import Array
 from ._html import STANDARDISED, STREAMED, Facts, noise_words, observed_words
+from ._sequence_events import Event, named
 from ._sequence_state import STATE_TYPES, SequenceState
 from ._stateful import Stateful
 
@@ -30,6 +31,12 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
     def alarms_(self) -> list[int]:
         """Rows of the stream at which alarms were raised."""
         return list(self._fitted().alarms)
+
+    @property
+    def events_(self) -> list[Event]:
+        """What happened in the stream."""
+        names = getattr(self, "feature_names_in_", None)
+        return [named(event, names) for event in self._fitted().events]
 
     @property
     def history_(self) -> list[dict[str, float]]:

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dynamics.fit import fit
+from ..core.dynamics.choose import COMPARED_ROWS
+from ..core.dynamics.fit import Kind, fit, steps
+from ..core.dynamics.noise import GaussianSpec, LearnedStudentSpec
 from ..core.dynamics.seasons.finding import found_periods
 from ..core.dynamics.stream import followed, resumed
+from ..core.dynamics.tails import add_errors, begin_tails, heavy
 from ..core.linalg import Array
 from ..core.telling import Tell, silent
 from ._sequence_blend_fit import learn_blend
@@ -31,7 +34,31 @@ def learned(
     *,
     known: Array | None = None,
 ) -> SequenceState:
-    """The state after a fit of all rows Y (T, m), beside those known (T, p), with the parameters it has."""
+    """The state after a fit of all rows Y (T, m), beside those known (T, p), with the parameters it has. Where it is to
+    see by itself whether the noise has heavy tails, and it has, once more."""
+    new = _learned(state, Y, periods, tell, known=known)
+    if state.parameters["robust"] == "auto" and isinstance(state.options.noise, GaussianSpec) and _heavy(*new[:2]):
+        robust = state._replace(options=state.options._replace(noise=LearnedStudentSpec()))
+        new = _learned(robust, Y, periods, tell, known=known)
+    state, Z, kind = new
+    if state.layers:
+        return state
+    return state._replace(blend=learn_blend(Z, Y.astype(np.float64), kind, state.options, state.parameters, tell))
+
+
+def _heavy(state: SequenceState, Z: Array) -> bool:
+    """Whether the one-step errors of the model in the last of its standardised rows ask for heavy tails."""
+    tails = begin_tails(Z.shape[1])
+    for (_, _, one), z in zip(steps(state.model, Z[-COMPARED_ROWS:]), Z[-COMPARED_ROWS:], strict=True):
+        tails = add_errors(tails, z, one.mean, np.sqrt(one.var))
+    return heavy(tails)
+
+
+def _learned(
+    state: SequenceState, Y: Array, periods: tuple[int, ...], tell: Tell, *, known: Array | None
+) -> tuple[SequenceState, Array, Kind]:
+    """The state after a fit with the noise that it has, the standardised rows that the seasons leave, and the kind of
+    their model."""
     given = state.parameters
     opt = state.options._replace(dynamics=state.options.dynamics._replace(cycles=None))  # of the fit before
     left = left_by_seasons(Y, periods, given, opt, tell, known=known)
@@ -44,12 +71,11 @@ def learned(
     found = fit(left.Z, opt.r, kind, sweeps=sweeps, tol=float(tol), **how)
     raw = left.rows.astype(np.float64)
     stream = followed(resumed(found, kind, left.shift, left.scale, raw, opt), left.Z)
-    blend = None if left.layers else learn_blend(left.Z, raw, kind, opt, given, tell)
     others: list[Other] = []
     for other in left.kinds[1:]:
         f, own = fit(left.Z, opt.r, other, sweeps=sweeps, tol=float(tol), **how), opt._replace(candidates=(other,))
         others.append(Other(own, followed(resumed(f, other, left.shift, left.scale, raw, own), left.Z)))
-    return state._replace(
+    state = state._replace(
         options=opt,
         stream=stream,
         rows=Y[-1:].copy(),
@@ -64,5 +90,5 @@ def learned(
         others=tuple(others),
         weights=left.weights,
         seasons=np.stack([part[-1:] for part in left.season], axis=1) if left.layers else None,
-        blend=blend,
     )
+    return state, left.Z, kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.dynamics.filter import forecast
 from ..core.dynamics.fit import filtered, smoothed, steps
-from ..core.dynamics.model import Answer, Innovation
+from ..core.dynamics.model import Answer, Belief, Innovation
 from ..core.dynamics.scale import student_factor
 from ..core.dynamics.scores import as_they_are
 from ..core.dynamics.seasons.ahead import width_at
@@ -23,6 +24,7 @@ from ._absurd import asked
 from ._gaps import warn_of_gaps
 from ._sequence_attributes import SequenceAttributes
 from ._sequence_blend import BlendedLaws, Law
+from ._sequence_events import Passed
 from ._sequence_known import check_same_known, read_known
 from ._sequence_places import rows_after
 from ._sequence_state import coming
@@ -156,8 +158,11 @@ class SequenceReading(SequenceAttributes):
         scale = self.state_.stream.scale
         return answer._replace(signal=answer.signal + season.signal / scale, var=answer.var + season.var / scale**2)
 
-    def _innovations(self, values: Array, table: Table, known: TableLike | None) -> list[Innovation]:
-        """The facts about every row of values as the filter takes it, in the data's units."""
+    def _innovations(
+        self, values: Array, table: Table, known: TableLike | None, take: Callable[[Passed], None] | None = None
+    ) -> list[Innovation]:
+        """The facts about every row of values as the filter takes it, in the data's units; `take` gets each of the rows
+        on the steps of the model before that, without its season."""
         K = self._known(known, len(values), table)
         spread = self._on_steps(values, table, restore_table(self.state_.table))
         K, Y = None if K is None else held(K, spread), spread.values
@@ -165,7 +170,11 @@ class SequenceReading(SequenceAttributes):
             season = self._season(Y, spread.table, K, smooth=False)
             Z = self._standardised(Y if season is None else Y - season.signal)
             passed = []
-            for _, _, innovation in steps(self.state_.model, Z):
+            before: Belief | None = None
+            for z, (model, after, innovation) in zip(Z, steps(self.state_.model, Z), strict=True):
+                if take is not None:
+                    take(Passed(model, before, after, z, innovation, model))
+                before = after
                 passed.append(in_units(innovation, self.state_.stream))
                 step(len(passed))
             if season is not None:

@@ -9,13 +9,15 @@ import numpy as np
 
 from ..core.absurd import Seen, seen_in
 from ..core.absurd_rows import absurd_entries
-from ..core.dynamics.alarm import Alarm, watch
+from ..core.dynamics.alarm import Alarm
 from ..core.dynamics.choose import HORIZON
 from ..core.dynamics.em import DynamicsSpec, LoadingPrior
 from ..core.dynamics.filter import forecast
+from ..core.dynamics.lookout import Limits, Lookout
 from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Levels, SequenceModel
 from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
+from ..core.dynamics.rare import Rare
 from ..core.dynamics.scale import LEAST_KNOWN, student_factor
 from ..core.dynamics.seasons.ahead import mixed
 from ..core.dynamics.seasons.anew import Anew, Damped, Lines
@@ -25,7 +27,10 @@ from ..core.dynamics.seasons.phases import PhaseLayer, Variances
 from ..core.dynamics.seasons.shapes import ShapeLayer
 from ..core.dynamics.seasons.tracking import EVERY, Forecast, compared
 from ..core.dynamics.seasons.trends import Search, TrendLayer
-from ..core.dynamics.stream import Candidate, Event, Fitted, Job, Learning, Stream, StreamOptions, Task
+from ..core.dynamics.shifts import Sums
+from ..core.dynamics.stream import Candidate, Fitted, Job, Learning, Outcome, Stream, StreamOptions, Task
+from ..core.dynamics.suspects import Suspects
+from ..core.dynamics.tails import Tails
 from ..core.dynamics.widths import Foretold, Width
 from ..core.entries import Entries, together, without
 from ..core.linalg import Array
@@ -33,11 +38,9 @@ from ..core.tables.marginals import Marginals
 from ._absurd import judged, warn_of
 from ._sequence import Parameter
 from ._sequence_blend import BLEND_TYPES, Blend
+from ._sequence_events import Event
+from ._sequence_watching import watched
 from ._stored_times import StoredIndex, StoredOffset, StoredStamp, StoredTable
-
-ALARMS_KEPT = 1000
-"""Alarms that a stream remembers, so that its state stays bounded."""
-
 
 FURTHEST_COMPARED = 128
 """Steps ahead up to which forecasts of a stream with seasons are compared with what comes. Speed only: a forecast costs
@@ -67,7 +70,7 @@ class SequenceState(NamedTuple):
     table: StoredTable  # columns and time stamps of the last rows
     rows: Array  # (k, m) the last rows, at most lag + 1
     seen: Seen  # what tells absurd values
-    threshold: float  # of the alarm rule, from ``alarm_rate``
+    threshold: float  # of the sums of sizes, from ``alarm_rate``
     counts: Array  # (m,) values of each feature that its spread was learned from; infinite if the noise is wider for it
     n_rows: int = 0  # taken in
     alarm: Alarm = Alarm()
@@ -88,6 +91,10 @@ class SequenceState(NamedTuple):
     known_row: Array | None = None  # (p,) known columns of the last row taken in; None: there are none, or no row yet
     seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows; None: there is none
     blend: Blend | None = None  # that fills gaps after a fit, together with the model; None: this alone
+    limits: Limits | None = None  # of all rules that find events, from ``alarm_rate``; None: not asked for yet
+    lookout: Lookout | None = None  # what these remember of the last rows, beside `alarm`; None: no row yet
+    events: tuple[Event, ...] = ()  # with numbers of features
+    tails: Tails | None = None  # of the errors, while nothing says whether the noise has heavy ones; None: no row yet
 
     @property
     def fitted(self) -> Fitted:
@@ -136,7 +143,7 @@ STATE_TYPES: tuple[type, ...] = (
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
     GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
     PhaseLayer, Variances, ShapeLayer, TrendLayer, LineVariances, Running, Forecast, Candidate, Job, Task, Width,
-    Foretold, *BLEND_TYPES, Marginals, Anew, Lines, Damped, Search,
+    Foretold, *BLEND_TYPES, Marginals, Anew, Lines, Damped, Search, Limits, Lookout, Sums, Suspects, Rare, Tails, Event,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
 
@@ -146,7 +153,7 @@ class Taken(NamedTuple):
 
     state: SequenceState
     absurd: Entries  # whose rows are counted from this one
-    event: Event
+    outcome: Outcome
 
 
 def take_row(state: SequenceState, w: Array) -> Taken:
@@ -158,27 +165,24 @@ def take_row(state: SequenceState, w: Array) -> Taken:
     seen, absurd = judged(state.seen, Y, FLOAT)
     row = without(Y, absurd)
     state, rest, var = _less_season(state, row[0], None if K is None else K[0])
-    stream, event = advance(state.stream, rest, state.options, _wide(state), var)
+    before, now = state.stream, absurd
+    stream, outcome = advance(before, rest, state.options, _wide(state), var)
     if state.others:
         others = tuple(Other(own, advance(stream, rest, own)[0]) for own, stream in state.others)
         state = state._replace(others=others)
-    alarming = len(absurd.row) > 0
-    if event.judged is not None and not state.layers:  # rows of the warm-up, together
-        late = absurd_entries(event.judged)
+    if outcome.judged is not None and not state.layers:  # rows of the warm-up, together
+        late = absurd_entries(outcome.judged)
         if len(late.row):
-            absurd = together([absurd, late._replace(row=late.row + 1 - len(event.judged))])
-            seen = seen_in(without(event.judged, late))
+            absurd = together([absurd, late._replace(row=late.row + 1 - len(outcome.judged))])
+            seen = seen_in(without(outcome.judged, late))
     rows = np.vstack([state.rows, row])[-(state.lag + 1) :]
     state = state._replace(stream=stream, rows=rows, n_rows=state.n_rows + 1, seen=seen)
-    if event.counts is not None:
-        state = _with_counts(state, event)
+    if outcome.counts is not None:
+        state = _with_counts(state, outcome)
     state = _with_widths(state, row[0])
-    if event.innovation is not None and stream.rows > state.options.warmup:
-        alarm, now = watch(state.alarm, event.innovation, state.threshold)
-        state = state._replace(alarm=alarm)
-        if now.fired or alarming:
-            state = state._replace(alarms=(*state.alarms, state.n_rows - 1)[-ALARMS_KEPT:])
-    return Taken(state, absurd, event)
+    if outcome.innovation is not None:
+        state = watched(state, before, rest, outcome.innovation, now)
+    return Taken(state, absurd, outcome)
 
 
 def parts(state: SequenceState, W: Array) -> tuple[Array, Array | None]:
@@ -200,22 +204,22 @@ def _wide(state: SequenceState) -> Array | None:
     return np.asarray(student_factor(state.counts) * np.stack(both))
 
 
-def counts_after(counts: Array, event: Event) -> Array:
+def counts_after(counts: Array, outcome: Outcome) -> Array:
     """Values (m,) of each feature that a model was learned from: in addition to others or, where models before knew
     less than all of these rows, anew."""
-    assert event.counts is not None  # for the type checker: something was learned
-    if event.known < 1.0:
-        return event.counts
-    counts = counts + event.counts
+    assert outcome.counts is not None  # for the type checker: something was learned
+    if outcome.known < 1.0:
+        return outcome.counts
+    counts = counts + outcome.counts
     return np.where(counts < LEAST_KNOWN, counts, np.inf)  # `widened`
 
 
-def _with_counts(state: SequenceState, event: Event) -> SequenceState:
+def _with_counts(state: SequenceState, outcome: Outcome) -> SequenceState:
     """The state whose model has been learned once more."""
-    if event.known < 1.0 and not state.layers:  # widths that a fit found count as those that errors taught: `faded`
-        scales = state.interval_scale**event.known, state.forecast_scale**event.known
+    if outcome.known < 1.0 and not state.layers:  # widths that a fit found count as those that errors taught: `faded`
+        scales = state.interval_scale**outcome.known, state.forecast_scale**outcome.known
         state = state._replace(interval_scale=scales[0], forecast_scale=scales[1])
-    return state._replace(counts=counts_after(state.counts, event))
+    return state._replace(counts=counts_after(state.counts, outcome))
 
 
 def _less_season(state: SequenceState, y: Array, known: Array | None) -> tuple[SequenceState, Array, Array | None]:

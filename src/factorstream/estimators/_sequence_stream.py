@@ -14,7 +14,7 @@ from ..core.dynamics.seasons.layers import long_enough
 from ..core.dynamics.seasons.relearning import begun, further
 from ..core.dynamics.seasons.shapes import ShapeLayer
 from ..core.dynamics.seasons.tracking import Forecast
-from ..core.dynamics.stream import Event
+from ..core.dynamics.stream import Outcome
 from ..core.entries import together, without
 from ..core.linalg import Array
 from ..progress import Step
@@ -68,17 +68,17 @@ def _learning(taken: Taken, w: Array) -> SequenceState:
     if state.anew is None:
         return _begun(state)
     assert state.before is not None
-    anew, event = further(state.anew, state.before, len(state.rows[-1]), state.options, state.lag + 1)
-    if event.counts is not None:
-        known = np.zeros(len(event.counts)) if anew.counts is None else anew.counts
-        anew = anew._replace(counts=counts_after(known, event))
+    anew, outcome = further(state.anew, state.before, len(state.rows[-1]), state.options, state.lag + 1)
+    if outcome.counts is not None:
+        known = np.zeros(len(outcome.counts)) if anew.counts is None else anew.counts
+        anew = anew._replace(counts=counts_after(known, outcome))
     if anew.learned and not anew.layers and not state.layers:  # there is no trend after all
         return state._replace(anew=None)
     state = state._replace(anew=anew)
     if not anew.ready:
         return state
     if is_auto(state.parameters) and set(anew.periods) != _periods(state):
-        return _compared(state, taken, event)
+        return _compared(state, taken, outcome)
     return _adopted(state, anew)
 
 
@@ -120,10 +120,10 @@ def _periods(state: SequenceState) -> set[int]:
     return {layer.period for layer in state.layers if layer.period > 1}
 
 
-def _compared(state: SequenceState, taken: Taken, event: Event) -> SequenceState:
+def _compared(state: SequenceState, taken: Taken, outcome: Outcome) -> SequenceState:
     """The state whose new layers, which nobody asked for by their period, are held against the ones in use: by what
     both said of rows before they came."""
-    anew, old, new = state.anew, taken.event.innovation, event.innovation
+    anew, old, new = state.anew, taken.outcome.innovation, outcome.innovation
     assert anew is not None  # for the type checker
     if old is None or new is None or not np.array_equal(old.seen, new.seen):
         return state
@@ -152,5 +152,5 @@ def _adopted(state: SequenceState, anew: Anew) -> SequenceState:
     return state._replace(
         stream=anew.stream, layers=anew.layers, seasons=seasons, counts=anew.counts, ahead_scale=widths,
         forecasts=forecasts, others=(), weights=None, interval_scale=1.0, forecast_scale=1.0, history=(), n_iter=1,
-        alarm=Alarm(), anew=None,
+        alarm=Alarm(), lookout=None, tails=None, anew=None,
     )  # fmt: skip

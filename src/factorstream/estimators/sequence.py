@@ -11,7 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.absurd import nothing_seen, seen_in
-from ..core.dynamics.alarm import threshold
+from ..core.dynamics.lookout import limits_of
 from ..core.dynamics.stream import new_stream
 from ..core.linalg import Array
 from ..cores import limited
@@ -20,6 +20,7 @@ from ._gaps import warn_of_gaps, warn_of_unknown
 from ._reported import Reported
 from ._sequence import check_enough, options, plain_parameters
 from ._sequence_answers import SequenceAnswers
+from ._sequence_events import dated
 from ._sequence_known import read_known
 from ._sequence_state import FLOAT, SequenceState
 from ._sequence_steps import as_given, held, on_common_steps
@@ -62,9 +63,12 @@ class SequenceFilter(Reported, SequenceAnswers):
         and read with the dictionary as the rows so far have moved it.
     lag : int or None, default=None
         How many rows ``recent`` looks back in a stream: the last ``lag`` rows and their beliefs are kept.
-    robust : bool or float, default=False
+    robust : "auto", bool or float, default="auto"
         Student-t noise, so that outliers lose their weight: True learns the degrees of freedom, a number above 2
-        gives them (below that the noise has no variance, and no interval could be reported). An entry is
+        gives them (below that the noise has no variance, and no interval could be reported). "auto" has it where more
+        than 1% of the entries were further than five deviations from their one-step forecasts and the values after
+        them were back; a stream, at any row from which on this is so, a ``fit`` by its last 1024 rows, which it then
+        fits once more. An entry is
         judged by what the others say of it. In a stream, a feature that stays where an outlier was is followed:
         after a few rows where it has a level like a random walk, otherwise once most of a window of 128 rows is there.
     drift : {"auto", "level", "none"} or float, default="auto"
@@ -122,7 +126,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         model knows. Up to 200 rows every observed entry is hidden once, in five fits; in longer sequences a fifth of
         them, in one. In a stream they follow what was foretold and then seen (see the notes).
     alarm_rate : float, default=1e-4
-        False alarms per row that the alarm rule is set for; see ``alarms``.
+        False alarms and outliers per row that the rules are set for, all together; see ``alarms``.
     max_iter : int, default=30
         Upper bound on the sweeps of ``fit``.
     tol : float, default=1e-3
@@ -158,6 +162,9 @@ class SequenceFilter(Reported, SequenceAnswers):
         "bound", the likelihood (without levels: its bound), at every sweep of ``fit``; empty in a stream.
     alarms_ : list of int
         Rows of the stream, counted from 0, at which alarms were raised (the last 1000).
+    events_ : list of Event
+        What happened in the stream: kind ("shift", "outlier" or "spread"), features, sizes, since when and where it was
+        found, as :meth:`alarms` tells of a table (the last 1000).
     n_samples_seen_ : int
         Rows taken in, those without data included.
     n_features_in_ : int
@@ -235,8 +242,7 @@ class SequenceFilter(Reported, SequenceAnswers):
     beside the seasons; where there is a trend, a table that is asked about begins at a height of its own.
 
     With levels ``score_samples`` is a Gaussian log-density. Without them, where the dictionary's uncertainty counts
-    too, and with ``robust``, it is a lower bound on the log-density. Outliers that Student-t noise explains raise no
-    alarms.
+    too, and with ``robust``, it is a lower bound on the log-density.
 
     Two of scikit-learn's checks do not apply, because the order of the rows means something here: results are not
     invariant under a permutation of the rows, nor can rows be taken one by one.
@@ -277,7 +283,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         "process_noise": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), "array-like"],
         "smooth": ["boolean"],
         "lag": [None, Interval(Integral, 0, None, closed="left")],
-        "robust": ["boolean", Interval(Real, 2, None, closed="neither")],
+        "robust": [StrOptions({"auto"}), "boolean", Interval(Real, 2, None, closed="neither")],
         "drift": [StrOptions({"auto", "level", "none"}), Interval(Real, 0, None, closed="left")],
         "marginals": [StrOptions({"auto", "linear", "normal"})],
         "period": [None, StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), "array-like"],
@@ -298,7 +304,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         process_noise: str | float | ArrayLike = "auto",
         smooth: bool = True,
         lag: int | None = None,
-        robust: bool | float = False,
+        robust: bool | float | str = "auto",
         drift: str | float = "auto",
         marginals: str = "auto",
         period: str | int | ArrayLike | None = None,
@@ -356,9 +362,11 @@ class SequenceFilter(Reported, SequenceAnswers):
             opt = options(given, Y.shape[1])
             check_enough(Y, opt.r)
             check_long_enough(periods_of(given), len(Y))
-            rate = threshold(self.alarm_rate)
-            state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, rate, np.empty(0))
-            state = state._replace(known=names, known_row=_last(K))
+            limits = limits_of(self.alarm_rate, Y.shape[1])
+            state = SequenceState(
+                given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, limits.spread, np.empty(0)
+            )
+            state = state._replace(limits=limits, known=names, known_row=_last(K))
             with self._progress(1.0) as step:
                 plan = [*planned_fits(Y, opt, given, known=K is not None), *planned_trials(Y.shape, opt, given)]
                 tell = SweepProgress(type(self).__name__, step, plan)
@@ -393,8 +401,10 @@ class SequenceFilter(Reported, SequenceAnswers):
                 warn_of_gaps(table, len(Y))
                 opt = options(given, Y.shape[1])
                 m = Y.shape[1]
-                rate, seen, none = threshold(self.alarm_rate), nothing_seen(m), Y[:0].copy()
-                state = SequenceState(given, opt, new_stream(m), StoredTable(), none, seen, rate, np.zeros(m))
+                limits, seen, none = limits_of(self.alarm_rate, m), nothing_seen(m), Y[:0].copy()
+                state = SequenceState(
+                    given, opt, new_stream(m), StoredTable(), none, seen, limits.spread, np.zeros(m), limits=limits
+                )
                 K, names = (None, ()) if known is None else read_known(known, len(Y), table)
                 state = state._replace(known=names)
                 state = still_learning(state, np.empty((0, m + len(names))))
@@ -410,13 +420,26 @@ class SequenceFilter(Reported, SequenceAnswers):
             state = state._replace(known_row=_last(K), blend=None)  # the model goes on learning, its companions do not
             with self._progress(len(Y)) as step:
                 rows = Y if K is None else np.hstack([Y, K])
-                self.state_ = _with_times(take_stream(state, rows, step), table)
+                self.state_ = _with_times(_dated(take_stream(state, rows, step), table), table)
         return self
 
 
 def _last(K: Array | None) -> Array | None:
     """The last of the known rows."""
     return None if K is None else K[-1].copy()
+
+
+def _dated(state: SequenceState, table: Table) -> SequenceState:
+    """The state whose latest events have time stamps; those of the last rows are in the table."""
+    times = table.times
+    if times is None or not state.events or state.events[-1].when:
+        return state
+    first = state.n_rows - len(times)
+
+    def when(row: int) -> str:
+        return str(times[row - first]) if row >= first else ""
+
+    return state._replace(events=tuple(one if one.when else dated(one, when) for one in state.events))
 
 
 def _with_times(state: SequenceState, table: Table) -> SequenceState:

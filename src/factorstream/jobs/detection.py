@@ -233,7 +233,7 @@ class _Found(NamedTuple):
 def _new(X: Array, settings: DetectionSettings) -> Any:
     if settings.sequence:
         return SequenceFilter(
-            settings.components or min(MOST_STATES, len(X)), robust=settings.robust, verbose=settings.verbose
+            settings.components or min(MOST_STATES, len(X)), robust=settings.robust or "auto", verbose=settings.verbose
         )
     half = max(1, min(COMPONENTS, X.shape[1] // 2))
     return DictionaryFilter(settings.components or half, random_state=settings.seed, verbose=settings.verbose)

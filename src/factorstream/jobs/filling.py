@@ -39,7 +39,7 @@ def fitted(
     model: Any
     if sequence:
         most = min(MOST_STATES, len(X)) if isinstance(components, str) else components
-        model = SequenceFilter(most, robust=robust, calibrate=calibrate, verbose=verbose)
+        model = SequenceFilter(most, robust=robust or "auto", calibrate=calibrate, verbose=verbose)
     else:
         model = LowRankImputer(components, robust=robust, calibrate=calibrate, random_state=seed, verbose=verbose)
     with quietly():

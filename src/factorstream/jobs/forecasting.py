@@ -82,7 +82,9 @@ def forecast_file(
         with quietly():
             if model is None:
                 model = SequenceFilter(
-                    settings.components or min(MOST_STATES, len(X)), robust=settings.robust, verbose=settings.verbose
+                    settings.components or min(MOST_STATES, len(X)),
+                    robust=settings.robust or "auto",
+                    verbose=settings.verbose,
                 ).fit(X)
                 model.verbose = 0
             else:

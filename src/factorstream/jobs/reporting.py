@@ -17,6 +17,7 @@ from ..sources.table import NewColumn
 from .detection import Detection, table_with_alarms
 from .factors import Factors
 from .forecasting import Forecast
+from .happenings import events_table, happened
 from .pictures import draw_detection, draw_factors, draw_rows_to_come, drawn_levels
 
 __all__ = ["detection_told", "factors_told", "forecast_told"]
@@ -93,11 +94,20 @@ def detection_told(found: Detection) -> Job:
         Charts([chart], caption),
         Words([f"Rows are counted by the {found.places.word}s of the file, from 1.{alarms}"]),
     ]
+    parts = [Part("Strange rows", [*blocks, _table(table_with_alarms(found))])]
+    if in_time and happened(found):
+        words = Words(
+            [
+                "Shifts stay, outliers came and went, and where the spread changed no column moved. Sizes are in "
+                "the units of the file."
+            ]
+        )
+        parts.insert(0, Part("What happened", [words, _table(events_table(found))]))
     return Job(
         title=f"{many(n, 'strange row')} of {found.n_rows:,} in {{source}}",
         lead="Which rows are unlike the others, which columns make them so, and how well the model knows the table.",
         numbers=numbers,
-        parts=[Part("Strange rows", [*blocks, _table(table_with_alarms(found))])],
+        parts=parts,
         note="Values were hidden to measure this. Where the model knows little of a column, few values of it are "
         "strange.",
         what="entry",

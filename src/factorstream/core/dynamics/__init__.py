@@ -8,6 +8,8 @@ about a sequence); ``choose`` (kinds of models compared on hidden entries), ``cy
 ``few`` (intervals where there are few rows); ``scale``, ``stream``, ``bank``,
 ``widths``, ``learning``, ``late``, ``spread`` and ``pieces`` (one row after another: what is carried, which candidate
 answers and how wide, when something is learned, features that start late, and how learning is divided among rows);
-``alarm`` (change points); ``seasons`` (rows folded to a period).
+``alarm``, ``shifts``, ``suspects``, ``rare`` and ``lookout`` (change points: of the size of rows, of single features,
+outliers told from shifts, how rare they are, and all together); ``tails`` and ``heavier`` (whether the noise has heavy
+tails, and a stream that goes on with them); ``seasons`` (rows folded to a period).
 Data are standardised per feature, except in ``stream`` and ``learning``, which have no scale before they have rows.
 """

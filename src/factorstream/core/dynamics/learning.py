@@ -28,10 +28,10 @@ from .scale import MIN_SCALE_VALUES, standards
 from .spread import finished, weighed_anew, worked
 from .stream import (
     Candidate,
-    Event,
     Job,
     Learning,
     LevelChange,
+    Outcome,
     Stream,
     StreamOptions,
     Task,
@@ -49,7 +49,7 @@ rows as any piece of work is counted for."""
 
 def advance(
     stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = None, beside: Array | None = None
-) -> tuple[Stream, Event]:
+) -> tuple[Stream, Outcome]:
     """Take one raw row (m,), NaN = missing, and say what happened. O(m r²), and no row takes much longer than others.
 
     From the first row with data on, EM on all rows so far begins whenever they have become a quarter more (GROWTH),
@@ -58,7 +58,7 @@ def advance(
     window, moments added to the decayed past, one M-step (stepwise EM). Both are done in pieces, a row each, while the
     candidates go on as they are; what is due meanwhile begins when that is done. Only rows with data decay the past,
     and nothing is learned or forgotten of a feature without data in the window. The schedule depends on the rows
-    alone, so any split of the stream gives the same result. The event's innovation is about the prediction made BEFORE
+    alone, so any split of the stream gives the same result. The innovation is about the prediction made BEFORE
     y was seen, in raw units.
 
     `wide` (2, m): factors on intervals in gaps and of forecasts besides those that errors teach, infinite where nothing
@@ -72,21 +72,21 @@ def advance(
     new = unseen(stream) & np.isfinite(window).any(0)
     if new.any():
         stream = init_new(stream, new, opt.noise)
-    event = Event(None)
+    outcome = Outcome(None)
     if stream.bank:
         z = np.where(new | in_unknown_units(stream), np.nan, (y - stream.shift) / stream.scale)
         more = 0.0 if beside is None else beside / stream.scale**2
         each = [passed(c, z, stream.rows - 1, opt.keep, wide, more) for c in stream.bank]
-        event = Event(in_units(each[stream.leader][1], stream))
+        outcome = Outcome(in_units(each[stream.leader][1], stream))
         bank = tuple(c for c, _ in each) if scored(stream) else tuple(c._replace(score=0.0) for c, _ in each)
         stream = stream._replace(bank=bank, leader=best(bank, stream.leader, stream.rows))
     if stream.job is None:
-        stream, event = _begun(stream, event, new, opt)
+        stream, outcome = _begun(stream, outcome, new, opt)
     stream = _once_more_if_elsewhere(worked(stream, opt), opt)
     first = not stream.bank and len(stream.window) == 1  # which needs a model at once
     while first and stream.job is not None and not finished(stream, opt):
         stream = worked(stream, opt)
-    return _adopted(stream, event, opt) if finished(stream, opt) else (stream, event)
+    return _adopted(stream, outcome, opt) if finished(stream, opt) else (stream, outcome)
 
 
 def _ended_early(stream: Stream, opt: StreamOptions) -> Stream:
@@ -103,30 +103,30 @@ def _ended_early(stream: Stream, opt: StreamOptions) -> Stream:
     return stream._replace(bank=bank, window=stream.window[stream.known :], known=0, job=None)
 
 
-def _begun(stream: Stream, event: Event, new: Array, opt: StreamOptions) -> tuple[Stream, Event]:
+def _begun(stream: Stream, outcome: Outcome, new: Array, opt: StreamOptions) -> tuple[Stream, Outcome]:
     """The stream with a job, if one is due."""
     if stream.learning is None:
         due = len(stream.window) >= min(GROWTH * stream.fits, opt.warmup)
-        return _restart(stream, event, opt) if due else (stream, event)
+        return _restart(stream, outcome, opt) if due else (stream, outcome)
     window = stream.window
     since = int(np.isfinite(window[:, new]).any(1).argmax()) if new.any() else 0
     if since >= FEW_BEFORE and np.isfinite(window[:since]).any():  # so that they have a short window of their own
-        return _refresh(stream, opt, since), event
+        return _refresh(stream, opt, since), outcome
     due = len(window) >= (2 * opt.window if new.any() else opt.window)
     if due and not np.isfinite(window).any():  # the next window begins here
         bank = tuple(_anchored(c) for c in stream.bank)
-        return stream._replace(bank=bank, window=window[:0]), event
+        return stream._replace(bank=bank, window=window[:0]), outcome
     count = np.isfinite(window[:, new]).sum(0)
     if due or (count >= MIN_VALUES).any() or needs_refresh(stream):
-        return _refresh(stream, opt), event
-    return stream, event
+        return _refresh(stream, opt), outcome
+    return stream, outcome
 
 
 def _anchored(c: Candidate) -> Candidate:
     return c if c.learning is None else c._replace(learning=c.learning._replace(anchor=c.fitted.belief))
 
 
-def _restart(stream: Stream, event: Event, opt: StreamOptions) -> tuple[Stream, Event]:
+def _restart(stream: Stream, outcome: Outcome, opt: StreamOptions) -> tuple[Stream, Outcome]:
     """A fit of the warm-up from scratch begins.
 
     The rows are judged together: what the first of them could not show to be absurd is missing from here on.
@@ -138,7 +138,7 @@ def _restart(stream: Stream, event: Event, opt: StreamOptions) -> tuple[Stream, 
     muted = few & ((len(Y) >= opt.warmup) | (count == 0))
     tasks = tuple(Task(kind) for kind in kinds(opt))
     job = Job(len(Y), stream.fits / len(Y), shift, scale, True, np.zeros(len(few), dtype=bool), muted, tasks)
-    return stream._replace(window=Y, job=job, fits=len(Y)), event._replace(judged=stream.window)
+    return stream._replace(window=Y, job=job, fits=len(Y)), outcome._replace(judged=stream.window)
 
 
 def kinds(opt: StreamOptions) -> tuple[Kind, ...]:
@@ -199,7 +199,7 @@ def _forgetting(c: Candidate, which: Array) -> Candidate:
     return c._replace(learning=c.learning._replace(past=forget(c.learning.past, which)))
 
 
-def _adopted(stream: Stream, event: Event, opt: StreamOptions) -> tuple[Stream, Event]:
+def _adopted(stream: Stream, outcome: Outcome, opt: StreamOptions) -> tuple[Stream, Outcome]:
     """The stream that goes on by what its job has learned."""
     job = stream.job
     assert job is not None  # for the type checker
@@ -221,7 +221,7 @@ def _adopted(stream: Stream, event: Event, opt: StreamOptions) -> tuple[Stream, 
         job=None,
         refreshes=stream.refreshes + (not job.fresh),
     )
-    return stream, event._replace(counts=counts, known=job.known)
+    return stream, outcome._replace(counts=counts, known=job.known)
 
 
 def _successor(stream: Stream, i: int, over: bool, opt: StreamOptions) -> Candidate:

@@ -159,7 +159,7 @@ class LevelChange(NamedTuple):
         return s._replace(levels=levels)
 
 
-class Event(NamedTuple):
+class Outcome(NamedTuple):
     """What a row made happen, besides being filtered."""
 
     innovation: Innovation | None  # of the candidate that answers; None in the first row of a stream

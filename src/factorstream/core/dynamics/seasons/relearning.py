@@ -17,7 +17,7 @@ import numpy as np
 
 from ...linalg import Array
 from ..learning import advance
-from ..stream import Event, Stream, StreamOptions, new_stream
+from ..stream import Outcome, Stream, StreamOptions, new_stream
 from .anew import Anew, Trends
 from .following import followed
 from .layers import restarted, take
@@ -36,23 +36,23 @@ def begun(W: Array, periods: Sequence[int], trends: Trends) -> Anew:
     return Anew(tuple(sorted(periods, reverse=True)), trends, len(W), W.astype(np.float64))
 
 
-def further(anew: Anew, W: Array, m: int, opt: StreamOptions, keep: int) -> tuple[Anew, Event]:
+def further(anew: Anew, W: Array, m: int, opt: StreamOptions, keep: int) -> tuple[Anew, Outcome]:
     """Learning one row's work further, when the last of all rows W (k, m + p) of the stream has come.
 
-    `keep`: last rows whose seasons are kept. The event is that of the new model. There may be no layers, if features
+    `keep`: last rows whose seasons are kept. The outcome is that of the new model. There may be no layers, if features
     turn out to have no trend.
     """
     if not anew.learned:
-        return _learned(anew, m, opt), Event(None)
+        return _learned(anew, m, opt), Outcome(None)
     if anew.stream is None:
         anew = followed(anew, W, m, opt, keep)
-        return (anew._replace(stream=_primed(anew.left)) if anew.at == len(W) else anew), Event(None)
+        return (anew._replace(stream=_primed(anew.left)) if anew.at == len(W) else anew), Outcome(None)
     known = W[-1, m:] if W.shape[1] > m else None
     layers, signal, var = take(anew.layers, W[-1, :m], known)
-    stream, event = advance(anew.stream, W[-1, :m] - signal, opt, beside=var)
+    stream, outcome = advance(anew.stream, W[-1, :m] - signal, opt, beside=var)
     assert anew.seasons is not None  # for the type checker: a row has been followed
     seasons = np.concatenate([anew.seasons, [[signal, var]]])[-keep:]
-    return anew._replace(layers=layers, at=anew.at + 1, seasons=seasons, stream=stream), event
+    return anew._replace(layers=layers, at=anew.at + 1, seasons=seasons, stream=stream), outcome
 
 
 def _learned(anew: Anew, m: int, opt: StreamOptions) -> Anew:

@@ -1,0 +1,335 @@
+"""What happened to a sequence: which features, by how much, since when, and whether they moved or an outlier came.
+
+Three rules look at every row. The CUSUM of `alarm` adds up the sizes of rows, whichever features they are about; the
+windows of `shifts` find features that have moved; and single entries that are rarer than asked for are `suspects`,
+until the values after them say whether they were outliers. Each rule has its part of the rate that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ..linalg import Array
+from .alarm import Alarm, Watched, threshold, watch
+from .filter import predict, update
+from .model import Belief, Innovation, SequenceModel
+from .rare import Rare, add_tail, rarity
+from .shifts import (
+    NEAR,
+    REACH,
+    Shift,
+    Sums,
+    add_scores,
+    after_shift,
+    after_spread,
+    begin_sums,
+    beyond,
+    find_shift,
+    shift_threshold,
+    widened,
+    without_last,
+)
+from .shifts import statistics as window_statistics
+from .suspects import Suspects, Verdict, no_suspects, suspect, suspected, verdicts
+
+SPREAD_PART, SHIFT_PART, OUTLIER_PART = 0.25, 0.5, 0.25
+"""Parts of the rate for the three rules. Not tuned: a half instead of a quarter moves thresholds by 2% to 7%."""
+FOLLOWED = 12
+"""Rows over which it is found out how far a model follows a feature that moves; it goes on as in the last of them."""
+TRACED = 8
+"""Features of a shift whose traces in others are followed: time only."""
+LEAST_SHARE = 0.1
+"""Least part of a shift that shows in scores; keeps a division by nothing away."""
+TOLD = 6.0
+"""Nats that rows must say beyond what has been told, to be another alarm. Not tuned."""
+LEAST_SQUARE = 1e-6
+"""Least mean square of scores; keeps a logarithm of zero away."""
+FREE = 2.0
+"""What a feature of its own may cost, in nats, when a mean and a variance are compared as reasons for an alarm."""
+
+SHIFT: Literal["shift"] = "shift"
+OUTLIER: Literal["outlier"] = "outlier"
+SPREAD: Literal["spread"] = "spread"
+Kind = Literal["shift", "outlier", "spread"]
+
+
+class Limits(NamedTuple):
+    """Thresholds of the three rules."""
+
+    spread: float
+    shift: float
+    outlier: float  # of the surprise of one entry
+
+
+class Lookout(NamedTuple):
+    """What is remembered from row to row, beside the sums of `alarm`."""
+
+    sums: Sums
+    suspects: Suspects
+    rare: Rare = Rare()
+    ups: int = 0  # rows since the sum of rows that are too far off was zero
+    downs: int = 0  # the same of rows that are too near
+    calm: int = REACH  # rows since something moved: until then scores say nothing about tails
+    waits: bool = False  # an alarm of sizes waits for a verdict on suspects
+
+
+class Trace(NamedTuple):
+    """What a shift of one feature by 1 does to innovations."""
+
+    share: float  # of it that shows in those of the feature itself, on average
+    after: Array  # (m,) what it does to those of all features from then on
+
+
+class Row(NamedTuple):
+    """One row as a model took it, in any units."""
+
+    y: Array  # (m,) NaN = missing
+    innovation: Innovation  # in the same units
+    z: Array  # (m,) scores, NaN = missing: how far entries are off, as a standard normal would be
+    ahead: Callable[[], tuple[Array, Array]]  # (PATIENCE, m) mean and deviation of the forecast made before the row
+    trace: Callable[[int, int], Trace]  # of a shift of a feature, over so many rows
+
+
+class Happening(NamedTuple):
+    """Something that happened; rows are counted back from the one in which it was found, which is 1."""
+
+    kind: Kind
+    rows: int
+    which: Array  # (n,) numbers of the features, the one furthest off first
+    size: Array  # (n,) by how much they moved, or were off
+
+
+class Found(NamedTuple):
+    """What one row made known."""
+
+    alarm: Alarm
+    lookout: Lookout
+    watched: Watched
+    fired: bool
+    happenings: tuple[Happening, ...]
+
+
+def limits_of(rate: float, m: int) -> Limits:
+    """The thresholds at which all rules together find something `rate` times per row of m features by chance."""
+    return Limits(
+        threshold(rate * SPREAD_PART),
+        shift_threshold(rate * SHIFT_PART, m),
+        float(np.log(m / (rate * OUTLIER_PART))),
+    )  # fmt: skip
+
+
+def begin_lookout(known: Array) -> Lookout:
+    """Before the first row; `known` (m,): values that the model's parameters were learned from."""
+    return Lookout(begin_sums(known), no_suspects(len(known)))
+
+
+def scores_of(model: SequenceModel, y: Array, innovation: Innovation, wider: Array) -> Array:
+    """How far the entries of a standardised row are off, as a standard normal would be; NaN where missing. O(m)."""
+    e = np.where(innovation.seen, y - innovation.mean, 0.0)
+    size = model.noise.normal_size(e, innovation.var - model.noise.variance, model.noise.R)
+    return np.where(innovation.seen, np.copysign(size, e) / wider, np.nan)
+
+
+def trace_of(model: SequenceModel, s: Belief, i: int, rows: int) -> Trace:
+    """What a shift of feature i does to innovations, over so many rows since it came.
+
+    The filter follows it, with features that share states: two filters, with and without the shift, tell. After
+    FOLLOWED rows its traces are taken to stay as they are then. O(FOLLOWED m r²).
+    """
+    plain = moved = s
+    shown: list[float] = []
+    unit = float(np.sqrt(model.noise.variance[i]))
+    after = np.zeros(len(model.emission.mean))
+    for _ in range(min(rows, FOLLOWED)):
+        plain, moved = predict(model, plain), predict(model, moved)
+        mean, other = (_mean(model, one) for one in (plain, moved))
+        y = mean.copy()
+        y[i] += unit
+        after = (y - other) / unit
+        shown.append(float(after[i]))
+        plain, moved = update(model, plain, mean)[0], update(model, moved, y)[0]
+    shown += [shown[-1]] * (rows - len(shown))
+    return Trace(max(float(np.mean(shown)), LEAST_SHARE), after)
+
+
+def _mean(model: SequenceModel, s: Belief) -> Array:
+    level = 0.0 if s.levels is None else s.levels.mean
+    return np.asarray(model.emission.mean + model.emission.C @ s.x + level)
+
+
+def look(a: Alarm, k: Lookout, row: Row, limits: Limits) -> Found:
+    """One step of all rules. O(REACH m)."""
+    a, watched = watch(a, row.innovation, limits.spread)
+    z = beyond(k.sums, row.z)
+    k = k._replace(
+        sums=add_scores(k.sums, row.z),
+        calm=k.calm + 1,
+        ups=k.ups + 1 if watched.up > 0.0 else 0,
+        downs=k.downs + 1 if watched.down > 0.0 else 0,
+    )  # fmt: skip
+    happenings: list[Happening] = []
+    due = watched.fired
+    k, verdict = _suspected(k, row, z, limits)
+    if verdict is not None:
+        happenings += _judged(k, verdict, row)
+        due = due or (k.waits and not verdict.calm)
+        k = _spared(k, verdict)._replace(waits=False)
+        if not verdict.moved.any():  # the sizes of the rows since are about the outlier, too
+            a = a._replace(up=0.0, down=0.0)
+    waiting = suspected(k.suspects).any()
+    if not waiting and (shift := find_shift(k.sums, limits.shift)) is not None:
+        happenings = _joined(happenings, _shifted(shift, row))
+    if due and waiting:
+        k = k._replace(waits=True)
+    elif due and not any(one.kind == SHIFT for one in happenings):
+        one = _spread(k, row, quiet=watched.down > watched.up)
+        happenings += [] if one is None else [one]
+    for one in happenings:
+        if one.kind == SHIFT:
+            k = k._replace(sums=_after(k.sums, one, row))
+        elif one.kind == SPREAD:
+            square = one.size**2 / (row.innovation.var * k.sums.var)[one.which]
+            k = k._replace(sums=after_spread(k.sums, one.which, square))
+    fired = any(one.kind != OUTLIER for one in happenings)
+    if fired:
+        a, k = a._replace(up=0.0, down=0.0), k._replace(ups=0, downs=0, calm=0)
+    return Found(a, k, watched, fired, tuple(happenings))
+
+
+def _suspected(k: Lookout, row: Row, z: Array, limits: Limits) -> tuple[Lookout, Verdict | None]:
+    """The lookout whose suspects have been judged by a row with scores z beyond what is usual, or joined by others."""
+    far = rarity(k.rare, z) > limits.outlier
+    doubtful = far | suspected(k.suspects) | (k.calm < REACH)
+    k = k._replace(rare=add_tail(k.rare, np.where(doubtful, np.nan, z)))
+    held = suspected(k.suspects).any()
+    if not held and not far.any():
+        return k, None
+    ahead = k.suspects.ahead, k.suspects.std
+    if not held:
+        mean, std = row.ahead()
+        usual = np.where(row.z < k.sums.low, k.sums.low, k.sums.high) * np.sqrt(row.innovation.var)
+        ahead = mean + usual, std
+    suspects, verdict = verdicts(suspect(k.suspects, row.y, far, ahead))
+    if verdict is not None:
+        outliers = verdict.size / np.sqrt(row.innovation.var[verdict.which])
+        k = k._replace(rare=add_tail(k.rare, np.where(verdict.moved, np.nan, outliers)))
+    return k._replace(suspects=suspects), verdict
+
+
+def last_verdicts(k: Lookout) -> tuple[Happening, ...]:
+    """What is said of features that were still under suspicion when the last row came."""
+    _, verdict = verdicts(k.suspects, last=True)
+    return () if verdict is None else tuple(_grouped(verdict))
+
+
+def _joined(happenings: list[Happening], shift: Happening) -> list[Happening]:
+    """What happened, and this shift, which says since when features moved better than a verdict on one of them."""
+    out = []
+    for one in happenings:
+        if one.kind == SHIFT and np.isin(one.which, shift.which).any():
+            more = ~np.isin(one.which, shift.which)
+            shift = shift._replace(
+                which=np.append(shift.which, one.which[more]), size=np.append(shift.size, one.size[more])
+            )
+        else:
+            out.append(one)
+    return [*out, shift]
+
+
+def _after(sums: Sums, shift: Happening, row: Row) -> Sums:
+    """The sums after a shift: its features begin anew, and others may be off by what it does to them."""
+    sums = after_shift(sums, shift.which, shift.rows)
+    std = np.sqrt(row.innovation.var)
+    off = np.zeros(len(std))
+    for i, size in zip(shift.which[:TRACED].tolist(), shift.size, strict=False):
+        off = off + size * row.trace(i, max(shift.rows, FOLLOWED)).after / std
+    return widened(sums, off)
+
+
+def _spared(k: Lookout, verdict: Verdict) -> Lookout:
+    """The lookout whose sums do not contain the rows that an outlier has spoiled."""
+    if verdict.moved.all():
+        return k
+    rows = int(verdict.rows[~verdict.moved].max())
+    every = np.arange(len(k.suspects.since))
+    every = np.setdiff1d(every, verdict.which[verdict.moved])
+    return k._replace(sums=without_last(k.sums, every, rows))
+
+
+def _grouped(verdict: Verdict) -> list[Happening]:
+    """One happening for features that have the same verdict since the same row."""
+    out: list[Happening] = []
+    for moved in (False, True):
+        for rows in sorted(set(verdict.rows[verdict.moved == moved].tolist()), reverse=True):
+            same = np.flatnonzero((verdict.moved == moved) & (verdict.rows == rows))
+            out.append(Happening(SHIFT if moved else OUTLIER, int(rows), verdict.which[same], verdict.size[same]))
+    return out
+
+
+def _judged(k: Lookout, verdict: Verdict, row: Row) -> list[Happening]:
+    """What verdicts say; with features that moved, others whose scores have been off since then."""
+    out: list[Happening] = []
+    for one in _grouped(verdict):
+        if one.kind == SHIFT:
+            above, below, _ = window_statistics(k.sums)
+            at = min(one.rows, len(above)) - 1
+            also = np.flatnonzero(np.maximum(above, below)[at] >= NEAR)
+            also = np.setdiff1d(also, verdict.which)
+            if len(also):
+                mean = np.nanmean(k.sums.scores[-one.rows :, also], axis=0)
+                size = _in_units(Shift(also, one.rows, mean), row)
+                one = one._replace(which=np.append(one.which, also), size=np.append(one.size, size))
+        out.append(one)
+    return out
+
+
+def _in_units(shift: Shift, row: Row) -> Array:
+    """By how much features have moved: what their scores show, over the part of it that they show."""
+    std = np.sqrt(row.innovation.var)
+    share = [row.trace(i, shift.rows).share for i in shift.which[:TRACED].tolist()]
+    share += share[-1:] * (len(shift.which) - len(share))
+    return np.asarray(shift.score * std[shift.which] / np.array(share))
+
+
+def _shifted(shift: Shift, row: Row) -> Happening:
+    return Happening(SHIFT, shift.rows, shift.which, _in_units(shift, row))
+
+
+def _spread(k: Lookout, row: Row, *, quiet: bool) -> Happening | None:
+    """What the sum of sizes has found: features that are noisier or quieter, or moved where that says more; None where
+    it is what has been told before.
+
+    For every feature a mean and a variance of its own, over the rows that added up, are compared by how much they raise
+    the log-density of its scores.
+    """
+    rows = max(min(k.downs if quiet else k.ups, len(k.sums.scores), REACH), 1)
+    z = beyond(k.sums, k.sums.scores[-rows:])
+    if quiet:  # of features that may be anywhere in a wide range nothing says that they are quiet
+        middle, unit = (k.sums.low + k.sums.high) / 2, np.sqrt(k.sums.var)
+        z = np.where(k.sums.high - k.sums.low < unit, (k.sums.scores[-rows:] - middle) / unit, np.nan)
+    n = np.isfinite(z).sum(0)
+    z = np.where(np.isfinite(z), z, 0.0)
+    count = np.maximum(n, 1)
+    square, mean = (z * z).sum(0) / count, z.sum(0) / count
+    unit = np.sqrt(row.innovation.var * k.sums.var)
+    moved = np.maximum(n * mean * mean / 2 - FREE, 0.0)
+    spread = np.maximum(_gain(n, square, quiet=quiet) - FREE, 0.0)
+    pooled = float(_gain(n.sum(), (z * z).sum() / max(n.sum(), 1), quiet=quiet))
+    if max(0.0 if quiet else moved.sum(), spread.sum(), pooled) < TOLD:
+        return None
+    gain = moved if not quiet and moved.sum() > spread.sum() else spread
+    order = np.lexsort((square if quiet else -square, -gain))  # where no feature gains by itself, the furthest one
+    which = order[: max(int((gain > FREE).sum()), 1)]
+    if gain is moved:
+        return _shifted(Shift(which, rows, mean[which]), row)
+    return Happening(SPREAD, rows, which, unit[which] * np.sqrt(square[which]))
+
+
+def _gain(n: Array, square: Array, *, quiet: bool) -> Array:
+    """By how much a variance of their own raises the log-density of n scores with this mean square; 0 if it
+    is not less, or more, than 1."""
+    own = np.clip(square, LEAST_SQUARE, 1.0) if quiet else np.maximum(square, 1.0)
+    return np.asarray(n * (own - 1.0 - np.log(own)) / 2)

@@ -1,0 +1,170 @@
+"""Lasting shifts of single features: sums of their scores over every window that ends now, with a known rate.
+
+A score is how far an entry lies from its forecast, as a standard normal would. While the model holds, scores of a
+feature are independent over time, and |Σ score| / √n over n of them exceeds b seldom; after a shift it soon does for
+the window that began with it. The windows are of all lengths up to REACH rows, so shifts of any size are found, and the
+best one says since when.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+from ..linalg import Array
+
+REACH = 64
+"""Rows of the longest window. Not tuned: a shift of one deviation needs about 25."""
+LEAST = 3
+"""Values of the shortest window: fewer could be outliers."""
+CUT = 3.0
+"""Scores are cut here before they are summed, so that one or two outliers alone are no shift. Not tuned."""
+MEMORY = 500.0
+"""Values that the usual score of a feature remembers. As the alarms'."""
+MOST_ALIKE = 0.9
+"""Most that neighbouring scores may be alike, as a correlation: it keeps a division by zero away."""
+LEAST_VAR = 0.01
+"""Least factor by which the variance of scores falls at once."""
+NEAR = 3.0
+"""Deviations from which on features beside the one that raised the alarm count as moved with it. Not tuned."""
+
+
+class Sums(NamedTuple):
+    """What is remembered of the scores of m features."""
+
+    scores: Array  # (k, m) the last rows', at most REACH; NaN where missing
+    low: Array  # (m,) usual score, from what is before these rows; after a shift the range that it may have, since a
+    high: Array  # (m,) model may follow a shift or not
+    var: Array  # (m,) variance of scores
+    alike: Array  # (m,) covariance of neighbouring scores
+    known: Array  # (m,) values that these, and the model's parameters, come from
+
+
+class Shift(NamedTuple):
+    """Features that have moved."""
+
+    which: Array  # (n,) numbers of the features, the one that moved furthest first
+    rows: int  # of the window: the shift came with the first of them
+    score: Array  # (n,) mean score in the window, signed
+
+
+def begin_sums(known: Array) -> Sums:
+    """Before the first row; `known` (m,): values that the model's parameters were learned from."""
+    m = len(known)
+    return Sums(
+        np.empty((0, m)), np.zeros(m), np.zeros(m), np.ones(m), np.zeros(m), np.clip(known, 1.0, MEMORY)
+    )  # fmt: skip
+
+
+def overshoot(x: float) -> float:
+    """Siegmund's ν(x), by which a discrete sum passes a boundary later than a continuous one."""
+    half = x / 2
+    density = float(np.exp(-half * half / 2) / np.sqrt(2 * np.pi))
+    return float((2 / x) * (ndtr(half) - 0.5) / (half * ndtr(half) + density))
+
+
+def shift_threshold(rate: float, m: int) -> float:
+    """b that some |Σ score| / √n of m independent features exceeds `rate` times per row.
+
+    For one feature, with windows from n0 to n1, the rate is b φ(b) ∫ x ν(x)² dx over x from b/√n1 to b/√n0 (Siegmund
+    and Venkatraman 1995, Annals of Statistics 23, 255-271).
+    """
+
+    def excess(b: float) -> float:
+        mass = quad(lambda x: x * overshoot(x) ** 2, b / np.sqrt(REACH), b / np.sqrt(LEAST))[0]
+        return float(np.log(m * b * mass / np.sqrt(2 * np.pi)) - b * b / 2 - np.log(rate))
+
+    return float(brentq(excess, 1.0, 40.0))
+
+
+def statistics(s: Sums) -> tuple[Array, Array, Array]:
+    """For windows of 1, 2, … rows that end now: how far each feature is above and below what is usual, in standard
+    deviations, and values in the window. (k, m) each. O(k m).
+
+    A sum over n values has the variance n λ + n² / known: λ = (1 + ρ) / (1 - ρ) allows for neighbours that are alike,
+    and the second part for what is usual not being known better than from so many values.
+    """
+    z, seen = s.scores[::-1], np.isfinite(s.scores[::-1])
+    unit = np.sqrt(s.var)
+    n = np.cumsum(seen, axis=0)
+    rho = np.clip(s.alike / s.var, 0.0, MOST_ALIKE)
+    spread = np.sqrt(np.maximum(n * (1 + rho) / (1 - rho) + n * n / s.known, 1.0))
+    above = np.cumsum(np.where(seen, np.clip((z - s.high) / unit, -CUT, CUT), 0.0), axis=0) / spread
+    below = np.cumsum(np.where(seen, np.clip((s.low - z) / unit, -CUT, CUT), 0.0), axis=0) / spread
+    enough = n >= LEAST
+    return np.where(enough, above, 0.0), np.where(enough, below, 0.0), n
+
+
+def add_scores(s: Sums, z: Array) -> Sums:
+    """The sums after a row with scores z (m,), NaN where missing. A row that is REACH rows old says what is usual."""
+    scores = np.vstack([s.scores, z])
+    if len(scores) <= REACH:
+        return s._replace(scores=scores)
+    old, after = scores[0], scores[1]
+    seen = np.isfinite(old)
+    step = np.where(seen, 1.0 / np.minimum(s.known + 1.0, MEMORY), 0.0)
+    old = np.where(seen, old, 0.0)
+    low, high = (part + step * np.clip(old - part, -CUT, CUT) for part in (s.low, s.high))
+    middle = (low + high) / 2
+    off = np.clip(old - middle, -CUT, CUT)
+    pair = np.where(np.isfinite(after), off * np.clip(after - middle, -CUT, CUT), 0.0)
+    var = s.var + step * (off * off - s.var)
+    known = np.minimum(s.known + seen, MEMORY)
+    return Sums(scores[1:], low, high, var, s.alike + step * (pair - s.alike), known)
+
+
+def beyond(s: Sums, z: Array) -> Array:
+    """By how much scores z (…, m) are outside what is usual, in its standard deviations."""
+    return np.asarray((z - np.clip(z, s.low, s.high)) / np.sqrt(s.var))
+
+
+def find_shift(s: Sums, b: float) -> Shift | None:
+    """The shift that the scores show, if one exceeds b."""
+    if not len(s.scores):
+        return None
+    above, below, n = statistics(s)
+    size = np.maximum(above, below)
+    k, i = np.unravel_index(int(np.argmax(size)), size.shape)
+    if size[k, i] <= b:
+        return None
+    moved = np.flatnonzero(size[k] >= NEAR)
+    moved = moved[np.argsort(-size[k, moved], kind="stable")]
+    sign = np.where(above[k, moved] >= below[k, moved], 1.0, -1.0)
+    mean = np.nanmean(np.where(n[: k + 1, moved] > 0, s.scores[::-1][: k + 1, moved], np.nan), axis=0)
+    return Shift(moved, int(k) + 1, sign * np.abs(mean))
+
+
+def after_shift(s: Sums, which: Array, rows: int) -> Sums:
+    """The sums of features that have moved: they begin anew, and what is usual lies between before and since."""
+    scores, low, high, known = s.scores.copy(), s.low.copy(), s.high.copy(), s.known.copy()
+    for i in which:
+        last = scores[-rows:, i]
+        last = last[np.isfinite(last)]
+        if len(last):
+            low[i], high[i] = min(low[i], float(last.mean())), max(high[i], float(last.mean()))
+            known[i] = min(known[i], float(len(last)))
+    scores[:, which] = np.nan
+    return s._replace(scores=scores, low=low, high=high, known=known)
+
+
+def widened(s: Sums, by: Array) -> Sums:
+    """The sums of features whose scores may be off by this much (m,) from now on, since others have moved."""
+    return s._replace(low=np.minimum(s.low, s.low + by), high=np.maximum(s.high, s.high + by))
+
+
+def after_spread(s: Sums, which: Array, square: Array) -> Sums:
+    """The sums of features whose scores have so many times the variance now."""
+    var = s.var.copy()
+    var[which] *= np.maximum(square, LEAST_VAR)
+    return s._replace(var=var, alike=s.alike * var / s.var)
+
+
+def without_last(s: Sums, which: Array, rows: int) -> Sums:
+    """The sums without the last rows of some features, which an outlier has spoiled."""
+    scores = s.scores.copy()
+    scores[-rows:, which] = np.nan
+    return s._replace(scores=scores)

@@ -1,0 +1,84 @@
+"""What a stream makes of every row besides learning from it: alarms, events, and whether its noise has heavy tails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.dynamics.heavier import with_heavy_tails
+from ..core.dynamics.lookout import begin_lookout, limits_of, look
+from ..core.dynamics.model import Innovation
+from ..core.dynamics.noise import GaussianSpec, LearnedStudentSpec
+from ..core.dynamics.scale import student_factor
+from ..core.dynamics.stream import Stream
+from ..core.dynamics.tails import add_errors, begin_tails, heavy
+from ..core.entries import Entries
+from ..core.linalg import Array
+from ._sequence_events import EVENTS_KEPT, Passed, absurd_events, events_of, row_of
+
+if TYPE_CHECKING:
+    from ._sequence_state import SequenceState
+
+ALARMS_KEPT = 1000
+"""Alarms that a stream remembers, so that its state stays bounded."""
+
+
+def watched(
+    state: SequenceState, before: Stream, rest: Array, innovation: Innovation, absurd: Entries
+) -> SequenceState:
+    """The state that has looked at its last row: `rest` (m,), what the seasons leave of it, which the stream `before`
+    expected as the innovation says. Alarms begin after a fit, or the warm-up. O(m REACH)."""
+    one = _passed(state.stream, before, rest, innovation)
+    state = _with_tails(state, one)
+    if state.stream.rows <= state.options.warmup and not state.history:
+        return state
+    m, rate = len(rest), state.parameters["alarm_rate"]
+    assert isinstance(rate, float)  # for the type checker: scikit-learn has checked it
+    limits = limits_of(rate, m) if state.limits is None else state.limits
+    lookout = begin_lookout(state.counts) if state.lookout is None else state.lookout
+    found = look(state.alarm, lookout, row_of(one, student_factor(np.maximum(state.counts, 2.0))), limits)
+    state = state._replace(alarm=found.alarm, lookout=found.lookout, limits=limits)
+    row = state.n_rows - 1
+    if found.fired or len(absurd.row):
+        state = state._replace(alarms=(*state.alarms, row)[-ALARMS_KEPT:])
+    events = events_of([(row, what) for what in found.happenings], before.scale)
+    events += absurd_events(absurd._replace(row=np.full(len(absurd.row), row)), innovation.mean[absurd.column])
+    return state._replace(events=(*state.events, *events)[-EVENTS_KEPT:]) if events else state
+
+
+def _passed(stream: Stream, before: Stream, rest: Array, innovation: Innovation) -> Passed:
+    """The row in the units in which it was expected."""
+    old, new = before.fitted, stream.fitted
+    assert old is not None  # for the type checker: there was an innovation
+    assert new is not None
+    shift, scale = before.shift, before.scale
+    plain = innovation._replace(mean=(innovation.mean - shift) / scale, var=innovation.var / scale**2)
+    z = np.where(innovation.seen, (rest - shift) / scale, np.nan)
+    return Passed(old.now, old.belief, new.belief, z, plain, new.now)
+
+
+def _with_tails(state: SequenceState, one: Passed) -> SequenceState:
+    """The state that has counted outliers, and takes the noise to have heavy tails if there are too many.
+
+    Seasons, trends and what known columns say are then learned from the beginning, if they are being learned.
+    """
+    if state.parameters["robust"] != "auto" or not isinstance(state.options.noise, GaussianSpec):
+        return state
+    tails = begin_tails(len(one.z)) if state.tails is None else state.tails
+    tails = add_errors(tails, one.z, one.innovation.mean, np.sqrt(one.innovation.var))
+    if not heavy(tails):
+        return state._replace(tails=tails)
+    noise = LearnedStudentSpec()
+    others = tuple(
+        other._replace(options=other.options._replace(noise=noise), stream=with_heavy_tails(other.stream, noise, tails))
+        for other in state.others
+    )
+    return state._replace(
+        tails=None,
+        stream=with_heavy_tails(state.stream, noise, tails),
+        options=state.options._replace(noise=noise),
+        others=others,
+        anew=None,
+        anew_at=state.anew_at if state.anew is None else 0,
+    )

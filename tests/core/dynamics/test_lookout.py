@@ -1,0 +1,99 @@
+"""All rules together: what happened, to which features, by how much and since when."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dynamics_problems import draw, make
+from factorstream.core.dynamics.alarm import Alarm
+from factorstream.core.dynamics.filter import filter_rows, forecast, initial, predict, update
+from factorstream.core.dynamics.lookout import (
+    Row,
+    begin_lookout,
+    last_verdicts,
+    limits_of,
+    look,
+    scores_of,
+    trace_of,
+)
+from factorstream.core.dynamics.suspects import PATIENCE
+
+
+def told(model, Y, rate=1e-4, known=1e4):
+    """What happens in rows Y under a model that is true of them: kind, row, first row, features, sizes."""
+    m = Y.shape[1]
+    limits, a, k, before, out = limits_of(rate, m), Alarm(), begin_lookout(np.full(m, known)), None, []
+    for t, y in enumerate(Y):
+        after, innovation = update(model, initial(model) if before is None else predict(model, before), y)
+
+        def ahead(before=before):
+            mean, var = forecast(model, initial(model) if before is None else before, PATIENCE)
+            return mean, np.sqrt(var)
+
+        def trace(i, rows, after=after):
+            return trace_of(model, after, i, rows)
+
+        z = scores_of(model, y, innovation, np.ones(m))
+        a, k, _, _, happenings = look(a, k, Row(y, innovation, z, ahead, trace), limits)
+        out += [(one.kind, t, t + 1 - one.rows, one.which.tolist(), one.size) for one in happenings]
+        before = after
+    return out + [(one.kind, t, t + 1 - one.rows, one.which.tolist(), one.size) for one in last_verdicts(k)]
+
+
+@pytest.mark.parametrize("level", [False, True])
+def test_the_trace_of_a_shift_is_the_difference_that_it_makes_to_the_innovations(level):
+    """The filter is linear: rows with a shift less rows without have exactly its trace."""
+    model = make(3, m=5, r=2, level=level)
+    Y = draw(model, 80, 0)[2]
+    moved = Y.copy()
+    moved[72:, 1] += 1.0
+    plain, other = (filter_rows(model, rows)[1] for rows in (Y, moved))
+    shown = np.array([moved[t] - other[t].mean - Y[t] + plain[t].mean for t in range(72, 80)])
+    trace = trace_of(model, filter_rows(model, Y)[0][-1], 1, 8)
+    np.testing.assert_allclose(trace.after, shown[-1], atol=1e-3)
+    assert trace.share == pytest.approx(max(shown[:, 1].mean(), 0.1), abs=1e-3)
+
+
+@pytest.mark.parametrize("level", [False, True])
+@pytest.mark.parametrize("size", [8.0, -8.0])
+def test_a_shift_is_told_with_feature_size_and_first_row(level, size):
+    model = make(4, m=8, r=2, level=level)
+    Y = draw(model, 260, 0)[2]
+    by = size * np.sqrt(model.noise.R[3])
+    Y[200:, 3] += by
+    kind, row, since, which, sizes = told(model, Y)[0]
+    assert (kind, which[0]) == ("shift", 3)
+    assert 200 <= row <= 210
+    assert abs(since - 200) <= 1
+    assert 0.6 < sizes[0] / by < 1.5
+
+
+def test_an_outlier_is_told_as_one_and_nothing_else():
+    model = make(4, m=8, r=2)
+    Y = draw(model, 260, 0)[2]
+    assert told(model, Y) == []
+    Y[200, 3] += 40.0 * np.sqrt(model.noise.R[3])
+    ((kind, row, since, which, sizes),) = told(model, Y)
+    assert (kind, row, since, which) == ("outlier", 203, 200, [3])
+    assert sizes[0] == pytest.approx(40.0 * np.sqrt(model.noise.R[3]), rel=0.2)
+    assert told(model, Y[:201])[0][0] == "outlier"  # the last row of all: nothing speaks for more
+
+
+@pytest.mark.parametrize("factor", [3.0, 0.2])
+def test_noise_that_grows_or_fades_is_no_shift(factor):
+    model = make(4, m=8, r=2, R=3.0)
+    signal, noise = (draw(one, 300, 0)[2] for one in (model._replace(noise=model.noise._replace(R=np.zeros(8))), model))
+    noise = noise - signal
+    noise[200:] *= factor
+    found = told(model, signal + noise)
+    assert "spread" in [kind for kind, *_ in found]
+    assert all(row >= 200 for _, row, *_ in found)
+
+
+@pytest.mark.parametrize("m", [1, 8])
+def test_false_events_are_no_more_than_asked_for(m):
+    """4000 rows at a rate of 1e-2: 40 expected, and of 60 or more the chance is 0.2%."""
+    model = make(5, m=m, r=min(2, m))
+    Y = draw(model, 4000, 0)[2]
+    assert 5 < len(told(model, Y, rate=1e-2)) < 60

@@ -1,0 +1,132 @@
+"""Events of sequences in words: tables and streams, time stamps, names, files; and noise that asks for heavy tails."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from factorstream import SequenceFilter, load
+from factorstream.estimators._sequence_events import Event
+
+
+def moving(T=520, m=4, seed=0):
+    """Feature 1 moves by 2 at row 400, feature 2 has an outlier of 3 at row 450; the noise has deviation 0.3."""
+    rng = np.random.default_rng(seed)
+    Y = np.sin(np.arange(T)[:, None] / 9 + np.arange(m)) + 0.3 * rng.normal(size=(T, m))
+    Y[400:, 1] += 2.0
+    Y[450, 2] += 3.0
+    return Y
+
+
+@pytest.fixture(scope="module")
+def model():
+    return SequenceFilter(3, max_iter=10).fit(moving()[:300])
+
+
+def check(shift, outlier, first, second):
+    assert (shift.kind, outlier.kind) == ("shift", "outlier")
+    assert (shift.features, outlier.features) == ((first,), (second,))
+    assert shift.sizes[0] == pytest.approx(2.0, abs=0.5)
+    assert outlier.sizes[0] == pytest.approx(3.0, abs=0.7)
+    assert shift.since == 400 < shift.row < 408
+    assert (outlier.since, outlier.row) == (450, 453)
+
+
+def test_a_table_is_told_with_names_and_time_stamps(model):
+    Y = moving()
+    days = pd.date_range("2024-01-01", periods=len(Y), freq="D")
+    frame = pd.DataFrame(Y, columns=list("abcd"), index=days)
+    found = SequenceFilter(3, max_iter=10).fit(frame[:300]).alarms(frame)
+    shift, outlier = [one for one in found.events if one.since in (400, 450)]
+    check(shift, outlier, "b", "c")
+    assert shift.since_when == str(days[400])
+    assert shift.when == str(days[shift.row])
+    assert found.fired[shift.row]
+    assert not found.fired[450:454].any()  # an outlier is no alarm
+    plain = [one for one in model.alarms(Y).events if one.since in (400, 450)]
+    check(*plain, 1, 2)
+    assert plain[0].when == ""
+
+
+def test_a_stream_tells_the_same_in_any_division_and_from_a_file(model, tmp_path):
+    Y = moving()
+    days = pd.date_range("2024-01-01", periods=len(Y), freq="D")
+    frame = pd.DataFrame(Y, columns=list("abcd"), index=days)
+    whole = SequenceFilter(3, max_iter=10).fit(frame[:300]).partial_fit(frame[300:])
+    split = SequenceFilter(3, max_iter=10).fit(frame[:300])
+    for k in range(300, 402):
+        split.partial_fit(frame.iloc[[k]])
+    split.save(tmp_path / "model")
+    split = load(tmp_path / "model").partial_fit(frame[402:])
+    assert whole.events_ == split.events_
+    assert whole.alarms_ == split.alarms_
+    shift, outlier = [one for one in whole.events_ if one.since in (400, 450)]
+    check(shift, outlier, "b", "c")
+    assert (shift.since_when, outlier.when) == (str(days[400]), str(days[453]))
+    assert shift.row in whole.alarms_
+
+
+def test_the_nile_has_fallen_in_1899():
+    nile = pytest.importorskip("statsmodels.datasets").nile
+    flow = nile.load_pandas().data["volume"].to_numpy()[:, None]
+    model = SequenceFilter().fit(flow[:25])
+    for first, X in ((1871, flow), (1896, flow[25:])):
+        event = model.alarms(X).events[0]
+        assert (event.kind, first + event.since) == ("shift", 1899)
+        assert 1899 < first + event.row <= 1905
+        assert -350 < event.sizes[0] < -200
+    model.partial_fit(flow[25:])
+    assert (model.events_[0].kind, 1871 + model.events_[0].since) == ("shift", 1899)
+    assert model.alarms_[0] == model.events_[0].row <= 1905 - 1871
+
+
+def test_a_value_out_of_all_proportion_is_an_outlier_and_an_alarm(model):
+    Y = moving()[:380]
+    Y[350, 3] = 1e30
+    found = model.alarms(Y)
+    event = next(one for one in found.events if one.since == 350)
+    assert (event.kind, event.features) == ("outlier", (3,))
+    assert found.fired[350]
+
+
+def test_noise_with_heavy_tails_is_seen_by_itself():
+    rng = np.random.default_rng(0)
+    signal = 3 * np.sin(np.arange(500)[:, None] / 9 + np.arange(4))
+    heavy, light = signal + rng.standard_t(1.5, size=signal.shape), signal + rng.normal(size=signal.shape)
+    auto, given = (SequenceFilter(2, max_iter=8, robust=robust).fit(heavy) for robust in ("auto", True))
+    assert np.array_equal(auto.components_, given.components_)
+    assert auto.degrees_of_freedom_ == given.degrees_of_freedom_ < 10
+    auto, given = (SequenceFilter(2, max_iter=8, robust=robust).fit(light) for robust in ("auto", False))
+    assert np.array_equal(auto.components_, given.components_)
+    assert np.array_equal(auto.impute(light[:50]), given.impute(light[:50]))
+    assert np.isinf(auto.degrees_of_freedom_)
+
+
+def test_a_stream_sees_by_itself_that_its_noise_has_heavy_tails():
+    rng = np.random.default_rng(0)
+    signal = 3 * np.sin(np.arange(330)[:, None] / 9 + np.arange(3))
+    heavy, light = signal + rng.standard_t(1.5, size=signal.shape), signal + rng.normal(size=signal.shape)
+    whole, split = SequenceFilter(2).partial_fit(heavy), SequenceFilter(2)
+    for part in np.array_split(heavy, 7):
+        split.partial_fit(part)
+    assert whole.degrees_of_freedom_ < 10
+    assert np.array_equal(whole.forecast(3), split.forecast(3))
+    auto, given = (SequenceFilter(2, robust=robust).partial_fit(light) for robust in ("auto", False))
+    assert np.array_equal(auto.forecast(3), given.forecast(3))
+
+
+def test_a_state_of_before_there_were_events_goes_on(model):
+    """Fields that came later have defaults; what they stand for is found when it is asked for."""
+    later = ("limits", "lookout", "events", "tails")
+    defaults = type(model.state_)._field_defaults
+    old = SequenceFilter(3, max_iter=10).fit(moving()[:300])
+    old.state_ = old.state_._replace(**{name: defaults[name] for name in later})
+    assert old.alarms(moving()).events == model.alarms(moving()).events
+    old.partial_fit(moving()[300:])
+    assert [one for one in old.events_ if one.since == 400]
+
+
+def test_events_print_in_one_line():
+    event = Event("spread", 9, 5, ("a", "b", "c", "d", "e"), (1.0, 2.0, 3.0, 4.0, 5.0))
+    assert repr(event) == "spread of a by 1, b by 2, c by 3, d by 4 and 1 more since row 5, found at row 9"
