@@ -230,7 +230,7 @@ class SequenceAnswers(SequenceReading):
         limits = limits_of(rate, m) if state.limits is None else state.limits
         watch = Events(state.counts, student_factor(np.maximum(state.counts, 2.0)), limits)
         innovations = self._innovations(without(values, absurd), table, known, watch.take)
-        at = self._on_steps(values, table, restore_table(state.table)).rows
+        at = self._spread(values, table, restore_table(state.table)).rows
         rows = [watch.rows[row] for row in at]
         fired = np.array([one for one, _ in rows])
         score, up, down = (np.array([getattr(one, part) for _, one in rows]) for part in ("score", "up", "down"))

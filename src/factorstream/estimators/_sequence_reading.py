@@ -74,12 +74,18 @@ class SequenceReading(SequenceAttributes):
         return np.asarray(check_data(self, numbers, reset=reset)), table
 
     def _on_steps(self, values: Array, table: Table, last: Table, *, follows: bool = False) -> Spread:
-        """Rows on the steps of the model, `last` being those taken in before; `follows`: X goes on after these."""
-        spread = as_given(values, table)
-        if self.state_.parameters["spacing"] == "time" and last.times is not None:
-            spread = on_common_steps(values, table, last, follows=follows)
+        """Rows on the steps of the model, `last` being those taken in before; `follows`: X goes on after these.
+
+        Warns of steps that are left out.
+        """
+        spread = self._spread(values, table, last, follows=follows)
         warn_of_gaps(append_times(last, spread.table) if follows else spread.table, len(spread.values))
         return spread
+
+    def _spread(self, values: Array, table: Table, last: Table, *, follows: bool = False) -> Spread:
+        if self.state_.parameters["spacing"] == "time" and last.times is not None:
+            return on_common_steps(values, table, last, follows=follows)
+        return as_given(values, table)
 
     def _given(self, X: TableLike) -> tuple[Array, Table]:
         check_is_fitted(self)

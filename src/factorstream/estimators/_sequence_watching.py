@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.dynamics.fit import WALKS
 from ..core.dynamics.heavier import with_heavy_tails
 from ..core.dynamics.lookout import begin_lookout, limits_of, look
 from ..core.dynamics.model import Innovation
@@ -65,13 +66,21 @@ def _with_tails(state: SequenceState, one: Passed) -> SequenceState:
     """
     if state.parameters["robust"] != "auto" or not isinstance(state.options.noise, GaussianSpec):
         return state
+    if _is_walk(state.stream):
+        return state
+    if state.before is not None and not state.layers and (state.anew is not None or not state.anew_at):
+        return state  # seasons and known columns, which are learned first, may explain what is far off
     tails = begin_tails(len(one.z)) if state.tails is None else state.tails
     tails = add_errors(tails, one.z, one.innovation.mean, np.sqrt(one.innovation.var))
     if not heavy(tails):
         return state._replace(tails=tails)
     noise = LearnedStudentSpec()
     others = tuple(
-        other._replace(options=other.options._replace(noise=noise), stream=with_heavy_tails(other.stream, noise, tails))
+        other
+        if _is_walk(other.stream)
+        else other._replace(
+            options=other.options._replace(noise=noise), stream=with_heavy_tails(other.stream, noise, tails)
+        )
         for other in state.others
     )
     return state._replace(
@@ -82,3 +91,8 @@ def _with_tails(state: SequenceState, one: Passed) -> SequenceState:
         anew=None,
         anew_at=state.anew_at if state.anew is None else 0,
     )
+
+
+def _is_walk(stream: Stream) -> bool:
+    """Whether the stream goes on with random walks without noise, which follow whatever comes."""
+    return bool(stream.bank) and stream.bank[stream.leader].kind == WALKS

@@ -28,6 +28,15 @@ def test_noise_with_heavy_tails_is_told_from_other_noise_whatever_its_unit(nu, e
         assert heavy(counted(Y, np.zeros_like(Y), 5 * unit)) == expected
 
 
+def test_a_skewed_feature_has_outliers_on_one_side_and_no_heavy_tails():
+    """Each feature on a side of its own, so that there are as many above as below."""
+    for seed in range(10):
+        Y = np.exp(np.random.default_rng(seed).normal(size=(400, 4))) * [1, -1, 1, -1]
+        far = np.abs(Y - np.median(Y, axis=0)) > 5 * 1.5 * np.median(np.abs(Y - np.median(Y, axis=0)), axis=0)
+        assert far.mean() > 0.01
+        assert not heavy(counted(Y - np.median(Y, axis=0), np.zeros_like(Y)))
+
+
 def test_a_walk_with_heavy_steps_is_no_noise():
     """Each value is expected where the last one was, and far off it is not back with the next one."""
     for seed in range(10):

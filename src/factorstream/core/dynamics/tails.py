@@ -3,7 +3,7 @@
 Under Gaussian noise no entry is FAR deviations from its forecast. Where some are, either the noise has heavy tails, and
 the next entry is back where it was to be expected, or something really moved, and the next entry is there too. Only
 the former is for Student-t noise to explain. Deviations are counted in units of the median error, which outliers hardly
-move.
+move. Outliers on one side of their feature alone are no noise of Student's law either: the feature is skewed.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Tails(NamedTuple):
     usual: Array  # median of |error|; NaN before the first one
     n: Array  # entries counted
     far: Array  # outliers among them
+    above: Array  # how many more of these were above than below what was expected
     judged: Array  # outliers whose next row had an entry
     back: Array  # of these, those after which it was back
     off: Array  # error of the last row where it was an outlier; NaN elsewhere
@@ -49,7 +50,7 @@ class Tails(NamedTuple):
 def begin_tails(m: int) -> Tails:
     """Before the first row."""
     none, nan = np.zeros(m), np.full(m, np.nan)
-    return Tails(nan, none, none, none, none, nan, nan)
+    return Tails(nan, none, none, none, none, none, nan, nan)
 
 
 def add_errors(t: Tails, y: Array, mean: Array, std: Array) -> Tails:
@@ -62,17 +63,29 @@ def add_errors(t: Tails, y: Array, mean: Array, std: Array) -> Tails:
     with np.errstate(invalid="ignore", divide="ignore"):
         returned = asked & ((y - t.mean) / t.off < 0.5)
         far = seen & (t.n >= SETTLED) & (np.abs(e) > SPIKE * MAD_TO_STD * usual) & ~asked
-        above = np.abs(e) > usual
+        more = np.abs(e) > usual
     step = 2.0 / np.clip(t.n, QUICKEST, SLOWEST)  # on a scale of logarithms
-    usual = np.where(seen, usual * np.exp(step * (above - 0.5)), usual)
+    usual = np.where(seen, usual * np.exp(step * (more - 0.5)), usual)
     keep = np.where(seen & (t.n >= REMEMBERED), 1.0 - 1.0 / REMEMBERED, 1.0)
+    above = np.where(far, np.sign(e), 0.0)
     return Tails(
-        usual, keep * t.n + seen, keep * t.far + far, keep * t.judged + asked, keep * t.back + returned,
-        np.where(far, e, np.nan), mean,
+        usual, keep * t.n + seen, keep * t.far + far, keep * t.above + above, keep * t.judged + asked,
+        keep * t.back + returned, np.where(far, e, np.nan), mean,
     )  # fmt: skip
 
 
 def heavy(t: Tails) -> bool:
     """Whether the features together have outliers, and so often that the noise, one law for all, is to have tails."""
     n, far, judged, back = (float(part.sum()) for part in (t.n, t.far, t.judged, t.back))
-    return far >= LEAST_FAR and far >= SHARE * n and judged > 0 and back >= RETURNED * judged
+    many = far >= LEAST_FAR and far >= SHARE * n and judged > 0 and back >= RETURNED * judged
+    return many and not _one_sided(t)
+
+
+def _one_sided(t: Tails) -> bool:
+    """Whether the features' outliers are nearer to being on one side each than to falling on both sides by chance.
+
+    The squared differences of the sides' numbers add up to those of all outliers where each feature has its own on one
+    side, and by chance to their number.
+    """
+    squares, number = float(t.far @ t.far), float(t.far.sum())
+    return float(t.above @ t.above) > (squares + number) / 2
