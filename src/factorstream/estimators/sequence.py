@@ -68,8 +68,9 @@ class SequenceFilter(Reported, SequenceAnswers):
         gives them (below that the noise has no variance, and no interval could be reported). "auto" has it where more
         than 1% of the entries were further than five deviations from their one-step forecasts, on both sides, and the
         values after them were back; a stream, at any row from which on this is so, a ``fit`` by its last 1024 rows,
-        which it then fits once more. An entry is judged by what the others say of it. In a stream, a feature that stays where an outlier was is followed:
-        after a few rows where it has a level like a random walk, otherwise once most of a window of 128 rows is there.
+        which it then fits once more. An entry is judged by what the others say of it. In a stream, a feature that
+        stays where an outlier was is followed: after a few rows where it has a level like a random walk, otherwise
+        once most of a window of 128 rows is there.
     drift : {"auto", "level", "none"} or float, default="auto"
         What changes slowly besides the states.
 
