@@ -126,7 +126,8 @@ class SequenceFilter(Reported, SequenceAnswers):
         model knows. Up to 200 rows every observed entry is hidden once, in five fits; in longer sequences a fifth of
         them, in one. In a stream they follow what was foretold and then seen (see the notes).
     alarm_rate : float, default=1e-4
-        False alarms and outliers per row that the rules are set for, all together; see ``alarms``.
+        False alarms per row that the rules are set for; see ``alarms``. Where noise has heavy tails, outliers are told
+        as often again.
     max_iter : int, default=30
         Upper bound on the sweeps of ``fit``.
     tol : float, default=1e-3
