@@ -104,7 +104,8 @@ def _begun(state: SequenceState) -> SequenceState:
     trends = _TRENDS[state.parameters["trend"]]
     if not (periods or known is not None or trends != "none") or not np.isfinite(Y).any():
         return state
-    return state._replace(anew=begun(Y if known is None else np.hstack([Y, known]), periods, trends))
+    rows = Y if known is None else np.hstack([Y, known])
+    return state._replace(before=rows, anew=begun(rows, periods, trends))
 
 
 def _periods_in(state: SequenceState, Y: Array) -> tuple[int, ...]:
