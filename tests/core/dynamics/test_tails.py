@@ -37,6 +37,14 @@ def test_a_skewed_feature_has_outliers_on_one_side_and_no_heavy_tails():
         assert not heavy(counted(Y - np.median(Y, axis=0), np.zeros_like(Y)))
 
 
+def test_dropouts_to_zero_are_outliers_though_they_are_on_one_side():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        Y = rng.normal(size=(400, 3))
+        Y[rng.random(Y.shape) < 0.03] = -20.0
+        assert heavy(counted(Y, np.zeros_like(Y)))
+
+
 def test_a_walk_with_heavy_steps_is_no_noise():
     """Each value is expected where the last one was, and far off it is not back with the next one."""
     for seed in range(10):
