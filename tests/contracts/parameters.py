@@ -66,7 +66,7 @@ OTHERS = {
     "decay": Other(1.0),
     "max_iter": Other(1),
     "tol": Other(0.5, {"max_iter": 200}),
-    "marginals": Other("linear", here=True),
+    "marginals": Other("normal", here=True),
     "residual": Other(None, here=True),
     "min_value": Other(1e3),
     "max_value": Other(-1e3),

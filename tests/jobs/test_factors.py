@@ -53,7 +53,7 @@ def test_files(path):
     files = {name: list(csv.reader(io.StringIO(text.decode()))) for name, text in found.files().items()}
     assert files["components"][0] == ["component", "explained", "a", "b", "c", "d"]
     assert files["coefficients"][0] == ["id", "date", "comment", "component 1", "component 2"]
-    assert files["coefficients"][1][:3] == ["00001", "2024-01-01", "fine"]
+    assert files["coefficients"][1][:3] == ["00001", "2024-01-01", "fine 0"]
     assert [len(rows) for rows in files.values()] == [3, 121, 2]
     coefficients = np.array([row[3:] for row in files["coefficients"][1:]], dtype=float)
     np.testing.assert_allclose(coefficients, found.coefficients, rtol=1e-8)
