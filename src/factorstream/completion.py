@@ -309,10 +309,11 @@ def _with_absurd(found: Completion, table: Table) -> Completion:
 
 def _check_names(table: Table, gaps: Array, kinds: AllKinds | None) -> None:
     """Refuse to write a second column of a name."""
-    filled = [table.names[j] for at, j in enumerate(table.numeric) if gaps[:, at].any()]
-    filled += [] if kinds is None else [table.names[j] for j, missing in kinds.gaps.items() if missing.any()]
-    if len(set(filled)) < len(filled):
+    numbers = [table.names[j] for at, j in enumerate(table.numeric) if gaps[:, at].any()]
+    others = [] if kinds is None else [table.names[j] for j, missing in kinds.gaps.items() if missing.any()]
+    if len({*numbers, *others}) < len(numbers) + len(others):
         raise TableError("Two columns to fill have the same name; rename one, or leave out --level.")
-    taken = {f"{name}_{side}" for name in filled for side in (*Bounds._fields, SET)} & set(table.names)
+    ends = [(name, end) for name in (*numbers, *others) for end in Bounds._fields]
+    taken = {f"{name}_{end}" for name, end in (*ends, *((name, SET) for name in others))} & set(table.names)
     if taken:
         raise TableError(f"There is a column {min(taken)} already; rename it, or leave out --level.")

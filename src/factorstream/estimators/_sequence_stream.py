@@ -1,4 +1,4 @@
-"""Streams with seasons: rows are kept until the seasons have been learned from some periods of them."""
+"""Streams that learn seasons, trends and what known columns say, in pieces."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core.dynamics.seasons.layers import long_enough
 from ..core.dynamics.seasons.relearning import begun, further
 from ..core.dynamics.seasons.shapes import ShapeLayer
 from ..core.dynamics.seasons.tracking import Forecast
-from ..core.dynamics.stream import Outcome
+from ..core.dynamics.stream import Outcome, StreamOptions
 from ..core.entries import together, without
 from ..core.linalg import Array
 from ..progress import Step
@@ -64,11 +64,11 @@ def _learning(taken: Taken, w: Array) -> SequenceState:
     state = taken.state
     assert state.before is not None  # for the type checker
     row = np.concatenate([state.rows[-1], w[len(state.rows[-1]) :]])  # without absurd values
-    state = state._replace(before=np.vstack([state.before, row]))
+    rows = np.vstack([state.before, row])
+    state = state._replace(before=rows)
     if state.anew is None:
         return _begun(state)
-    assert state.before is not None
-    anew, outcome = further(state.anew, state.before, len(state.rows[-1]), state.options, state.lag + 1)
+    anew, outcome = further(state.anew, rows, len(state.rows[-1]), _without_cycles(state.options), state.lag + 1)
     if outcome.counts is not None:
         known = np.zeros(len(outcome.counts)) if anew.counts is None else anew.counts
         anew = anew._replace(counts=counts_after(known, outcome))
@@ -80,6 +80,11 @@ def _learning(taken: Taken, w: Array) -> SequenceState:
     if is_auto(state.parameters) and set(anew.periods) != _periods(state):
         return _compared(state, taken, outcome)
     return _adopted(state, anew)
+
+
+def _without_cycles(opt: StreamOptions) -> StreamOptions:
+    """The options of a model beside new layers: cycles that a fit found without them may be theirs."""
+    return opt._replace(dynamics=opt.dynamics._replace(cycles=None))
 
 
 _TRENDS: dict[Parameter, Trends] = {False: "none", True: "asked", "auto": "auto"}
@@ -151,6 +156,7 @@ def _adopted(state: SequenceState, anew: Anew) -> SequenceState:
         if old is not None and not state.others and state.layers[0].period == anew.layers[0].period:
             widths, forecasts = old, state.forecasts
     return state._replace(
+        options=_without_cycles(state.options),
         stream=anew.stream, layers=anew.layers, seasons=seasons, counts=anew.counts, ahead_scale=widths,
         forecasts=forecasts, others=(), weights=None, interval_scale=1.0, forecast_scale=1.0, history=(), n_iter=1,
         alarm=Alarm(), lookout=None, tails=None, anew=None,

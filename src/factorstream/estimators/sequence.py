@@ -48,9 +48,10 @@ class SequenceFilter(Reported, SequenceAnswers):
     n_components : int, default=10
         Upper bound on the number of shared states. Where features have levels, there are usually only as many as the
         features' changes have in common beyond chance, and never more than features. Besides, every cycle that is found
-        takes two: of any length of which the rows show two turns and a spectrum clearly more than of others, if
-        forecasts of the last third are clearly better with it. Up to three are looked for by ``fit``, where dynamics
-        and process noise are learned, without a numeric drift and without seasons or trends in use.
+        takes two: of four rows and more, where the rows show two turns of it, the spectrum has clearly more of it than
+        of others, and forecasts of the last third are clearly better with it. Up to three are looked for by ``fit``,
+        with ``dynamics`` "auto" or "full", a learned process noise, no numeric drift, and neither seasons, trends nor
+        known columns in use.
     dynamics : {"auto", "full", "diagonal", "fixed"}, float or array (n_components, n_components), default="auto"
         A. "full" and "diagonal" are learned, "auto" is "full"; "fixed" keeps the multiple of the identity that
         the data's variograms suggest; a number is that multiple; an array is A, or its diagonal. A never grows.
@@ -68,9 +69,9 @@ class SequenceFilter(Reported, SequenceAnswers):
         gives them (below that the noise has no variance, and no interval could be reported). "auto" has it where more
         than 1% of the entries were further than five deviations from their one-step forecasts, on both sides, and the
         values after them were back; a stream, at any row from which on this is so, a ``fit`` by its last 1024 rows,
-        which it then fits once more. An entry is judged by what the others say of it. In a stream, a feature that
-        stays where an outlier was is followed: after a few rows where it has a level like a random walk, otherwise
-        once most of a window of 128 rows is there.
+        which it then fits once more (a stream that goes on as random walks does not look). An entry is judged by what
+        the others say of it. In a stream, a feature that stays where an outlier was is followed: after a few rows where
+        it has a level like a random walk, otherwise once most of a window of 128 rows is there.
     drift : {"auto", "level", "none"} or float, default="auto"
         What changes slowly besides the states.
 
@@ -84,7 +85,7 @@ class SequenceFilter(Reported, SequenceAnswers):
 
         With "auto" and "level" ``fit``, on more than 100 rows, also tries random walks and nothing else, which are
         filled by straight lines, and takes them where nothing fills the hidden runs clearly better (not with
-        ``robust``, nor with a matrix of dynamics).
+        Student-t noise, nor with a matrix of dynamics).
     marginals : {"auto", "linear", "normal"}, default="auto"
         What fills gaps after a ``fit``, in ``impute``, ``predict_interval`` and ``denoise``:
 
@@ -94,8 +95,8 @@ class SequenceFilter(Reported, SequenceAnswers):
         - "auto": models of both together, if there are more than 200 rows, at most 100 columns and a million entries,
           and hidden observed runs are filled clearly better so than by one model of the values. One of them, of scores
           without levels, may have twice as many states as ``n_components``. Otherwise one model of the values, and
-          always with ``robust``, a numeric ``drift``, ``period``, ``trend`` and known columns, and where random walks
-          were chosen. See the notes.
+          always with Student-t noise, a numeric ``drift``, ``period``, ``trend`` and known columns, and where random
+          walks were chosen. See the notes.
     period : None, "auto", int or several ints, default=None
         Seasons: after how many rows something comes back, in whole numbers of rows from 2 on. Hourly rows with days and
         weeks have ``period=(24, 168)``. "auto" tries those that are usual for the steps of the time stamps or, without
@@ -215,7 +216,7 @@ class SequenceFilter(Reported, SequenceAnswers):
 
     With ``calibrate`` the widths of intervals follow what was foretold and then seen: in gaps the entries that the
     second filter did not see, in forecasts those up to ten rows ahead. Each feature has a factor of its own, drawn to
-    the common one. With ``robust`` they follow what intervals of 80% hold, as outliers are not for them to hold.
+    the common one. With Student-t noise they follow what intervals of 80% hold, as outliers are not for them to hold.
 
     Where ``marginals`` lets several models fill gaps, fills and bounds are means of theirs, in the data's units, with
     weights that are not negative and chosen for each column by hidden runs of at most 2048 rows. Those of a model of
@@ -243,7 +244,7 @@ class SequenceFilter(Reported, SequenceAnswers):
     beside the seasons; where there is a trend, a table that is asked about begins at a height of its own.
 
     With levels ``score_samples`` is a Gaussian log-density. Without them, where the dictionary's uncertainty counts
-    too, and with ``robust``, it is a lower bound on the log-density.
+    too, and with Student-t noise, it is a lower bound on the log-density.
 
     Two of scikit-learn's checks do not apply, because the order of the rows means something here: results are not
     invariant under a permutation of the rows, nor can rows be taken one by one.
@@ -369,7 +370,9 @@ class SequenceFilter(Reported, SequenceAnswers):
             )
             state = state._replace(limits=limits, known=names, known_row=_last(K))
             with self._progress(1.0) as step:
-                plan = [*planned_fits(Y, opt, given, known=K is not None), *planned_trials(Y.shape, opt, given)]
+                plan = planned_fits(Y, opt, given, known=K is not None)
+                twice = 2 if given["robust"] == "auto" else 1
+                plan = [*plan * twice, *planned_trials(Y.shape, opt, given)]
                 tell = SweepProgress(type(self).__name__, step, plan)
                 periods = periods_in(state, Y, calendar_periods(table), tell)
                 state = still_learning(learned(state, Y, periods, tell, known=K), Y if K is None else np.hstack([Y, K]))
