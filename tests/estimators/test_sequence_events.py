@@ -130,3 +130,13 @@ def test_a_state_of_before_there_were_events_goes_on(model):
 def test_events_print_in_one_line():
     event = Event("spread", 9, 5, ("a", "b", "c", "d", "e"), (1.0, 2.0, 3.0, 4.0, 5.0))
     assert repr(event) == "spread of a by 1, b by 2, c by 3, d by 4 and 1 more since row 5, found at row 9"
+
+
+@pytest.mark.parametrize("seed", [100, 103, 107])
+def test_a_stream_that_learns_a_shift_tells_no_move_back(seed):
+    """The window of a stream is learned anew about 140 rows after feature 1 has moved."""
+    rng = np.random.default_rng(seed)
+    X = 2 * np.sin(np.arange(560) / 9)[:, None] * [1, 0.5, 0.3, 0.7] + rng.normal(size=(560, 4))
+    X[300:, 1] += 4.0
+    told = SequenceFilter(2).fit(X[:300]).partial_fit(X[300:]).events_
+    assert [one.features for one in told if one.kind == "shift"] == [(1,)]

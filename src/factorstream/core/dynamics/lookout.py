@@ -28,6 +28,7 @@ from .shifts import (
     begin_sums,
     beyond,
     find_shift,
+    reopened,
     shift_threshold,
     widened,
     without_last,
@@ -124,6 +125,11 @@ def limits_of(rate: float, m: int) -> Limits:
 def begin_lookout(known: Array) -> Lookout:
     """Before the first row; `known` (m,): values that the model's parameters were learned from."""
     return Lookout(begin_sums(known), no_suspects(len(known)))
+
+
+def relearned(k: Lookout) -> Lookout:
+    """The lookout after the model has been learned anew, perhaps with the shifts that have been told."""
+    return k._replace(sums=reopened(k.sums))
 
 
 def scores_of(model: SequenceModel, y: Array, innovation: Innovation, wider: Array) -> Array:
