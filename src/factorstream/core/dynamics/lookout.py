@@ -28,6 +28,7 @@ from .shifts import (
     begin_sums,
     beyond,
     find_shift,
+    moved_by,
     reopened,
     shift_threshold,
     widened,
@@ -285,8 +286,7 @@ def _judged(k: Lookout, verdict: Verdict, row: Row) -> list[Happening]:
             also = np.flatnonzero(np.maximum(above, below)[at] >= NEAR)
             also = np.setdiff1d(also, verdict.which)
             if len(also):
-                mean = np.nanmean(k.sums.scores[-one.rows :, also], axis=0)
-                size = _in_units(Shift(also, one.rows, mean), row)
+                size = _in_units(Shift(also, one.rows, moved_by(k.sums, also, one.rows)), row)
                 one = one._replace(which=np.append(one.which, also), size=np.append(one.size, size))
         out.append(one)
     return out
@@ -330,7 +330,7 @@ def _spread(k: Lookout, row: Row, *, quiet: bool) -> Happening | None:
     order = np.lexsort((square if quiet else -square, -gain))  # where no feature gains by itself, the furthest one
     which = order[: max(int((gain > FREE).sum()), 1)]
     if gain is moved:
-        return _shifted(Shift(which, rows, mean[which]), row)
+        return _shifted(Shift(which, rows, (mean * np.sqrt(k.sums.var))[which]), row)
     return Happening(SPREAD, rows, which, unit[which] * np.sqrt(square[which]))
 
 

@@ -53,7 +53,7 @@ class Shift(NamedTuple):
 
     which: Array  # (n,) numbers of the features, the one that moved furthest first
     rows: int  # of the window: the shift came with the first of them
-    score: Array  # (n,) mean score in the window, signed
+    score: Array  # (n,) by how much the mean score in the window is above what is usual, or below
 
 
 def begin_sums(known: Array) -> Sums:
@@ -158,16 +158,20 @@ def find_shift(s: Sums, b: float) -> Shift | None:
     """The shift that the scores show, if one exceeds b."""
     if not len(s.scores):
         return None
-    above, below, n = statistics(s)
+    above, below, _ = statistics(s)
     size = np.maximum(above, below)
     k, i = np.unravel_index(int(np.argmax(size)), size.shape)
     if size[k, i] <= b:
         return None
     moved = np.flatnonzero(size[k] >= NEAR)
     moved = moved[np.argsort(-size[k, moved], kind="stable")]
-    sign = np.where(above[k, moved] >= below[k, moved], 1.0, -1.0)
-    mean = np.nanmean(np.where(n[: k + 1, moved] > 0, s.scores[::-1][: k + 1, moved], np.nan), axis=0)
-    return Shift(moved, int(k) + 1, sign * np.abs(mean))
+    return Shift(moved, int(k) + 1, moved_by(s, moved, int(k) + 1))
+
+
+def moved_by(s: Sums, which: Array, rows: int) -> Array:
+    """By how much the mean scores of features in the last rows are above or below what is usual (n,)."""
+    mean = np.nanmean(s.scores[-rows:, which], axis=0)
+    return np.asarray(mean - np.clip(mean, s.low[which], s.high[which]))
 
 
 def after_shift(s: Sums, which: Array, rows: int) -> Sums:
