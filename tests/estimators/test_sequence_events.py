@@ -140,3 +140,29 @@ def test_a_stream_that_learns_a_shift_tells_no_move_back(seed):
     X[300:, 1] += 4.0
     told = SequenceFilter(2).fit(X[:300]).partial_fit(X[300:]).events_
     assert [one.features for one in told if one.kind == "shift"] == [(1,)]
+
+
+def check_told_once(events, at):
+    found = [one for one in events if one.kind == "shift" and one.since > 100 and 1 in one.features]
+    assert [(one.features[0], abs(one.since - at) <= 1, one.row <= at + 10) for one in found] == [(1, True, True)]
+
+
+@pytest.mark.parametrize("at", [110, 135])
+def test_alarms_go_on_when_a_stream_learns_a_season(at):
+    """Fitted to too few rows for a season, the stream adopts one at row 117."""
+    rng = np.random.default_rng(4)
+    X = 5 * np.sin(2 * np.pi * np.arange(200) / 24)[:, None] * [1, 0.5, 0.3] + 0.3 * rng.normal(size=(200, 3))
+    X[at:, 1] += 3.0
+    model = SequenceFilter(2, period=24).fit(X[:60]).partial_fit(X[60:])
+    assert model.state_.layers
+    check_told_once(model.events_, at)
+
+
+@pytest.mark.parametrize("at", [140, 170])
+def test_alarms_go_on_when_a_stream_learns_what_known_columns_say(at):
+    rng = np.random.default_rng(4)
+    known = rng.normal(size=(250, 1))
+    X = known * [1, 2, 3] + 0.3 * rng.normal(size=(250, 3))
+    X[at:, 1] += 3.0
+    model = SequenceFilter(2).fit(X[:100], known=known[:100]).partial_fit(X[100:], known=known[100:])
+    check_told_once(model.events_, at)

@@ -32,7 +32,7 @@ def watched(
     expected as the innovation says. Alarms begin after a fit, or the warm-up. O(m REACH)."""
     one = _passed(state.stream, before, rest, innovation)
     state = _with_tails(state, one)
-    if state.stream.rows <= state.options.warmup and not state.history:
+    if state.lookout is None and state.stream.rows <= state.options.warmup and not state.history:
         return state
     m, rate = len(rest), state.parameters["alarm_rate"]
     assert isinstance(rate, float)  # for the type checker: scikit-learn has checked it

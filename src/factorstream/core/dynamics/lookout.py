@@ -133,6 +133,11 @@ def relearned(k: Lookout) -> Lookout:
     return k._replace(sums=reopened(k.sums))
 
 
+def without_suspects(k: Lookout) -> Lookout:
+    """The lookout with nothing under suspicion, since values come in other units from now on."""
+    return k._replace(suspects=no_suspects(len(k.suspects.since)), waits=False)
+
+
 def scores_of(model: SequenceModel, y: Array, innovation: Innovation, wider: Array) -> Array:
     """How far the entries of a standardised row are off, as a standard normal would be; NaN where missing. O(m)."""
     e = np.where(innovation.seen, y - innovation.mean, 0.0)
