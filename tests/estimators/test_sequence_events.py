@@ -166,3 +166,33 @@ def test_alarms_go_on_when_a_stream_learns_what_known_columns_say(at):
     X[at:, 1] += 3.0
     model = SequenceFilter(2).fit(X[:100], known=known[:100]).partial_fit(X[100:], known=known[100:])
     check_told_once(model.events_, at)
+
+
+@pytest.mark.parametrize("at", [74, 77])
+def test_an_outlier_has_the_same_size_when_the_scale_of_a_stream_changes(at):
+    """Feature 0 moves by 10 at row 60, so that what a stream learns then has another scale. Until it is clear whether
+    the model follows, up to 10 count as usual."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(110, 3))
+    X[60:, 0] += 10.0
+    X[at, 0] += 30.0
+    model = SequenceFilter(1, drift="none", robust=False).fit(X[:60]).partial_fit(X[60:])
+    (outlier,) = [one for one in model.events_ if one.kind == "outlier"]
+    assert outlier.since == at
+    assert 20.0 - 3.0 < outlier.sizes[0] < 30.0 + 3.0
+
+
+def test_an_event_of_the_last_row_is_an_alarm_there(model):
+    found = model.alarms(moving()[:402])
+    assert [(one.kind, one.row, one.since) for one in found.events if one.since >= 400] == [("shift", 401, 400)]
+    assert found.fired[401]
+
+
+def test_an_event_between_rows_is_an_alarm_in_the_next_one():
+    """Feature 1 moves two days before 30 days without rows, and is judged within these."""
+    frame = pd.DataFrame(moving(), index=pd.date_range("2024-01-01", periods=520, freq="D"))
+    model = SequenceFilter(3, max_iter=10, spacing="time").fit(frame[:300])
+    found = model.alarms(pd.concat([frame[:402], frame[432:440]]))
+    (shift,) = [one for one in found.events if one.kind == "shift" and one.since == 400]
+    assert shift.row == 402
+    assert found.fired[402]

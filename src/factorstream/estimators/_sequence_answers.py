@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.absurd_rows import absurd_beside
 from ..core.dynamics.filter import entry
 from ..core.dynamics.levels import smooth_recent
-from ..core.dynamics.lookout import limits_of
+from ..core.dynamics.lookout import OUTLIER, limits_of
 from ..core.dynamics.model import Answer
 from ..core.dynamics.scale import student_factor
 from ..core.dynamics.seasons.season import Season
@@ -240,7 +240,9 @@ class SequenceAnswers(SequenceReading):
         def place(row: int) -> int:
             return min(int(np.searchsorted(at, row)), len(at) - 1)
 
-        events = events_of(watch.ended(), state.stream.scale, place) + absurd_events(absurd, expected)
+        told = events_of(watch.ended(), place)
+        fired[[one.row for one in told if one.kind != OUTLIER]] = True
+        events = told + absurd_events(absurd, expected)
         names, times = getattr(self, "feature_names_in_", None), table.times
         events = [named(one, names) for one in sorted(events, key=lambda one: (one.row, one.since))]
         if times is not None:

@@ -43,7 +43,7 @@ def watched(
     row = state.n_rows - 1
     if found.fired or len(absurd.row):
         state = state._replace(alarms=(*state.alarms, row)[-ALARMS_KEPT:])
-    events = events_of([(row, what) for what in found.happenings], before.scale)
+    events = events_of([(row, what) for what in found.happenings])
     events += absurd_events(absurd._replace(row=np.full(len(absurd.row), row)), innovation.mean[absurd.column])
     return state._replace(events=(*state.events, *events)[-EVENTS_KEPT:]) if events else state
 
@@ -56,7 +56,7 @@ def _passed(stream: Stream, before: Stream, rest: Array, innovation: Innovation)
     shift, scale = before.shift, before.scale
     plain = innovation._replace(mean=(innovation.mean - shift) / scale, var=innovation.var / scale**2)
     z = np.where(innovation.seen, (rest - shift) / scale, np.nan)
-    return Passed(old.now, old.belief, new.belief, z, plain, new.now)
+    return Passed(old.now, old.belief, new.belief, z, plain, new.now, shift, scale, stream.scale)
 
 
 def _with_tails(state: SequenceState, one: Passed) -> SequenceState:
