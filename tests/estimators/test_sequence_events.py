@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from factorstream import SequenceFilter, load
+from factorstream.estimators._absurd import AbsurdValueWarning
 from factorstream.estimators._sequence_events import Event
 
 
@@ -196,3 +197,14 @@ def test_an_event_between_rows_is_an_alarm_in_the_next_one():
     (shift,) = [one for one in found.events if one.kind == "shift" and one.since == 400]
     assert shift.row == 402
     assert found.fired[402]
+
+
+def test_an_absurd_value_is_told_with_the_season_that_was_expected():
+    rng = np.random.default_rng(0)
+    X = 1e3 * np.sin(2 * np.pi * np.arange(260) / 24)[:, None] * [1, 0.5, 0.3] + rng.normal(size=(260, 3))
+    model = SequenceFilter(2, period=24).fit(X[:246])
+    X[246, 1] = 1e9
+    with pytest.warns(AbsurdValueWarning):
+        model.partial_fit(X[246:])
+    (event,) = [one for one in model.events_ if one.since == 246]
+    assert event.sizes[0] == pytest.approx(1e9 - 500.0, abs=20.0)  # a quarter of a period after zero

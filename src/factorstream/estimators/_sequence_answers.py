@@ -211,8 +211,9 @@ class SequenceAnswers(SequenceReading):
         one of these sums is further from zero than half of that rate allows: a level shift of two standard deviations
         is found after about 7 rows. An entry that is rarer than the last quarter is judged by the three values
         after it: where they are back at the forecast that was made before it, it was an outlier, which is an event but
-        no alarm; where they are not, the feature has moved. After an alarm all sums start again. A change that has been
-        told is not told again while it stays as it is.
+        no alarm; where they are not, the feature has moved. After an alarm the two sums and those of the features that
+        have moved start again; after an outlier the two sums do, too. A change that has been told is not told again
+        while it stays as it is.
         A row with a value out of all proportion, which all other questions take as missing, is an alarm of its own with
         an infinite ``score``; sums and later rows are as if the value were missing. ``partial_fit`` raises no alarms
         during the first 256 rows of a stream that began without ``fit`` (warm-up).

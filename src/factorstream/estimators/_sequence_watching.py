@@ -44,7 +44,8 @@ def watched(
     if found.fired or len(absurd.row):
         state = state._replace(alarms=(*state.alarms, row)[-ALARMS_KEPT:])
     events = events_of([(row, what) for what in found.happenings])
-    events += absurd_events(absurd._replace(row=np.full(len(absurd.row), row)), innovation.mean[absurd.column])
+    expected = innovation.mean if state.seasons is None else innovation.mean + state.seasons[-1, 0]
+    events += absurd_events(absurd._replace(row=np.full(len(absurd.row), row)), expected[absurd.column])
     return state._replace(events=(*state.events, *events)[-EVENTS_KEPT:]) if events else state
 
 
