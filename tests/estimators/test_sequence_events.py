@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from factorstream import SequenceFilter, load
+from factorstream.estimators._absurd import AbsurdValueWarning
 from factorstream.estimators._sequence_events import Event
 
 
@@ -130,3 +131,80 @@ def test_a_state_of_before_there_were_events_goes_on(model):
 def test_events_print_in_one_line():
     event = Event("spread", 9, 5, ("a", "b", "c", "d", "e"), (1.0, 2.0, 3.0, 4.0, 5.0))
     assert repr(event) == "spread of a by 1, b by 2, c by 3, d by 4 and 1 more since row 5, found at row 9"
+
+
+@pytest.mark.parametrize("seed", [100, 103, 107])
+def test_a_stream_that_learns_a_shift_tells_no_move_back(seed):
+    """The window of a stream is learned anew about 140 rows after feature 1 has moved."""
+    rng = np.random.default_rng(seed)
+    X = 2 * np.sin(np.arange(560) / 9)[:, None] * [1, 0.5, 0.3, 0.7] + rng.normal(size=(560, 4))
+    X[300:, 1] += 4.0
+    told = SequenceFilter(2).fit(X[:300]).partial_fit(X[300:]).events_
+    assert [one.features for one in told if one.kind == "shift"] == [(1,)]
+
+
+def check_told_once(events, at):
+    found = [one for one in events if one.kind == "shift" and one.since > 100 and 1 in one.features]
+    assert [(one.features[0], abs(one.since - at) <= 1, one.row <= at + 10) for one in found] == [(1, True, True)]
+
+
+@pytest.mark.parametrize("at", [110, 135])
+def test_alarms_go_on_when_a_stream_learns_a_season(at):
+    """Fitted to too few rows for a season, the stream adopts one at row 117."""
+    rng = np.random.default_rng(4)
+    X = 5 * np.sin(2 * np.pi * np.arange(200) / 24)[:, None] * [1, 0.5, 0.3] + 0.3 * rng.normal(size=(200, 3))
+    X[at:, 1] += 3.0
+    model = SequenceFilter(2, period=24).fit(X[:60]).partial_fit(X[60:])
+    assert model.state_.layers
+    check_told_once(model.events_, at)
+
+
+@pytest.mark.parametrize("at", [140, 170])
+def test_alarms_go_on_when_a_stream_learns_what_known_columns_say(at):
+    rng = np.random.default_rng(4)
+    known = rng.normal(size=(250, 1))
+    X = known * [1, 2, 3] + 0.3 * rng.normal(size=(250, 3))
+    X[at:, 1] += 3.0
+    model = SequenceFilter(2).fit(X[:100], known=known[:100]).partial_fit(X[100:], known=known[100:])
+    check_told_once(model.events_, at)
+
+
+@pytest.mark.parametrize("at", [74, 77])
+def test_an_outlier_has_the_same_size_when_the_scale_of_a_stream_changes(at):
+    """Feature 0 moves by 10 at row 60, so that what a stream learns then has another scale. Until it is clear whether
+    the model follows, up to 10 count as usual."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(110, 3))
+    X[60:, 0] += 10.0
+    X[at, 0] += 30.0
+    model = SequenceFilter(1, drift="none", robust=False).fit(X[:60]).partial_fit(X[60:])
+    (outlier,) = [one for one in model.events_ if one.kind == "outlier"]
+    assert outlier.since == at
+    assert 20.0 - 3.0 < outlier.sizes[0] < 30.0 + 3.0
+
+
+def test_an_event_of_the_last_row_is_an_alarm_there(model):
+    found = model.alarms(moving()[:402])
+    assert [(one.kind, one.row, one.since) for one in found.events if one.since >= 400] == [("shift", 401, 400)]
+    assert found.fired[401]
+
+
+def test_an_event_between_rows_is_an_alarm_in_the_next_one():
+    """Feature 1 moves two days before 30 days without rows, and is judged within these."""
+    frame = pd.DataFrame(moving(), index=pd.date_range("2024-01-01", periods=520, freq="D"))
+    model = SequenceFilter(3, max_iter=10, spacing="time").fit(frame[:300])
+    found = model.alarms(pd.concat([frame[:402], frame[432:440]]))
+    (shift,) = [one for one in found.events if one.kind == "shift" and one.since == 400]
+    assert shift.row == 402
+    assert found.fired[402]
+
+
+def test_an_absurd_value_is_told_with_the_season_that_was_expected():
+    rng = np.random.default_rng(0)
+    X = 1e3 * np.sin(2 * np.pi * np.arange(260) / 24)[:, None] * [1, 0.5, 0.3] + rng.normal(size=(260, 3))
+    model = SequenceFilter(2, period=24).fit(X[:246])
+    X[246, 1] = 1e9
+    with pytest.warns(AbsurdValueWarning):
+        model.partial_fit(X[246:])
+    (event,) = [one for one in model.events_ if one.since == 246]
+    assert event.sizes[0] == pytest.approx(1e9 - 500.0, abs=20.0)  # a quarter of a period after zero

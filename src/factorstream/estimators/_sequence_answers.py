@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.absurd_rows import absurd_beside
 from ..core.dynamics.filter import entry
 from ..core.dynamics.levels import smooth_recent
-from ..core.dynamics.lookout import limits_of
+from ..core.dynamics.lookout import OUTLIER, limits_of
 from ..core.dynamics.model import Answer
 from ..core.dynamics.scale import student_factor
 from ..core.dynamics.seasons.season import Season
@@ -211,8 +211,9 @@ class SequenceAnswers(SequenceReading):
         one of these sums is further from zero than half of that rate allows: a level shift of two standard deviations
         is found after about 7 rows. An entry that is rarer than the last quarter is judged by the three values
         after it: where they are back at the forecast that was made before it, it was an outlier, which is an event but
-        no alarm; where they are not, the feature has moved. After an alarm all sums start again. A change that has been
-        told is not told again while it stays as it is.
+        no alarm; where they are not, the feature has moved. After an alarm the two sums and those of the features that
+        have moved start again; after an outlier the two sums do, too. A change that has been told is not told again
+        while it stays as it is.
         A row with a value out of all proportion, which all other questions take as missing, is an alarm of its own with
         an infinite ``score``; sums and later rows are as if the value were missing. ``partial_fit`` raises no alarms
         during the first 256 rows of a stream that began without ``fit`` (warm-up).
@@ -240,7 +241,9 @@ class SequenceAnswers(SequenceReading):
         def place(row: int) -> int:
             return min(int(np.searchsorted(at, row)), len(at) - 1)
 
-        events = events_of(watch.ended(), state.stream.scale, place) + absurd_events(absurd, expected)
+        told = events_of(watch.ended(), place)
+        fired[[one.row for one in told if one.kind != OUTLIER]] = True
+        events = told + absurd_events(absurd, expected)
         names, times = getattr(self, "feature_names_in_", None), table.times
         events = [named(one, names) for one in sorted(events, key=lambda one: (one.row, one.since))]
         if times is not None:

@@ -77,11 +77,14 @@ class Passed(NamedTuple):
     z: Array  # (m,) NaN = missing
     innovation: Innovation
     now: SequenceModel  # of `after`; another one where something was learned from this row
+    shift: Array  # (m,) what the data's units make of standardised ones
+    scale: Array  # (m,)
+    now_scale: Array  # (m,) of `now`
 
 
 def row_of(one: Passed, wider: Array) -> Row:
-    """What the rules look at; `wider`: see `student_factor`."""
-    model, before = one.model, one.before
+    """What the rules look at, in the data's units, as a stream may change the others; `wider`: see `student_factor`."""
+    model, before, shift, scale = one.model, one.before, one.shift, one.scale
 
     def ahead() -> tuple[Array, Array]:
         if before is None:  # what is expected without any row
@@ -89,12 +92,15 @@ def row_of(one: Passed, wider: Array) -> Row:
             mean, var = (np.tile(part, (PATIENCE, 1)) for part in (mean, var + model.noise.variance))
         else:
             mean, var = forecast(model, before, PATIENCE)
-        return mean, np.sqrt(var)
+        return shift + scale * mean, scale * np.sqrt(var)
 
     def trace(i: int, rows: int) -> Trace:
-        return trace_of(one.now, one.after, i, rows)
+        found = trace_of(one.now, one.after, i, rows)
+        return found._replace(after=found.after * one.now_scale / one.now_scale[i])
 
-    return Row(one.z, one.innovation, scores_of(model, one.z, one.innovation, wider), ahead, trace)
+    z, plain = one.z, one.innovation
+    innovation = plain._replace(mean=shift + scale * plain.mean, var=scale**2 * plain.var)
+    return Row(shift + scale * z, innovation, scores_of(model, z, plain, wider), ahead, trace)
 
 
 class Events:
@@ -119,13 +125,11 @@ class Events:
         return [*self._events, *((len(self.rows) - 1, what) for what in last_verdicts(self._lookout))]
 
 
-def events_of(
-    happenings: Sequence[tuple[int, Happening]], scale: Array, place: Callable[[int], int] = int
-) -> list[Event]:
+def events_of(happenings: Sequence[tuple[int, Happening]], place: Callable[[int], int] = int) -> list[Event]:
     """Events with numbers of features; `place` turns rows that the rules looked at into those of the table."""
     out = []
     for row, what in happenings:
-        sizes = tuple(float(size) for size in what.size * scale[what.which])
+        sizes = tuple(float(size) for size in what.size)
         since = place(max(row - what.rows + 1, 0))
         out.append(Event(what.kind, place(row), since, tuple(what.which.tolist()), sizes))
     return out

@@ -176,10 +176,11 @@ class SequenceReading(SequenceAttributes):
             season = self._season(Y, spread.table, K, smooth=False)
             Z = self._standardised(Y if season is None else Y - season.signal)
             passed = []
+            shift, scale = self.state_.stream.shift, self.state_.stream.scale
             before: Belief | None = None
             for z, (model, after, innovation) in zip(Z, steps(self.state_.model, Z), strict=True):
                 if take is not None:
-                    take(Passed(model, before, after, z, innovation, model))
+                    take(Passed(model, before, after, z, innovation, model, shift, scale, scale))
                 before = after
                 passed.append(in_units(innovation, self.state_.stream))
                 step(len(passed))

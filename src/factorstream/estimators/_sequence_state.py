@@ -13,7 +13,7 @@ from ..core.dynamics.alarm import Alarm
 from ..core.dynamics.choose import HORIZON
 from ..core.dynamics.em import DynamicsSpec, LoadingPrior
 from ..core.dynamics.filter import forecast
-from ..core.dynamics.lookout import Limits, Lookout
+from ..core.dynamics.lookout import Limits, Lookout, relearned
 from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Levels, SequenceModel
 from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
@@ -216,6 +216,8 @@ def counts_after(counts: Array, outcome: Outcome) -> Array:
 
 def _with_counts(state: SequenceState, outcome: Outcome) -> SequenceState:
     """The state whose model has been learned once more."""
+    if state.lookout is not None:
+        state = state._replace(lookout=relearned(state.lookout))
     if outcome.known < 1.0 and not state.layers:  # widths that a fit found count as those that errors taught: `faded`
         scales = state.interval_scale**outcome.known, state.forecast_scale**outcome.known
         state = state._replace(interval_scale=scales[0], forecast_scale=scales[1])

@@ -8,6 +8,7 @@ from ..core.absurd_rows import absurd_entries
 from ..core.dynamics.alarm import Alarm
 from ..core.dynamics.bank import ODDS, SCORE_MEMORY
 from ..core.dynamics.few import FEWEST_ROWS
+from ..core.dynamics.lookout import relearned, without_suspects
 from ..core.dynamics.seasons.anew import Anew, Trends
 from ..core.dynamics.seasons.finding import MOST_PERIODS, candidates_in
 from ..core.dynamics.seasons.layers import long_enough
@@ -143,8 +144,8 @@ def _compared(state: SequenceState, taken: Taken, outcome: Outcome) -> SequenceS
 def _adopted(state: SequenceState, anew: Anew) -> SequenceState:
     """The state that goes on by what was learned.
 
-    Alarms are watched for anew, as rows are as strange as this model says. Widths of forecasts that have been adjusted
-    beside the same periods go on.
+    The sizes of rows add up from zero, as rows are as strange as this model says; what has been told is not told again.
+    Widths of forecasts that have been adjusted beside the same periods go on.
     """
     assert anew.stream is not None  # for the type checker: it is ready
     assert anew.counts is not None
@@ -155,9 +156,10 @@ def _adopted(state: SequenceState, anew: Anew) -> SequenceState:
         widths, seasons, old = np.ones((int(steps).bit_length(), m)), anew.seasons, state.ahead_scale
         if old is not None and not state.others and state.layers[0].period == anew.layers[0].period:
             widths, forecasts = old, state.forecasts
+    lookout = None if state.lookout is None else without_suspects(relearned(state.lookout))
     return state._replace(
         options=_without_cycles(state.options),
         stream=anew.stream, layers=anew.layers, seasons=seasons, counts=anew.counts, ahead_scale=widths,
         forecasts=forecasts, others=(), weights=None, interval_scale=1.0, forecast_scale=1.0, history=(), n_iter=1,
-        alarm=Alarm(), lookout=None, tails=None, anew=None,
+        alarm=Alarm(), lookout=lookout, tails=None, anew=None,
     )  # fmt: skip

@@ -32,7 +32,7 @@ def watched(
     expected as the innovation says. Alarms begin after a fit, or the warm-up. O(m REACH)."""
     one = _passed(state.stream, before, rest, innovation)
     state = _with_tails(state, one)
-    if state.stream.rows <= state.options.warmup and not state.history:
+    if state.lookout is None and state.stream.rows <= state.options.warmup and not state.history:
         return state
     m, rate = len(rest), state.parameters["alarm_rate"]
     assert isinstance(rate, float)  # for the type checker: scikit-learn has checked it
@@ -43,8 +43,9 @@ def watched(
     row = state.n_rows - 1
     if found.fired or len(absurd.row):
         state = state._replace(alarms=(*state.alarms, row)[-ALARMS_KEPT:])
-    events = events_of([(row, what) for what in found.happenings], before.scale)
-    events += absurd_events(absurd._replace(row=np.full(len(absurd.row), row)), innovation.mean[absurd.column])
+    events = events_of([(row, what) for what in found.happenings])
+    expected = innovation.mean if state.seasons is None else innovation.mean + state.seasons[-1, 0]
+    events += absurd_events(absurd._replace(row=np.full(len(absurd.row), row)), expected[absurd.column])
     return state._replace(events=(*state.events, *events)[-EVENTS_KEPT:]) if events else state
 
 
@@ -56,7 +57,7 @@ def _passed(stream: Stream, before: Stream, rest: Array, innovation: Innovation)
     shift, scale = before.shift, before.scale
     plain = innovation._replace(mean=(innovation.mean - shift) / scale, var=innovation.var / scale**2)
     z = np.where(innovation.seen, (rest - shift) / scale, np.nan)
-    return Passed(old.now, old.belief, new.belief, z, plain, new.now)
+    return Passed(old.now, old.belief, new.belief, z, plain, new.now, shift, scale, stream.scale)
 
 
 def _with_tails(state: SequenceState, one: Passed) -> SequenceState:

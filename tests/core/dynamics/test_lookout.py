@@ -69,6 +69,21 @@ def test_a_shift_is_told_with_feature_size_and_first_row(level, size):
     assert 0.6 < sizes[0] / by < 1.5
 
 
+@pytest.mark.parametrize("size", [8.0, -8.0])
+def test_the_way_back_is_told_as_long_as_the_way_there(size):
+    model = make(4, m=8, r=2)
+    Y = draw(model, 700, 0)[2]
+    by = size * np.sqrt(model.noise.R[3])
+    Y[200:500, 3] += by
+    (there, *_, first), (back, *_, second) = [
+        (since, *rest, sizes[0]) for kind, _, since, which, *rest, sizes in told(model, Y) if which[0] == 3
+    ]
+    assert abs(there - 200) <= 1
+    assert abs(back - 500) <= 1
+    assert 0.6 < first / by < 1.5
+    assert 0.6 < -second / by < 1.5
+
+
 def test_an_outlier_is_told_as_one_and_nothing_else():
     model = make(4, m=8, r=2)
     Y = draw(model, 260, 0)[2]

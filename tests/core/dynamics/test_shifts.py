@@ -14,6 +14,8 @@ from factorstream.core.dynamics.shifts import (
     after_shift,
     begin_sums,
     find_shift,
+    is_open,
+    reopened,
     shift_threshold,
     statistics,
 )
@@ -77,3 +79,37 @@ def test_what_is_usual_is_not_known_better_than_from_the_values_seen():
         blind += max(part[-1, 0] for part in statistics(sums(z))[:2]) > 2
     assert far / 400 < 0.09  # 4.6% are
     assert blind / 400 > 0.4
+
+
+def passed(s, rng, rows, at):
+    """The sums after rows of two features whose scores have the means `at`; no shift is found in them."""
+    b = shift_threshold(1e-4, 2)
+    for _ in range(rows):
+        s = add_scores(s, rng.normal(size=2) + at)
+        assert find_shift(s, b) is None
+    return s
+
+
+@pytest.mark.parametrize("size", [4.0, -4.0])
+def test_a_model_that_learns_a_shift_is_no_move_back(rng, size):
+    """Scores stay off until the model is learned anew, and are about zero from then on; after that moves are told."""
+    s = passed(sums(np.empty((0, 2)), known=300.0), rng, 100, np.zeros(2))
+    for _ in range(4):
+        s = add_scores(s, rng.normal(size=2) + np.array([size, 0.0]))
+    s = after_shift(s, np.array([0]), 4)
+    s = passed(s, rng, 40, np.array([size, 0.0]))
+    assert is_open(s).tolist() == [True, False]
+    s = passed(s, rng, 60, np.array([size, 0.0]))
+    assert not is_open(s).any()
+    assert abs(s.low[0] - size) < 0.5
+    s = reopened(s)
+    assert is_open(s).tolist() == [True, False]
+    s = passed(s, rng, 100, np.zeros(2))
+    assert not is_open(s).any()
+    assert abs(s.low[0]) < 0.5
+    assert 0.5 < s.var[0] < 1.6
+    for _ in range(20):
+        s = add_scores(s, rng.normal(size=2) + np.array([size, 0.0]))
+    found = find_shift(s, shift_threshold(1e-4, 2))
+    assert found is not None
+    assert found.which[0] == 0

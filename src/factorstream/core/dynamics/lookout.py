@@ -28,6 +28,8 @@ from .shifts import (
     begin_sums,
     beyond,
     find_shift,
+    moved_by,
+    reopened,
     shift_threshold,
     widened,
     without_last,
@@ -124,6 +126,16 @@ def limits_of(rate: float, m: int) -> Limits:
 def begin_lookout(known: Array) -> Lookout:
     """Before the first row; `known` (m,): values that the model's parameters were learned from."""
     return Lookout(begin_sums(known), no_suspects(len(known)))
+
+
+def relearned(k: Lookout) -> Lookout:
+    """The lookout after the model has been learned anew, perhaps with the shifts that have been told."""
+    return k._replace(sums=reopened(k.sums))
+
+
+def without_suspects(k: Lookout) -> Lookout:
+    """The lookout with nothing under suspicion, since values come in other units from now on."""
+    return k._replace(suspects=no_suspects(len(k.suspects.since)), waits=False)
 
 
 def scores_of(model: SequenceModel, y: Array, innovation: Innovation, wider: Array) -> Array:
@@ -279,8 +291,7 @@ def _judged(k: Lookout, verdict: Verdict, row: Row) -> list[Happening]:
             also = np.flatnonzero(np.maximum(above, below)[at] >= NEAR)
             also = np.setdiff1d(also, verdict.which)
             if len(also):
-                mean = np.nanmean(k.sums.scores[-one.rows :, also], axis=0)
-                size = _in_units(Shift(also, one.rows, mean), row)
+                size = _in_units(Shift(also, one.rows, moved_by(k.sums, also, one.rows)), row)
                 one = one._replace(which=np.append(one.which, also), size=np.append(one.size, size))
         out.append(one)
     return out
@@ -324,7 +335,7 @@ def _spread(k: Lookout, row: Row, *, quiet: bool) -> Happening | None:
     order = np.lexsort((square if quiet else -square, -gain))  # where no feature gains by itself, the furthest one
     which = order[: max(int((gain > FREE).sum()), 1)]
     if gain is moved:
-        return _shifted(Shift(which, rows, mean[which]), row)
+        return _shifted(Shift(which, rows, (mean * np.sqrt(k.sums.var))[which]), row)
     return Happening(SPREAD, rows, which, unit[which] * np.sqrt(square[which]))
 
 

@@ -31,6 +31,10 @@ LEAST_VAR = 0.01
 """Least factor by which the variance of scores falls at once."""
 NEAR = 3.0
 """Deviations from which on features beside the one that raised the alarm count as moved with it. Not tuned."""
+SETTLED = 48
+"""Scores in the last REACH rows that say what is usual after a shift; some may be missing. Not tuned."""
+CLEARLY = 2.0
+"""Standard errors by which their variance must differ from what was usual, to take its place. Not tuned."""
 
 
 class Sums(NamedTuple):
@@ -49,7 +53,7 @@ class Shift(NamedTuple):
 
     which: Array  # (n,) numbers of the features, the one that moved furthest first
     rows: int  # of the window: the shift came with the first of them
-    score: Array  # (n,) mean score in the window, signed
+    score: Array  # (n,) by how much the mean score in the window is above what is usual, or below
 
 
 def begin_sums(known: Array) -> Sums:
@@ -112,9 +116,37 @@ def add_scores(s: Sums, z: Array) -> Sums:
     middle = (low + high) / 2
     off = np.clip(old - middle, -CUT, CUT)
     pair = np.where(np.isfinite(after), off * np.clip(after - middle, -CUT, CUT), 0.0)
+    step = np.where(is_open(s), 0.0, step)  # deviations from the middle of a wide range say nothing
     var = s.var + step * (off * off - s.var)
     known = np.minimum(s.known + seen, MEMORY)
-    return Sums(scores[1:], low, high, var, s.alike + step * (pair - s.alike), known)
+    return _settled(Sums(scores[1:], low, high, var, s.alike + step * (pair - s.alike), known))
+
+
+def is_open(s: Sums) -> Array:
+    """Features (m,) whose usual score is not known within one deviation, since a model may follow a shift or not."""
+    return np.asarray(s.high - s.low > np.sqrt(np.maximum(s.var, 1.0)))
+
+
+def _settled(s: Sums) -> Sums:
+    """The sums where what is usual after a shift is the mean of the scores since, once there are enough of them; and
+    their variance, as a model that has learned a shift may take it for noise."""
+    n = np.isfinite(s.scores).sum(0)
+    mean = np.where(np.isfinite(s.scores), s.scores, 0.0).sum(0) / np.maximum(n, 1)
+    enough = is_open(s) & (n >= SETTLED) & (mean >= s.low - 1.0) & (mean <= s.high + 1.0)
+    low, high = np.where(enough, mean, s.low), np.where(enough, mean, s.high)
+    off = np.where(np.isfinite(s.scores), np.clip(s.scores - mean, -CUT, CUT), 0.0)
+    square = (off * off).sum(0) / np.maximum(n - 1, 1)
+    other = enough & (np.abs(square / s.var - 1.0) > CLEARLY * np.sqrt(2.0 / np.maximum(n, 1)))
+    var = np.where(other, np.maximum(square, LEAST_VAR), s.var)
+    known = np.where(enough, np.minimum(s.known, n), s.known)
+    return s._replace(low=low, high=high, var=var, alike=s.alike * var / s.var, known=known)
+
+
+def reopened(s: Sums) -> Sums:
+    """The sums after the model has been learned anew: it may have learned the shifts that have been told, and then
+    scores are about zero again."""
+    s = s._replace(low=np.minimum(s.low, 0.0), high=np.maximum(s.high, 0.0))
+    return s._replace(scores=np.where(is_open(s), np.nan, s.scores))
 
 
 def beyond(s: Sums, z: Array) -> Array:
@@ -126,29 +158,32 @@ def find_shift(s: Sums, b: float) -> Shift | None:
     """The shift that the scores show, if one exceeds b."""
     if not len(s.scores):
         return None
-    above, below, n = statistics(s)
+    above, below, _ = statistics(s)
     size = np.maximum(above, below)
     k, i = np.unravel_index(int(np.argmax(size)), size.shape)
     if size[k, i] <= b:
         return None
     moved = np.flatnonzero(size[k] >= NEAR)
     moved = moved[np.argsort(-size[k, moved], kind="stable")]
-    sign = np.where(above[k, moved] >= below[k, moved], 1.0, -1.0)
-    mean = np.nanmean(np.where(n[: k + 1, moved] > 0, s.scores[::-1][: k + 1, moved], np.nan), axis=0)
-    return Shift(moved, int(k) + 1, sign * np.abs(mean))
+    return Shift(moved, int(k) + 1, moved_by(s, moved, int(k) + 1))
+
+
+def moved_by(s: Sums, which: Array, rows: int) -> Array:
+    """By how much the mean scores of features in the last rows are above or below what is usual (n,)."""
+    mean = np.nanmean(s.scores[-rows:, which], axis=0)
+    return np.asarray(mean - np.clip(mean, s.low[which], s.high[which]))
 
 
 def after_shift(s: Sums, which: Array, rows: int) -> Sums:
     """The sums of features that have moved: they begin anew, and what is usual lies between before and since."""
-    scores, low, high, known = s.scores.copy(), s.low.copy(), s.high.copy(), s.known.copy()
+    scores, low, high = s.scores.copy(), s.low.copy(), s.high.copy()
     for i in which:
         last = scores[-rows:, i]
         last = last[np.isfinite(last)]
         if len(last):
             low[i], high[i] = min(low[i], float(last.mean())), max(high[i], float(last.mean()))
-            known[i] = min(known[i], float(len(last)))
     scores[:, which] = np.nan
-    return s._replace(scores=scores, low=low, high=high, known=known)
+    return s._replace(scores=scores, low=low, high=high)
 
 
 def widened(s: Sums, by: Array) -> Sums:
