@@ -41,7 +41,7 @@ demo: $(READY) ## restore real faces and say which files to open
 	$(BIN)/factorstream reproduce --quick --output demo
 	$(BIN)/python examples/restore_faces.py demo
 
-test: lint types contract unit compiled split ## what a change must pass; `make long` has the rest
+test: lint types contract unit ## what a change must pass; `make long` has the rest
 
 lint: $(READY) ## style
 	$(BIN)/ruff check .
@@ -61,7 +61,7 @@ $(RECOMPILED): $(READY) $(wildcard src/factorstream/cores/*.py src/factorstream/
 unit: $(READY) $(RECOMPILED) ## tests and docstring examples
 	$(PYTEST) -m "not long"
 
-long: $(READY) $(RECOMPILED) threads strict ## tests marked `long`: pictures, benchmarks, every example of every page
+long: $(READY) $(RECOMPILED) compiled split threads strict ## tests marked `long`, and those of the filter in compiled code, in two places and in threads
 	$(PYTEST) -m "long and not gigabytes"
 
 large: $(READY) $(RECOMPILED) ## files four times as large as memory may be; up to an hour, and no part of another target

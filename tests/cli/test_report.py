@@ -43,6 +43,7 @@ def test_names_are_not_marked_up(capsys, tmp_path, monkeypatch):
     assert re.search(r"<h1>[^<]* in a`b`\.csv", page)
 
 
+@pytest.mark.long
 def test_time_steps_to_come_and_strange_ones(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     series(tmp_path / "x.csv", n=48, left_out=(9,))

@@ -21,10 +21,10 @@ PACKAGE = str(Path(factorstream.__file__).parent)
 
 
 def marks(case):
-    """An estimator that compiled loops do not know is not tested once more with them: see ``make compiled``."""
+    """What takes long is `long`, and what compiled loops do not know is not tested with them: see the Makefile."""
     begins = hasattr(case.estimator, "_begin")  # no filter runs in the others
     known = begins and kernel.known(settings_of(case.estimator, rows()).model)
-    return [] if known else [pytest.mark.uncompiled]
+    return [pytest.mark.long] * case.long + [pytest.mark.uncompiled] * (not known)
 
 
 def those(wanted):

@@ -28,6 +28,8 @@ class Case(NamedTuple):
     """However a stream is divided into calls, its result is the same to the last bit; otherwise to rounding."""
     sparse_rtol: float = 1e-7
     """How far a fit of sparse rows may be from that of dense ones: more than rounding where it begins elsewhere."""
+    long: bool = False
+    """Its contracts are marked `long`: they take minutes, and another case of the class keeps the same ones quickly."""
 
 
 CASES = [
@@ -53,9 +55,9 @@ CASES = [
     Case(SGDFactorization(3, random_state=0), exact=False),
     Case(MaskedNMF(3, max_iter=20, random_state=0)),
     Case(SequenceFilter(2, max_iter=3), ordered=True),
-    Case(SequenceFilter(2, period=4, lag=1, calibrate=False, max_iter=3), ordered=True),
-    Case(SequenceFilter(2, trend=True, lag=1, calibrate=False, max_iter=3), ordered=True),
-    Case(SequenceFilter(2, drift=1e-3, robust=True, lag=2, calibrate=False, max_iter=3), ordered=True),
+    Case(SequenceFilter(2, period=4, lag=1, calibrate=False, max_iter=3), ordered=True, long=True),
+    Case(SequenceFilter(2, trend=True, lag=1, calibrate=False, max_iter=3), ordered=True, long=True),
+    Case(SequenceFilter(2, drift=1e-3, robust=True, lag=2, calibrate=False, max_iter=3), ordered=True, long=True),
 ]
 
 

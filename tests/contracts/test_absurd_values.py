@@ -49,7 +49,7 @@ def spoiled(X, row, value=None, column=2):
 
 
 @pytest.mark.parametrize("case", STREAMS)
-@pytest.mark.parametrize("row", [0, 5, 60])
+@pytest.mark.parametrize("row", [0, 60])
 def test_a_stream_forgets_one_absurd_entry(case, row):
     """200 rows after it the error is what it is in the clean stream, to 10%. Widths do not count in it."""
     X = rows(row + 201)
@@ -73,8 +73,10 @@ def test_a_fit_takes_one_absurd_entry_as_missing(case):
 
 @judged_first
 @pytest.mark.parametrize("case", STREAMS)
-@pytest.mark.parametrize("value", [9.96921e36, -9.96921e36, 1e20, 3.4028235e38])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(9.96921e36, "float32"), (-9.96921e36, "float64"), (1e20, "float64"), (3.4028235e38, "float32")],
+)
 def test_a_fill_value_in_a_stream_is_missing_and_named(case, value, dtype):
     X = rows(60).astype(dtype)
     model = learned(case, X[:40], how="partial_fit")
@@ -114,8 +116,7 @@ def test_what_later_rows_show_to_be_absurd_is_warned_of(case):
 
 @judged_first
 @pytest.mark.parametrize("case", STREAMS)
-@pytest.mark.parametrize("seen", [0, 3, 40])
-@pytest.mark.parametrize("row", [0, 1, 12, 45])
+@pytest.mark.parametrize(("seen", "row"), [(0, 0), (0, 45), (3, 1), (3, 12), (40, 0), (40, 45)])
 def test_what_is_absurd_does_not_depend_on_the_split(case, seen, row):
     X = spoiled(rows(60), row, 1e9)
     with warnings.catch_warnings():

@@ -158,6 +158,7 @@ def test_a_fit_to_more_rows_than_are_kept_is_no_start_of_a_stream(tmp_path):
         assert one.state_.stream.rows.shape == (0, 6)
 
 
+@pytest.mark.long
 def test_a_stream_fills_better_than_means_and_its_bounds_hold():
     held, errors, means = [], [], []
     for seed in range(4):

@@ -17,6 +17,7 @@ from factorstream import LowRankImputer
 # ---------------------------------------------------------------- real tables
 
 
+@pytest.mark.long
 @pytest.mark.once
 @pytest.mark.parametrize(
     ("name", "seeds"),

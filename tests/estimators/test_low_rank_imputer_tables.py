@@ -257,6 +257,7 @@ def test_of_many_rows_those_learned_from_are_chosen_whatever_their_gaps():
     assert abs(np.mean(model.transform(X[asked])[:, 0] - truth[asked, 0])) < 0.05
 
 
+@pytest.mark.long
 def test_many_rows_are_filled_as_well_from_some_of_them(monkeypatch):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(30_000, 2)) @ rng.normal(size=(2, 8)) + 0.3 * rng.normal(size=(30_000, 8))

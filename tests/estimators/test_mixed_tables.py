@@ -67,6 +67,7 @@ def test_probabilities_and_sets_can_be_believed(how):
     assert sets.map(len).mean() < 1.2 * needed.mean()
 
 
+@pytest.mark.long
 def test_probabilities_in_short_tables_are_not_learned_from_what_the_model_was_fitted_to():
     """A model that has seen an entry tells it too well: probabilities would be hardly better than shares of labels."""
     loss = of_shares = 0.0

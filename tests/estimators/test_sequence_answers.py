@@ -101,6 +101,7 @@ def test_scores_are_densities_of_the_rows_given_those_before():
     assert model.score(X) == pytest.approx(expected.mean())
 
 
+@pytest.mark.long
 def test_alarms_come_after_changes_and_seldom_otherwise():
     """A rate of 1e-3 and 10 x 500 rows without a change: 5 false alarms expected, 12 would be far too many."""
     false = found = 0
@@ -127,6 +128,7 @@ def test_alarms_print_in_one_line():
     assert repr(Alarms(fired[99:], no, no, no, days)).endswith("1 alarm in 901 rows, at 2024-01-01 00:00:00)")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("value", [1e6, -1e9, 9.96921e36, 1e160])
 @pytest.mark.parametrize("settings", [{"drift": "none"}, {"drift": "level"}, {"drift": 1e-3}, {"robust": True}])
 def test_an_absurd_value_is_one_alarm_and_later_rows_are_judged_without_it(settings, value):

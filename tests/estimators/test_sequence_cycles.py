@@ -29,6 +29,7 @@ def error(ahead, future, past):
     return float(np.sqrt((((ahead - future) / past.std(0)) ** 2).mean()))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("m", [1, 3])
 def test_the_forecast_is_as_good_as_a_regression_that_knows_the_period(m):
     errors, known, held = [], [], []

@@ -91,6 +91,7 @@ def test_a_value_out_of_all_proportion_is_an_outlier_and_an_alarm(model):
     assert found.fired[350]
 
 
+@pytest.mark.long
 def test_noise_with_heavy_tails_is_seen_by_itself():
     rng = np.random.default_rng(0)
     signal = 3 * np.sin(np.arange(500)[:, None] / 9 + np.arange(4))
@@ -104,6 +105,7 @@ def test_noise_with_heavy_tails_is_seen_by_itself():
     assert np.isinf(auto.degrees_of_freedom_)
 
 
+@pytest.mark.long
 def test_a_stream_sees_by_itself_that_its_noise_has_heavy_tails():
     rng = np.random.default_rng(0)
     signal = 3 * np.sin(np.arange(330)[:, None] / 9 + np.arange(3))

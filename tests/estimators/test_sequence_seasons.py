@@ -80,6 +80,7 @@ def test_one_period_or_several_in_any_order(rows):
     assert list(SequenceFilter(period=P, calibrate=False).fit(rows).seasons_) == [P]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("smooth", [True, False])
 def test_any_split_of_a_stream_is_the_same(rows, gone, smooth):
     X = np.where(gone, np.nan, rows)[:300]
@@ -119,6 +120,7 @@ def test_a_stream_learns_seasons_and_goes_on(rows):
     assert np.std(off) < 0.8 * np.std(rows[:, 0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("robust", [False, True])
 def test_a_stream_that_is_saved_while_it_learns_goes_on_from_there(rows, robust, tmp_path):
     t = np.arange(140)
@@ -180,6 +182,7 @@ def test_a_stream_follows_the_season_over_gaps_of_whole_periods(rows):
     assert np.sqrt(np.mean(off**2)) < 0.6 * np.std(rows[:, 0])
 
 
+@pytest.mark.long
 def test_what_a_stream_foretells_is_held_as_often_as_it_says():
     rng = np.random.default_rng(3)
     t = np.arange(900)
@@ -266,6 +269,7 @@ def test_time_stamps_say_which_periods_are_tried(rows):
     assert calendar_periods(split_table(rows)[1]) == ()
 
 
+@pytest.mark.long
 def test_a_stream_finds_periods(rows):
     stream = SequenceFilter(period="auto", calibrate=False, max_iter=4)
     for part in np.split(rows, [10, 64, 200]):

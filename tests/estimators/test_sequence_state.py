@@ -99,6 +99,7 @@ def test_a_matrix_changed_after_a_fit_changes_no_answer_and_is_refused():
     model.partial_fit(X)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_copies_made_in_the_middle_of_a_stream_go_on_bit_for_bit(settings):
     X, _ = gappy(panel(1, T=120))

@@ -45,6 +45,7 @@ def test_a_trend_goes_on(model, rows):
     assert (model.forecast(40)[39] - model.forecast(40)[19])[0] > 2.0
 
 
+@pytest.mark.long
 def test_gaps_are_filled_no_worse(rows, gone):
     X = np.where(gone, np.nan, rows)
     filled = [SequenceFilter(trend=trend, calibrate=False).fit(X).impute(X) for trend in (False, True, "auto")]
