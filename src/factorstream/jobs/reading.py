@@ -175,7 +175,8 @@ def read_given(path: Path, reading: Reading, model: Any = None, *, all_kinds: bo
     features = feature_names(table)
     absurd = [features[j] for j in np.unique(absurd_entries(X).column).tolist()]
     set_aside = [table.names[j] for j in aside]
-    said = remarks(table, without={*set_aside, *([] if call is None else [table.names[call]])})
+    filled = [] if kinds is None else [table.names[j] for j in kinds.gaps]
+    said = remarks(table, without={*set_aside, *filled, *([] if call is None else [table.names[call]])})
     said += [] if kinds is None else kinds.remarks
     return Given(table, X, features, when, names, unknown, set_aside, call, absurd, said, about_dates, kinds, carried)
 
