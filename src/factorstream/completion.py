@@ -91,6 +91,8 @@ class Completion(NamedTuple):
     """Columns whose bounds are empty because their known values are all equal, and too few for the level."""
     suspects: list[Suspect]
     """Numbers that were taken as data, and may stand for gaps."""
+    identifiers: Sequence[str]
+    """Columns that were taken as measurements, and may name the rows; not looked for in sequences."""
     absurd: list[Absurd]
     """Values that were taken as missing while filling the gaps; they stay in the file."""
     unknown: list[str]
@@ -223,6 +225,7 @@ def _facts(given: Given, gaps: Array, settings: Settings) -> Completion:
         one_value=[],
         few_equal_values=[],
         suspects=suspects_in(table.numbers, given.names),
+        identifiers=() if settings.sequence else given.identifiers,
         absurd=[],
         unknown=unknown,
         steps_left_out=given.when.n_left_out if settings.sequence and given.when is not None else 0,
