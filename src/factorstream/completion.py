@@ -17,7 +17,7 @@ from .jobs.filling_kinds import SET, FilledKinds, fill_kinds
 from .jobs.other_kinds import AllKinds
 from .jobs.places import Places, places_of
 from .jobs.reading import Given, Reading, named, read_given
-from .jobs.remarks import empty_columns
+from .jobs.remarks import empty_columns, of_one_row
 from .jobs.suspects import Suspect, suspects_in
 from .sources.table import Array, OtherFill, rounded
 from .sources.tables import Bounds, Table, TableError, encode_parts
@@ -167,6 +167,8 @@ def complete_file(
         refuse_newest_first(table, named(path))
     gaps = np.isnan(X)
     found = _facts(given, gaps, settings)
+    if model is None and (alone := of_one_row(table)):
+        found = found._replace(remarks=[*found.remarks, alone])
     if not found.n_gaps and not settings.keep_model:
         return found
     if settings.level is not None:
