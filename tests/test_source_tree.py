@@ -164,7 +164,6 @@ TESTED_BY = {
     "tall/column_products": "tall/test_columns",
     "tall/compiled_between": "tall/test_divided_rows",
     "core/tables/forest": "estimators/test_table_trees",
-    "estimators/_column_limits": "estimators/test_low_rank_imputer_tables",
     "estimators/_filter_shards": "cluster/test_shards",
     "estimators/_in_shards": "cluster/test_shards",
     "estimators/_placed_absurd": "cluster/test_shards",

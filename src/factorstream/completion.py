@@ -17,7 +17,7 @@ from .jobs.filling_kinds import SET, FilledKinds, fill_kinds
 from .jobs.other_kinds import AllKinds
 from .jobs.places import Places, places_of
 from .jobs.reading import Given, Reading, named, read_given
-from .jobs.remarks import empty_columns
+from .jobs.remarks import empty_columns, of_one_row
 from .jobs.suspects import Suspect, suspects_in
 from .sources.table import Array, OtherFill, rounded
 from .sources.tables import Bounds, Table, TableError, encode_parts
@@ -91,6 +91,8 @@ class Completion(NamedTuple):
     """Columns whose bounds are empty because their known values are all equal, and too few for the level."""
     suspects: list[Suspect]
     """Numbers that were taken as data, and may stand for gaps."""
+    identifiers: Sequence[str]
+    """Columns that were taken as measurements, and may name the rows; not looked for in sequences."""
     absurd: list[Absurd]
     """Values that were taken as missing while filling the gaps; they stay in the file."""
     unknown: list[str]
@@ -165,6 +167,8 @@ def complete_file(
         refuse_newest_first(table, named(path))
     gaps = np.isnan(X)
     found = _facts(given, gaps, settings)
+    if model is None and (alone := of_one_row(table)):
+        found = found._replace(remarks=[*found.remarks, alone])
     if not found.n_gaps and not settings.keep_model:
         return found
     if settings.level is not None:
@@ -223,6 +227,7 @@ def _facts(given: Given, gaps: Array, settings: Settings) -> Completion:
         one_value=[],
         few_equal_values=[],
         suspects=suspects_in(table.numbers, given.names),
+        identifiers=() if settings.sequence else given.identifiers,
         absurd=[],
         unknown=unknown,
         steps_left_out=given.when.n_left_out if settings.sequence and given.when is not None else 0,

@@ -17,7 +17,8 @@ from cli_problems import run, table, write
     [
         (None, "does not exist"),
         ("", "is empty"),
-        ("a,b\n", "no rows"),
+        ("a,b\n", "it has no rows below its line of names; pass --no-header if that is data."),
+        ("a,b\nx,\n", "no column of numbers (one row does not say what its gaps could be; pass more rows, or --model"),
         ("a,b\n1,2\n3\n", "line 3 has 1 cell where the first has 2"),
         ("a,b\nx,y\n", "no column of numbers"),
         ("a,b\nx,\n,\n", "no column of numbers"),

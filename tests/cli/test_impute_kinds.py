@@ -146,6 +146,39 @@ def test_a_model_is_kept_and_asked_about_other_rows(capsys, tmp_path):
     assert "column weight is no numbers, and the model knows it as such" in said
 
 
+def test_columns_without_any_value_are_filled_by_a_model_as_its_file_had_written_them(capsys, tmp_path):
+    gappy, model = with_gaps(fish()), tmp_path / "m"
+    assert run(capsys, write_csv(gappy, tmp_path / "in.csv"), "-o", tmp_path / "a.csv", "--save", model)[0] == 0
+    source = write_csv(gappy.loc[:20], tmp_path / "b.csv")
+    empty = texts(source).assign(caught="", adult="NA")
+    empty.to_csv(source, index=False)
+    code, said = run(capsys, source, "-o", tmp_path / "c.csv", "--model", model, "--level", LEVEL)
+    assert code == 0, said
+    assert "without any value" not in said
+    filled = texts(tmp_path / "c.csv")
+    for name in ("caught", "caught_lower", "caught_upper"):
+        assert filled[name].str.fullmatch(r"\d\d/\d\d/\d{4}").all()
+    assert set(filled["adult"]) == {"TRUE", "FALSE"}
+    assert set(filled["adult_set"]) <= {"TRUE", "FALSE", "TRUE | FALSE", "FALSE | TRUE"}
+
+
+def test_dates_that_may_be_read_in_several_ways_are_read_as_in_the_file_of_the_model(capsys, tmp_path):
+    rng, model = np.random.default_rng(0), tmp_path / "m"
+    days = pd.Timestamp("2024-06-01") + pd.to_timedelta(rng.integers(0, 200, 80), unit="D")
+    table = pd.DataFrame({"x": rng.normal(size=80), "y": rng.normal(size=80), "day": days})
+    table.loc[::7, "day"] = None
+    table.to_csv(tmp_path / "in.csv", index=False, date_format="%m/%d/%Y")
+    assert run(capsys, tmp_path / "in.csv", "-o", tmp_path / "a.csv", "--save", model)[0] == 0
+    (tmp_path / "b.csv").write_text("x,y,day\n0.1,0.2,2/3/2024\n,0.1,\n0.3,0.4,3/5/2024\n")
+    code, said = run(capsys, tmp_path / "b.csv", "-o", tmp_path / "c.csv", "--model", model)
+    assert code == 0, said
+    assert "was read as" not in said
+    month, day, year = texts(tmp_path / "c.csv")["day"][1].split("/")
+    assert (1 <= int(month) <= 12, year) == (True, "2024")
+    kept = load(model).transform(pd.DataFrame({"x": [np.nan], "y": [0.1], "day": pd.to_datetime([None])}))
+    assert (kept["day"][0].month, kept["day"][0].day) == (int(month), int(day))
+
+
 def test_a_model_of_other_kinds_is_for_files_that_are_read_at_once(capsys, tmp_path):
     gappy = with_gaps(fish())
     source, model = write_csv(gappy, tmp_path / "in.csv"), tmp_path / "m"

@@ -14,6 +14,20 @@ from cli_problems import read, run, say, series, summary, table, write
 from factorstream import DictionaryFilter, LowRankImputer, SequenceFilter, load
 
 
+def test_one_row_is_for_a_model(capsys, tmp_path):
+    (tmp_path / "in.csv").write_text("a,b\n" + "".join(f"{k % 7},{k % 7 * 2}\n" for k in range(40)))
+    (tmp_path / "row.csv").write_text("a,b\n3,\n")
+    model, out = tmp_path / "m", tmp_path / "out.csv"
+    assert run(capsys, tmp_path / "in.csv", "-o", out, "--save", model)[0] == 0
+    code, said = run(capsys, tmp_path / "row.csv", "-o", out)
+    assert code == 0
+    assert "One row does not say what its gaps could be; pass more rows, or --model with a model that --save" in said
+    code, said = run(capsys, tmp_path / "row.csv", "-o", out, "--model", model)
+    assert code == 0
+    assert float(out.read_text().splitlines()[1].split(",")[1]) == pytest.approx(6.0, abs=0.1)
+    assert "One row" not in said
+
+
 def test_a_saved_model_fills_new_rows_as_the_old_ones(capsys, tmp_path):
     header, rows, _, _ = table()
     source, model = write(tmp_path / "in.csv", header, rows), tmp_path / "m"

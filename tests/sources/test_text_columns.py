@@ -61,6 +61,33 @@ def test_what_is_not_there_is_spelled_like_the_other(cell, other):
     assert sorted(found.spelled.values()) == sorted([cell, other])
 
 
+@pytest.mark.parametrize(
+    ("cells", "form", "expected"),
+    [
+        (["1/2/2024", "3/4/2024"], "%m/%d/%Y %H:%M", "~%m/%d/%Y"),
+        (["13/2/2024", "3/4/2024"], "%m/%d/%Y", "~%d/%m/%Y"),
+        (["2024-05-01"], "%m/%d/%Y", "%Y-%m-%d"),
+        (["01/02/2024"], "", "%d/%m/%Y"),
+        (["true"], "%m/%d/%Y", "true"),
+        ([None, None], "~%m/%d/%Y %H:%M", "~%m/%d/%Y %H:%M"),
+        ([None], "TRUE", "TRUE"),
+        (["x"], "%m/%d/%Y", ""),
+    ],
+)
+def test_the_form_of_another_file_decides_what_is_left_open(cells, form, expected):
+    found = text_column(cells, form)
+    assert found.form == expected
+    assert found.texts().tolist() == ["" if cell is None else cell for cell in cells]
+
+
+def test_a_column_without_any_value_is_written_in_the_form_of_another_file():
+    found = text_column([None], "%Y-%m-%d %H:%M:%S%z")
+    assert found.kind == TIMES
+    assert found._replace(values=np.zeros(1)).texts().tolist() == ["1970-01-01 00:00:00+00:00"]
+    found = text_column([None], "True")
+    assert found._replace(values=np.zeros(1, dtype=int)).texts().tolist() == ["False"]
+
+
 def test_parts_of_a_table():
     whole = TextColumns(["a", "b"], [number_column(np.arange(4.0)), text_column(["x", "y", "x", None])])
     part = whole.slice(1, 2).select([1])

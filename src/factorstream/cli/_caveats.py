@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ..jobs.reading import Given
     from ..jobs.suspects import Suspect
 
-__all__ = ["outside", "say_caveats", "say_without_numbers", "suspicious"]
+__all__ = ["naming_rows", "outside", "say_caveats", "say_without_numbers", "suspicious"]
 
 
 def say_caveats(words: Words, given: Given, *, counting: bool = True, in_time: bool = False) -> None:
@@ -47,6 +48,8 @@ def say_caveats(words: Words, given: Given, *, counting: bool = True, in_time: b
 
     for caveat in suspicious([one for one in suspects_in(given.X, given.names) if one.column not in given.absurd]):
         words.caveat(caveat)
+    if given.identifiers and not in_time:
+        words.caveat(naming_rows(given.identifiers, named=given.call is not None))
 
 
 def say_without_numbers(words: Words, given: Given) -> None:
@@ -74,6 +77,22 @@ def suspicious(suspects: Sequence[Suspect]) -> Iterator[str]:
             have = f"{len(found)} columns have the value {value:.15g}, {counted(times, 'time')} together"
             where = f"unlike their other values ({names})"
         yield f"{have}, {where}; it was taken as a number, and if it marks a gap, pass --na {value:.15g}."
+
+
+def naming_rows(columns: Sequence[str], *, named: bool) -> str:
+    """What is said of columns that probably name the rows; ``named`` says whether another one was said to do so.
+
+    >>> naming_rows(["a"], named=False)
+    'Column a has another whole number in every row and was used as a measurement; if it names the rows, pass --id a.'
+    """
+    one = len(columns) == 1
+    have = "has another whole number in every row and was" if one else "have other whole numbers in every row and were"
+    what = "a measurement; if it names" if one else "measurements; if they name"
+    option = "--id" if one and not named else "--exclude"
+    return (
+        f"{'Column' if one else 'Columns'} {column_names(columns)} {have} used as {what} the rows, pass {option} "
+        f"{shlex.quote(','.join(columns))}."
+    )
 
 
 def outside(n_below: int, n_above: int, so_far: str = "") -> str:

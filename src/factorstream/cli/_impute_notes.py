@@ -16,7 +16,7 @@ from ..text import (
     named_column,
     without_components,
 )
-from ._caveats import outside, suspicious
+from ._caveats import naming_rows, outside, suspicious
 from ._command import STANDARD
 from ._files import written_to
 
@@ -100,6 +100,8 @@ def impute_caveats(completion: Completion) -> Iterator[str]:
         name = capitalised(named_column(column))
         yield f"{name} has {what}, which had no part in filling the gaps: {where}; correct {remedy}."
     yield from suspicious(completion.suspects)
+    if completion.identifiers:
+        yield naming_rows(completion.identifiers, named=completion.labels is not None)
     if completion.other_gaps:
         yield f"Gaps left as they are in columns that are not finite numbers: {column_names(completion.other_gaps)}."
 

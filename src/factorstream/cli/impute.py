@@ -168,6 +168,7 @@ def COMMAND(
         used={one.column: one.why for one in completion.uses if one.used},
         left_out={one.column: one.why for one in completion.uses if not one.used},
         suspected_marks=[one._asdict() for one in completion.suspects],
+        suspected_identifiers=list(completion.identifiers),
         model=None if completion.model is None else type(completion.model).__name__,
     )
     words.note(impute_summary(completion, source, output))

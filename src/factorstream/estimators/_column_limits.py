@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import counted, namespace, to_host
 from ..core.linalg import Array
+from ..core.place import Tall
 
-OFTEN = 0.02
-"""Share of a column's values that have to be equal to the least or greatest one for it to be a limit, as zeros of a
-count or the full marks of a test are. Not tuned: a round number."""
+OFTEN, LEAST_OFTEN = 0.02, 10
+"""Share of a column's values, and how many of them, that have to be equal to the least or greatest one for it to be a
+limit, as zeros of a count or the full marks of a test are. The share is not tuned: a round number. The number is
+derived: of values that lie at such an end or beyond it, the next one lies beyond with probability 1 / (10 + 2)."""
 
 
-def shown_limits(X: Array) -> tuple[Array, Array]:
-    """Limits that the columns of X (n, m; NaN where missing) show themselves.
+def shown_limits(least: Tall, greatest: Tall, X: Tall) -> tuple[Array, Array]:
+    """Limits that m columns show themselves, by their least and greatest values and by rows X (n, m; NaN where
+    missing), which may be some of all.
 
     A column without negative values stays so, and one without positive values too. A least or greatest value that is
     seen again and again is a limit.
     """
-    low, high = np.full(X.shape[1], -np.inf), np.full(X.shape[1], np.inf)
-    for j, column in enumerate(X.T):
-        x = column[~np.isnan(column)]
-        if x.size == 0:
-            continue
-        least, greatest = x.min(), x.max()
-        often = max(3, OFTEN * x.size)
-        if least >= 0.0:
-            low[j] = 0.0
-        if greatest <= 0.0:
-            high[j] = 0.0
-        if np.count_nonzero(x == least) >= often:
-            low[j] = least
-        if np.count_nonzero(x == greatest) >= often:
-            high[j] = greatest
-    return low, high
+    low, high = to_host(least), to_host(greatest)
+    often = np.maximum(LEAST_OFTEN, OFTEN * to_host(counted(~namespace(X).isnan(X), axis=0)))
+    at_least, at_most = (to_host(counted(end == X, axis=0)) >= often for end in (least, greatest))
+    some = low <= high
+    return (
+        np.where(some & at_least, low, np.where(some & (low >= 0.0), 0.0, -np.inf)),
+        np.where(some & at_most, high, np.where(some & (high <= 0.0), 0.0, np.inf)),
+    )
 
 
 def joined_limits(given: tuple[Array, Array] | None, shown: tuple[Array, Array]) -> tuple[Array, Array]:

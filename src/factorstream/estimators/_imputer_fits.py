@@ -67,7 +67,7 @@ class ImputerFits(ImputerStream):
         if self.robust:
             mean, scale = robust_moments(values, mean, scale)
         gaps = namespace(values).any(namespace(values).isnan(values), axis=0)
-        state = self._columns_state(n_observed, mean, scale, gaps, seen_in(values), encoding)
+        state = self._columns_state(n_observed, mean, scale, gaps, seen_in(values), values, encoding)
         groups: tuple[Group, ...] = ()
         if encoding is not None:
             groups = groups_among(encoding.groups(), *map(to_host, (state.varies, state.statistics, state.scale)))
@@ -79,8 +79,6 @@ class ImputerFits(ImputerStream):
         plan = TablePlan.of(self.marginals, self.residual, bool(self.robust), bool(self.calibrate))
         if plan.suits(rows, groups):
             table, run = self._fit_table(rows, plan, groups)
-            if plan.normal:
-                state = state._replace(limits=joined_limits(state.limits, shown_limits(to_host(values))))
             links = tuple(group.link for group in table.groups)
             return state._replace(factorization=run, table=table, links=links)
         how = self._factorization()
@@ -131,7 +129,8 @@ class ImputerFits(ImputerStream):
         if found.whole is not None:
             return self._fit_values(found.whole)
         n_observed, mean, scale = moments_in(found, robust=bool(self.robust))
-        state = self._columns_state(n_observed, mean, scale, n_observed < found.n_rows, found.seen)
+        gaps, some = n_observed < found.n_rows, dense(found.some)
+        state = self._columns_state(n_observed, mean, scale, gaps, found.seen, some)
         run = None
         if counted(state.varies):
             with self._progress(1.0) as step:
@@ -145,9 +144,19 @@ class ImputerFits(ImputerStream):
         return state._replace(factorization=run)
 
     def _columns_state(
-        self, n_observed: Tall, mean: Tall, scale: Tall, gaps: Tall, seen: Seen, encoding: Encoding | None = None
+        self,
+        n_observed: Tall,
+        mean: Tall,
+        scale: Tall,
+        gaps: Tall,
+        seen: Seen,
+        rows: Tall,
+        encoding: Encoding | None = None,
     ) -> ImputerState:
-        """What is known of the columns, before anything is factorised; ``gaps`` are those that have some."""
+        """What is known of the columns, before anything is factorised.
+
+        ``gaps`` are those that have some, and ``rows`` some rows or all, which show how often a value is seen.
+        """
         empty, xp = n_observed == 0, namespace(mean)
         if bool(xp.all(empty)) and not self.keep_empty_features:
             raise ValueError("X has no observed entry: every value is missing; pass data with some numbers in it.")
@@ -156,6 +165,8 @@ class ImputerFits(ImputerStream):
             gaps = encoding.gathered(to_host(gaps), False, labels=True)
         indicated = positions(gaps) if self.add_indicator else None
         limits = self._limits(int(scale.shape[0]), encoding)
+        if self.marginals != "linear":
+            limits = joined_limits(limits, shown_limits(seen.low, seen.high, rows))
         parameters = current_parameters(self)
         state = ImputerState(parameters, n_observed, statistics, scale, seen, None, indicated, limits)
         return state._replace(encoding=encoding)

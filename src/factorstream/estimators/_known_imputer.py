@@ -34,7 +34,7 @@ def fit_known_table(imputer: LowRankImputer, X: Any, sample_weight: Any, varianc
     counts = known.times > 0
     values, known = values[counts], Known(known.v[counts], known.times[counts])
     n_observed, mean, scale = known_moments(values, known)
-    state = imputer._columns_state(n_observed, mean, scale, np.isnan(values).any(axis=0), seen_in(values))
+    state = imputer._columns_state(n_observed, mean, scale, np.isnan(values).any(axis=0), seen_in(values), values)
     if not counted(state.varies):
         return state
     rows, v = state.standardised(values), known.v[:, state.varies] / state.scale[state.varies] ** 2

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.absurd import extremes
 from ..core.dynamics.blend import Reading, Told, kept, weights_of, worth_it
 from ..core.dynamics.choose import COMPARED_ROWS, HIDDEN_PERIOD, HIDDEN_SHIFT, TRIAL_SWEEPS, held_out, stretch
 from ..core.dynamics.drift import with_drift
@@ -170,9 +171,8 @@ def _stretches(trials: list[_Trial], weights: Array, opt: StreamOptions, *, few:
 def _limits(Y: Array) -> tuple[Array, Array]:
     """What the columns of Y (T, m) can be, as they show it themselves; zero is a limit only of those that come near it:
     within their standard deviation."""
-    low, high = shown_limits(Y)
+    least, greatest = extremes(Y)
+    low, high = shown_limits(least, greatest, Y)
     spread = np.array([y[np.isfinite(y)].std() if np.isfinite(y).any() else 0.0 for y in Y.T])
-    with np.errstate(invalid="ignore"):
-        far_above = (low == 0.0) & ~(np.nanmin(np.where(np.isnan(Y), np.inf, Y), axis=0) <= spread)
-        far_below = (high == 0.0) & ~(np.nanmax(np.where(np.isnan(Y), -np.inf, Y), axis=0) >= -spread)
+    far_above, far_below = (low == 0.0) & (least > spread), (high == 0.0) & (greatest < -spread)
     return np.where(far_above, -np.inf, low), np.where(far_below, np.inf, high)

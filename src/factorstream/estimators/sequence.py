@@ -48,10 +48,10 @@ class SequenceFilter(Reported, SequenceAnswers):
     n_components : int, default=10
         Upper bound on the number of shared states. Where features have levels, there are usually only as many as the
         features' changes have in common beyond chance, and never more than features. Besides, every cycle that is found
-        takes two: of four rows and more, where the rows show two turns of it, the spectrum has clearly more of it than
-        of others, and forecasts of the last third are clearly better with it. Up to three are looked for by ``fit``,
-        with ``dynamics`` "auto" or "full", a learned process noise, no numeric drift, and neither seasons, trends nor
-        known columns in use.
+        takes two states. A cycle is at least four rows long, and the rows show two turns of it; the spectrum has
+        clearly more of it than of others, and forecasts of the last third are clearly better with it. ``fit`` looks for
+        up to three, with ``dynamics`` "auto" or "full", a learned process noise, no numeric drift, and neither seasons,
+        trends nor known columns in use.
     dynamics : {"auto", "full", "diagonal", "fixed"}, float or array (n_components, n_components), default="auto"
         A. "full" and "diagonal" are learned, "auto" is "full"; "fixed" keeps the multiple of the identity that
         the data's variograms suggest; a number is that multiple; an array is A, or its diagonal. A never grows.
@@ -65,13 +65,13 @@ class SequenceFilter(Reported, SequenceAnswers):
     lag : int or None, default=None
         How many rows ``recent`` looks back in a stream: the last ``lag`` rows and their beliefs are kept.
     robust : "auto", bool or float, default="auto"
-        Student-t noise, so that outliers lose their weight: True learns the degrees of freedom, a number above 2
-        gives them (below that the noise has no variance, and no interval could be reported). "auto" has it where more
-        than 1% of the entries were further than five deviations from their one-step forecasts, on both sides, and the
-        values after them were back; a stream, at any row from which on this is so, a ``fit`` by its last 1024 rows,
-        which it then fits once more (a stream that goes on as random walks does not look). An entry is judged by what
-        the others say of it. In a stream, a feature that stays where an outlier was is followed: after a few rows where
-        it has a level like a random walk, otherwise once most of a window of 128 rows is there.
+        Student-t noise, so that outliers lose their weight: True learns the degrees of freedom, a number above 2 gives
+        them (below that the noise has no variance, and no interval could be reported). "auto" has it where more than 1%
+        of the entries were further than five deviations from their one-step forecasts, on both sides, and the values
+        after them were back. A stream looks at every row (but not one that goes on as random walks), a ``fit`` at its
+        last 1024 rows, and then fits once more. An entry is judged by what the others say of it. In a stream, a feature
+        that stays where an outlier was is followed: after a few rows where it has a level like a random walk, otherwise
+        once most of a window of 128 rows is there.
     drift : {"auto", "level", "none"} or float, default="auto"
         What changes slowly besides the states.
 
@@ -100,14 +100,14 @@ class SequenceFilter(Reported, SequenceAnswers):
     period : None, "auto", int or several ints, default=None
         Seasons: after how many rows something comes back, in whole numbers of rows from 2 on. Hourly rows with days and
         weeks have ``period=(24, 168)``. "auto" tries those that are usual for the steps of the time stamps or, without
-        them, those of the autocorrelation, and keeps what fills hidden observed runs clearly better: none, it may be.
-        Every feature gets a slow season for each period, next to nothing where it has
-        none; features whose hidden runs are then filled better also get shapes by which whole periods of the shortest
-        kind differ (working days and holidays, say). What the seasons leave is modelled as without them. ``fit`` needs
-        two periods of rows at least. A stream learns slow seasons, without shapes, from the rows kept until then when
-        it has seen two, four and eight periods, and follows them after that; with "auto" it looks at its rows, not at
-        time stamps, when it has 64, 128, ..., 2048 of them, and takes a season once it has foretold rows clearly
-        better. See the notes for tables that begin elsewhere.
+        them, those of the autocorrelation, and keeps what fills hidden observed runs clearly better, if any does. Every
+        feature gets a slow season for each period, next to nothing where it has none; features whose hidden runs are
+        then filled better also get shapes by which whole periods of the shortest kind differ (working days and
+        holidays, say). What the seasons leave is modelled as without them. ``fit`` needs two periods of rows at least.
+        A stream learns slow seasons, without shapes, from the rows that it keeps, when it has seen two, four and eight
+        periods; in between its seasons follow the rows. With "auto" it looks at its rows, not at time stamps, when it
+        has 64, 128, ..., 2048 of them, and takes a season once that has foretold rows clearly better. See the notes for
+        tables that begin elsewhere.
     trend : bool or "auto", default=False
         Whether features have a trend: a slope that changes slowly, and goes on in forecasts, damped where those made in
         the last third of the rows were better for it. "auto" keeps it where these are clearly better than without, and
@@ -199,14 +199,14 @@ class SequenceFilter(Reported, SequenceAnswers):
     12, 20 or 30, without ``calibrate``  87 to 95%  76 to 97%
     ===================================  =========  ===========
 
-    ``partial_fit`` fits the model anew again and again in the first 256 rows, each time that they have become a quarter
-    more, and then adjusts it about every 128 rows, with a memory of about 1300 rows. This is done in pieces, one with
-    every row, so that no row takes long: a row usually costs half a millisecond, and some four more while something is
-    being learned (``benchmarks/sequence_streams.py``). What has been learned counts once it has caught up with the rows
-    that came meanwhile. Seasons, trends and coefficients of known columns are learned in pieces as well, from the rows
-    named above on, and beside them a model of what they leave of the last 1024 rows: they count some tens of rows
-    later, some hundreds where there are many. The result depends on the rows alone, not on their division into calls,
-    and a stream that is saved at any row goes on from there bit for bit.
+    In the first 256 rows ``partial_fit`` fits the model anew each time that the rows have become a quarter more; later
+    it adjusts the model about every 128 rows, with a memory of about 1300 rows. This work is divided into pieces, of
+    which every row does one, so that no row takes long: it usually costs half a millisecond, and some four more while
+    something is being learned (``benchmarks/sequence_streams.py``). What has been learned counts once it has caught up
+    with the rows that came meanwhile. Seasons, trends and coefficients of known columns are learned in pieces as well,
+    from the rows named above on, and beside them a model of what they leave of the last 1024 rows: they count some tens
+    of rows later, some hundreds where there are many. The result depends on the rows alone, not on their division into
+    calls, and a stream that is saved at any row goes on from there bit for bit.
 
     A stream keeps two models, the first and the last of the kinds that ``drift`` allows: with "auto" one with levels
     and one without. Each is scored by what it says of the next row, and of a fifth of the entries that a second filter

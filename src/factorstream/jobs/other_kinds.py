@@ -12,8 +12,8 @@ from ..estimators._mixed.encoding import Encoding, is_number
 from ..estimators._mixed.kinds import CarriedColumn, CategoryColumn, Column, kind_of
 from ..estimators._source_rows import MAPPED
 from ..sources.columns import take_columns
-from ..sources.date_forms import other_order
-from ..sources.table import Array, Table, TableError
+from ..sources.date_forms import other_order, same_order
+from ..sources.table import NO_FORMS, Array, Table, TableError
 from ..sources.text_columns import TextColumns
 from ..text import capitalised, column_names, counted, listed, named_column
 
@@ -97,20 +97,23 @@ def columns_of_model(table: Table, model: Any) -> tuple[AllKinds, list[str]]:
         table.numbers, table.numeric = table.numbers[:, :0], []
     positions = [table.names.index(name) for name in encoding.names]
     values = np.asarray(table.numbers, dtype=np.float64)
-    columns = table.as_columns(positions, dict(zip(table.numeric, values.T, strict=True)))
+    known = dict(zip(positions, encoding.columns, strict=True))
+    forms = {j: one.form for j, one in known.items() if not isinstance(one, CarriedColumn)}
+    columns = table.as_columns(positions, dict(zip(table.numeric, values.T, strict=True)), forms)
     if columns is None:
         raise TableError(f"it has numbers only, and the model knows {column_names(encoding.others)} as something else")
-    known = dict(zip(positions, encoding.columns, strict=True))
     others = {j: one for j, one in known.items() if not is_number(one) and not isinstance(one, CarriedColumn)}
-    return _all_kinds(table, columns, positions, others), unknown
+    return _all_kinds(table, columns, positions, others, forms), unknown
 
 
-def _all_kinds(table: Table, columns: Any, positions: list[int], used: Mapping[int, Column]) -> AllKinds:
+def _all_kinds(
+    table: Table, columns: Any, positions: list[int], used: Mapping[int, Column], forms: Mapping[int, str] = NO_FORMS
+) -> AllKinds:
     frame = frame_of(columns)
     assert frame is not None  # a table that a format has made for it
     gaps = {j: frame.cells(positions.index(j)).missing for j in used}
     what = {j: _in_words(one) for j, one in used.items()}
-    return AllKinds(columns, positions, gaps, what, _in_doubt(table, columns, positions))
+    return AllKinds(columns, positions, gaps, what, _in_doubt(table, columns, positions, forms))
 
 
 def _in_words(column: Column) -> str:
@@ -120,12 +123,16 @@ def _in_words(column: Column) -> str:
     return {DAY: "dates", TIME: "dates with times", DURATION: "durations"}.get(held, str(held))
 
 
-def _in_doubt(table: Table, columns: Any, positions: Sequence[int]) -> list[str]:
-    """What could be meant otherwise in a text: dates such as 01/02/2024 throughout, and gaps such as none."""
+def _in_doubt(table: Table, columns: Any, positions: Sequence[int], forms: Mapping[int, str]) -> list[str]:
+    """What could be meant otherwise in a text: dates such as 01/02/2024 throughout, and gaps such as none.
+
+    Dates that are read as in the file of the fit, by its ``forms``, are not in doubt.
+    """
     said = []
     for k, j in enumerate(positions if isinstance(columns, TextColumns) else ()):
         column, name = columns.column(k), table.names[j]
-        cells = [cell for cell in table.cells(j) if cell is not None] if column.form else []
+        settled = not column.form or (j in forms and same_order(column.form, forms[j]))
+        cells = [] if settled else [cell for cell in table.cells(j) if cell is not None]
         if cells and (found := other_order(cells, column.form)) is not None:
             order, cell, other = found
             which = capitalised(named_column(name))

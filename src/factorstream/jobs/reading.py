@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,7 @@ from ..sources.timeline import Timeline, counting_columns, followed, timeline
 from ..text import named_column
 from .choice import Choice, chosen_positions
 from .clock import MOST_STEPS, known_times
+from .identifiers import identifiers_in
 from .remarks import named, refuse_decimal_commas, remarks, why_no_numbers
 
 if TYPE_CHECKING:
@@ -91,6 +92,9 @@ class Given(NamedTuple):
     """All kinds of columns, where others than numbers are used as well."""
     carried: Mapping[str, str] = {}
     """Why columns of labels and dates are not used, by name; where such columns are used at all."""
+    identifiers: Sequence[str] = ()
+    """Columns of numbers that are used and probably name the rows, which nobody has said; none where a model is
+    given."""
 
 
 def read_given(path: Path, reading: Reading, model: Any = None, *, all_kinds: bool = False) -> Given:
@@ -175,9 +179,12 @@ def read_given(path: Path, reading: Reading, model: Any = None, *, all_kinds: bo
     features = feature_names(table)
     absurd = [features[j] for j in np.unique(absurd_entries(X).column).tolist()]
     set_aside = [table.names[j] for j in aside]
-    said = remarks(table, without={*set_aside, *([] if call is None else [table.names[call]])})
+    filled = [] if kinds is None else [table.names[j] for j in kinds.gaps]
+    said = remarks(table, without={*set_aside, *filled, *([] if call is None else [table.names[call]])})
     said += [] if kinds is None else kinds.remarks
-    return Given(table, X, features, when, names, unknown, set_aside, call, absurd, said, about_dates, kinds, carried)
+    doubtful = identifiers_in(X, features) if model is None and not reading.choice.columns else []
+    about = (said, about_dates, kinds, carried, doubtful)
+    return Given(table, X, features, when, names, unknown, set_aside, call, absurd, *about)
 
 
 def _refuse_to_carry(path: Path, reading: Reading, carried: Mapping[str, str]) -> None:

@@ -14,7 +14,19 @@ from ..sources.table import Table, TableError
 from ..sources.text_remarks import decimal_commas, not_written_plainly, one_stray
 from ..text import clause, column_names
 
-__all__ = ["as_options", "empty_columns", "named", "not_filled", "refuse_decimal_commas", "remarks", "why_no_numbers"]
+__all__ = [
+    "as_options",
+    "empty_columns",
+    "named",
+    "not_filled",
+    "of_one_row",
+    "refuse_decimal_commas",
+    "remarks",
+    "why_no_numbers",
+]
+
+ONE_ROW = "One row does not say what its gaps could be; pass more rows, or --model with a model that --save has kept."
+"""What is said of a table that no model can be fitted to."""
 
 
 def named(path: Path) -> str:
@@ -40,6 +52,11 @@ def as_options(texts: Sequence[str]) -> str:
     "--na '<0.5' --na -999"
     """
     return " ".join(f"--na {shlex.quote(text)}" for text in texts)
+
+
+def of_one_row(table: Table) -> str:
+    """What to do with a table of one row that has gaps; empty for others."""
+    return ONE_ROW if len(table.numbers) == 1 and empty_columns(table) else ""
 
 
 def not_filled(columns: Sequence[str]) -> str:
@@ -80,6 +97,8 @@ def why_no_numbers(table: Table, column: str | None = None) -> str:
     why = text_remarks.why_no_numbers(strays, unread)
     if table.first_line:
         why.append(clause(table.first_line))
+    if column is None and (alone := of_one_row(table)):
+        why.append(clause(alone))
     if not strays and not unread and _has_spaces_between_numbers(table):
         why.append("its lines have spaces between numbers; pass --delimiter ' ' if these separate columns")
     return f" ({'; '.join(why)})" if why else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DAY_NUMBERS", "is_date", "other_order", "read_dates", "rendered"]
+__all__ = ["DAY_NUMBERS", "is_date", "other_order", "read_dates", "rendered", "same_order"]
 
 _DAYS = (
     "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%y/%m/%d",
@@ -99,6 +99,16 @@ def other_order(cells: Sequence[str], form: str) -> tuple[str, str, datetime] | 
             if one != two:
                 return _ORDERS[order], cell, two
     return None
+
+
+def same_order(form: str, other: str) -> bool:
+    """Whether two forms write days in the same way, but for leading zeros and the time of the day.
+
+    >>> same_order("%d/%m/%Y", "~%d/%m/%Y %H:%M"), same_order("%d/%m/%Y", "%m/%d/%Y")
+    (True, False)
+    """
+    one, another = (form.removeprefix("~").partition(" ")[0] for form in (form, other))
+    return one == another
 
 
 def rendered(time: Any, form: str) -> str:

@@ -20,7 +20,7 @@ from .lines import said_of_delimiter, sniff_delimiter
 from .number_form import NOTHING_ASKED, Asked, NumberForm, Points, guessed_form, said_of_form
 from .points import points_of, refuse_or_say
 from .strays import OddCells
-from .table import Array, Format, NewColumn, OutputColumn, ReadOptions, Stray, TableError, Unread
+from .table import NO_FORMS, Array, Format, NewColumn, OutputColumn, ReadOptions, Stray, TableError, Unread
 from .text_columns import TextColumn, TextColumns, number_column, text_column
 from .text_lines import TextLines
 from .text_numbers import filled_cells, numbers_in, taking
@@ -92,14 +92,17 @@ class _TextTable:
         cells = self._layout.cells
         return [None if cells.is_gap(cell) else cells.text(cell) for cell in self._column(column)]
 
-    def as_columns(self, positions: Sequence[int], numbers: Mapping[int, Array]) -> TextColumns:
-        found = [number_column(numbers[j]) if j in numbers else self._other_column(j) for j in positions]
+    def as_columns(
+        self, positions: Sequence[int], numbers: Mapping[int, Array], forms: Mapping[int, str] = NO_FORMS
+    ) -> TextColumns:
+        others = {j: self._other_column(j, forms.get(j, "")) for j in positions if j not in numbers}
+        found = [others[j] if j in others else number_column(numbers[j]) for j in positions]
         return TextColumns([self.names[j] for j in positions], found)
 
-    def _other_column(self, j: int) -> TextColumn:
+    def _other_column(self, j: int, form: str) -> TextColumn:
         cells = self._layout.cells
         marks = sorted({text for cell in set(self._column(j)) if may_be_label(text := cells.text(cell))})
-        return text_column(self.cells(j))._replace(marks=tuple(marks))
+        return text_column(self.cells(j), form)._replace(marks=tuple(marks))
 
     def answered(self, lots: Sequence[TextColumn]) -> Array:
         found: Array = np.concatenate([column.texts() for column in lots])

@@ -12,10 +12,11 @@ from .lines import is_blank
 from .table import TableError
 from .timeline import LEAST_ROWS, counted_on
 
-__all__ = ["NO_ROWS", "ROWS", "FirstLine", "first_line"]
+__all__ = ["NO_ROWS", "NO_ROWS_OPENED", "ROWS", "FirstLine", "first_line"]
 
-NO_ROWS = "it has no rows below its line of names; pass --no-header, or header=False to open_rows, if that is data"
-"""What is said of a text with one line."""
+NO_ROWS = "it has no rows below its line of names; pass --no-header if that is data"
+NO_ROWS_OPENED = "it has no rows below its line of names; pass header=False to open_rows if that is data"
+"""What is said of a text with one line, on the command line and in Python."""
 ROWS = 5
 """Rows below a first line without words that are looked at. Not tuned: one gap or one odd cell does not decide, and a
 stream does not wait long for them."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .table import (
+    NO_FORMS,
     Array,
     Format,
     NewColumn,
@@ -61,7 +62,9 @@ class _ArrayTable:
         values = self._values[:, column].tolist()
         return [None if value != value else value for value in values]  # NaN is not equal to itself
 
-    def as_columns(self, positions: Sequence[int], numbers: Mapping[int, Array]) -> None:
+    def as_columns(
+        self, positions: Sequence[int], numbers: Mapping[int, Array], forms: Mapping[int, str] = NO_FORMS
+    ) -> None:
         return None
 
     def answered(self, lots: Sequence[Any]) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..extras import MissingExtraError, require
 from .table import (
+    NO_FORMS,
     Array,
     Format,
     NewColumn,
@@ -74,7 +75,9 @@ class _ParquetTable:
         values: list[Any] = self._table.column(column).to_pylist()
         return values
 
-    def as_columns(self, positions: Sequence[int], numbers: Mapping[int, Array]) -> Any:
+    def as_columns(
+        self, positions: Sequence[int], numbers: Mapping[int, Array], forms: Mapping[int, str] = NO_FORMS
+    ) -> Any:
         import pyarrow as pa
 
         found = [pa.array(numbers[j], from_pandas=True) if j in numbers else self._table.column(j) for j in positions]

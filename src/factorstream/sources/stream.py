@@ -43,7 +43,7 @@ class Row(NamedTuple):
 
 class TextStream:
     """The rows of a text, cut into cells; the first line and the first row are read at once, and more rows if they are
-    needed to tell whether the first line is names."""
+    needed to tell whether the first line is names. ``no_rows`` is what is said of a text without a row."""
 
     def __init__(
         self,
@@ -54,6 +54,7 @@ class TextStream:
         *,
         form: NumberForm = PLAIN,
         encoding: str | None = None,
+        no_rows: str = NO_ROWS,
     ) -> None:
         self._missing = missing
         self.cells = Cells(missing, form)
@@ -87,7 +88,7 @@ class TextStream:
         """The line of names; None where there is none."""
         first = next((row for row in chain(ahead[:], below()) if not self.is_blank(row)), None) if names else top
         if first is None:
-            raise TableError(NO_ROWS)
+            raise TableError(no_rows)
         self.first = first
         """The first row of data."""
         self._rows = chain([] if names else [top], ahead, coming)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "NO_FORMS",
     "Bounds",
     "Fill",
     "Format",
@@ -31,6 +33,9 @@ __all__ = [
 ]
 
 Array = NDArray[Any]
+
+NO_FORMS: Mapping[int, str] = MappingProxyType({})
+"""Nothing is known of how another file has written its columns."""
 
 
 class TableError(ValueError):
@@ -161,9 +166,12 @@ class Table(Protocol):
     def cells(self, column: int) -> list[Any]:
         """The values of any column as Python has them: texts, numbers, dates; None where one is missing."""
 
-    def as_columns(self, positions: Sequence[int], numbers: Mapping[int, Array]) -> Any:
+    def as_columns(
+        self, positions: Sequence[int], numbers: Mapping[int, Array], forms: Mapping[int, str] = NO_FORMS
+    ) -> Any:
         """Some columns as a table that `LowRankImputer` takes, with these numbers (n_rows,) at their positions; None
-        where a format has nothing but numbers."""
+        where a format has nothing but numbers. ``forms`` are those in which another file has written dates, or true and
+        false, at some positions; only texts leave open what they are."""
 
     def answered(self, lots: Sequence[Any]) -> Any:
         """A column as the model has answered it for lots of rows of `as_columns`, one after another, for a `Fill`."""

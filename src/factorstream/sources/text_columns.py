@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .date_forms import read_dates, rendered
+from .date_forms import read_dates, rendered, same_order
 from .table import Array
 
 __all__ = ["DAYS", "LABELS", "NUMBERS", "TIMES", "TRUTH", "TextColumn", "TextColumns", "number_column", "text_column"]
@@ -33,7 +34,7 @@ class TextColumn(NamedTuple):
     spelled: Mapping[Any, str] = {}
     """How labels are written that are no text: true and false."""
     form: str = ""
-    """How dates are written, see `read_dates`."""
+    """How dates are written, see `read_dates`; or how true is."""
     zone: tzinfo | None = None
     marks: tuple[str, ...] = ()
     """What was taken as a gap, and could be a label: none, -, ..."""
@@ -88,8 +89,11 @@ def number_column(values: Array) -> TextColumn:
     return TextColumn(NUMBERS, np.asarray(values, dtype=np.float64))
 
 
-def text_column(cells: Sequence[str | None]) -> TextColumn:
+def text_column(cells: Sequence[str | None], form: str = "") -> TextColumn:
     """Texts as a column: dates where all of them are days or times in one form, else labels.
+
+    ``form`` is that of such a column in another file. It decides where the texts leave it open: where there are none,
+    and of dates that can be read in several ways.
 
     >>> found = text_column(["2024-05-01", None, "2024-05-03"])
     >>> found.kind, found.form, found.values.tolist()
@@ -100,14 +104,21 @@ def text_column(cells: Sequence[str | None]) -> TextColumn:
     >>> found = text_column(["TRUE", None])
     >>> found.kind, found.labels, found.spelled[False]
     ('truth', (False, True), 'FALSE')
+    >>> text_column(["01/02/2024"], "%m/%d/%Y").form, text_column([None], "%m/%d/%Y").kind
+    ('%m/%d/%Y', 'days')
     """
     known = [cell for cell in cells if cell is not None]
-    for form, times in read_dates(known):
-        if form is not None and "%d" in form:  # months and quarters are labels, which need no place between two
-            return _dates(cells, form, times)
+    if not known and form:
+        return _nothing(len(cells), form)
+    # months and quarters are labels, which need no place between two
+    readings = ((one, times) for one, times in read_dates(known) if one is not None and "%d" in one)
+    if (first := next(readings, None)) is not None:
+        like_other = (one for one in chain([first], readings) if same_order(one[0], form))
+        return _dates(cells, *(next(like_other, first) if form else first))
     if known and all(cell.lower() in ("true", "false") for cell in known):
         at = np.array([-1 if cell is None else int(cell.lower() == "true") for cell in cells], dtype=np.int64)
-        return TextColumn(TRUTH, at, (False, True), _spelling(known))
+        spelled = _spelling(known)
+        return TextColumn(TRUTH, at, (False, True), spelled, spelled[True])
     number: dict[str, int] = {}
     codes = [-1 if cell is None else number.setdefault(cell, len(number)) for cell in cells]
     return TextColumn(LABELS, np.array(codes, dtype=np.int64), tuple(number))
@@ -116,7 +127,18 @@ def text_column(cells: Sequence[str | None]) -> TextColumn:
 def _dates(cells: Sequence[str | None], form: str, times: Sequence[datetime]) -> TextColumn:
     values = np.full(len(cells), np.nan)
     values[[k for k, cell in enumerate(cells) if cell is not None]] = [_seconds(one) for one in times]
-    return TextColumn(TIMES if "%H" in form or "%I" in form else DAYS, values, form=form, zone=times[0].tzinfo)
+    return TextColumn(_kind(form), values, form=form, zone=times[0].tzinfo)
+
+
+def _nothing(n: int, form: str) -> TextColumn:
+    """A column without any value, of what has this form."""
+    if "%" not in form:
+        return TextColumn(TRUTH, np.full(n, -1, dtype=np.int64), (False, True), _spelling([form]), form)
+    return TextColumn(_kind(form), np.full(n, np.nan), form=form, zone=UTC if form.endswith("%z") else None)
+
+
+def _kind(form: str) -> str:
+    return TIMES if "%H" in form or "%I" in form else DAYS
 
 
 def _seconds(time: datetime) -> float:

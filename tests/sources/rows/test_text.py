@@ -115,3 +115,9 @@ def test_long_lines_make_small_blocks(tmp_path):
     source = open_rows(tmp_path / "x.csv", block_bytes=5000)
     assert all(sum(map(len, block.kept)) <= 5100 for block in source.blocks())
     np.testing.assert_array_equal(gathered(source)[:, 0], np.arange(100) ** 2)
+
+
+def test_a_line_of_names_alone_is_refused_in_the_words_of_python(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n")
+    with pytest.raises(TableError, match="no rows below its line of names; pass header=False to open_rows if that"):
+        open_rows(tmp_path / "x.csv")

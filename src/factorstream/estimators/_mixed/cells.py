@@ -50,6 +50,7 @@ class Cells(NamedTuple):
     codes: Array | None = None  # (n,) the number of each label among ``levels``; -1 in gaps
     levels: tuple[Any, ...] = ()  # labels, seen or not
     in_order: bool = False  # the type of the column has ``levels``, in this order
+    form: str = ""  # how a text writes dates, or true
 
 
 class Frame(Protocol):

@@ -69,6 +69,8 @@ class NumberColumn(NamedTuple):
     """What is taken off: times have no zero of their own."""
     unit: float = 0.0
     """All values are whole numbers of it from the origin on, and so are fills and bounds; 0 if there is none."""
+    form: str = ""
+    """How a text had written times or dates in the fit."""
 
     @property
     def width(self) -> int:
@@ -119,6 +121,8 @@ class CategoryColumn(NamedTuple):
     """Its share of the entries of its class."""
     spoken: bool
     """Labels are not kept themselves, but what they are written as."""
+    form: str = ""
+    """How a text had written true in the fit, in a column of true and false."""
 
     @property
     def n_classes(self) -> int:
@@ -236,10 +240,12 @@ def kind_of(cells: Cells) -> NumberColumn | CategoryColumn | CarriedColumn:
     if cells.held in NUMBERS and cells.numbers is not None:
         x = cells.numbers[~np.isnan(cells.numbers)]
         middle = float(np.partition(x, len(x) // 2)[len(x) // 2]) if cells.held in (TIME, DAY) else 0.0
-        return NumberColumn(cells.held, middle, next((unit for unit in UNITS if not ((x - middle) % unit).any()), 0.0))
+        unit = next((unit for unit in UNITS if not ((x - middle) % unit).any()), 0.0)
+        return NumberColumn(cells.held, middle, unit, cells.form)
     if cells.held not in LABELS or cells.codes is None:
         return CarriedColumn(UNKNOWN)
-    return _category(cells.held, cells.codes, cells.levels, cells.in_order)
+    found = _category(cells.held, cells.codes, cells.levels, cells.in_order)
+    return found._replace(form=cells.form) if isinstance(found, CategoryColumn) else found
 
 
 def _category(held: str, codes: Array, labels: tuple[Any, ...], in_order: bool) -> CategoryColumn | CarriedColumn:

@@ -43,8 +43,8 @@ class TextFrame(KeptLabels):
     def _cells(self, j: int) -> Cells:
         column, held = self.column(j), self.held(j)
         if held in cells.NUMBERS:
-            return Cells(held, column.missing, numbers=column.values)
-        return labelled(held, column.values, column.labels)
+            return Cells(held, column.missing, numbers=column.values, form=column.form)
+        return labelled(held, column.values, column.labels)._replace(form=column.form)
 
     def column(self, j: int) -> TextColumn:
         """Column j as it is."""

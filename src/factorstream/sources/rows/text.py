@@ -13,6 +13,7 @@ import numpy as np
 from ...text import named_column
 from ..cells import Cells, cell_text
 from ..endings import is_packed
+from ..first_line import NO_ROWS_OPENED
 from ..lines import is_blank, split_lines
 from ..number_form import Asked, NumberForm, Points, guessed_form, said_of_form
 from ..points import refuse_or_say
@@ -175,7 +176,13 @@ class TextRows:
         with open_lines(self._path) as lines:
             delimiter = delimiter_of(self._path, options.delimiter)
             yield TextStream(
-                lines, delimiter, options.header, options.missing, form=self.form, encoding=options.encoding
+                lines,
+                delimiter,
+                options.header,
+                options.missing,
+                form=self.form,
+                encoding=options.encoding,
+                no_rows=NO_ROWS_OPENED,
             )
 
 
