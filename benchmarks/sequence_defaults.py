@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from factorstream.core.dynamics import alarm, axes, choose, em, noise, outliers, spikes, stream
+from factorstream.core.dynamics import alarm, axes, choose, em, forecasts, noise, outliers, spikes, stream
 from factorstream.core.dynamics import bank as _bank  # noqa: F401  what is loaded later keeps a change
 from factorstream.core.dynamics import learning as _learning  # noqa: F401
 from factorstream.estimators.sequence import SequenceFilter
@@ -70,7 +70,7 @@ GROUPS = {
             "choose.sweeps",
             4,
             16,
-            defaults=(Default(choose.choose, "sweeps"), Default(choose.forecast_stretch, "sweeps")),
+            defaults=(Default(choose.choose, "sweeps"), Default(forecasts.forecast_stretch, "sweeps")),
         )
         + other("MEAN_PRECISION", 1e-8, 1e-4, module="em")
         + other("RELEVANCE_COUNT", 1e-5, 0.1, module="em")

@@ -15,7 +15,7 @@ from factorstream.core.variational.noise.gaussian import GaussianNoise
 from factorstream.core.variational.noise.student import StudentNoise
 from factorstream.core.variational.packed import size as packed_size
 from factorstream.core.variational.packed import unpack
-from factorstream.core.variational.posterior import STREAM_ARRAYS, posterior
+from factorstream.core.variational.posterior import FIT_ARRAYS, STREAM_ARRAYS, posterior
 from factorstream.core.variational.squares import information
 from factorstream.metrics import coverage
 from split_place import fetched
@@ -242,6 +242,24 @@ def test_memory_of_a_fit_does_not_grow_with_the_samples(rng):
         sizes.append(X.nbytes)
         tracemalloc.stop()
     assert peaks[1] - peaks[0] < 5 * (sizes[1] - sizes[0])
+
+
+@pytest.mark.once
+@pytest.mark.here(reason="another place copies arrays to and fro")
+@pytest.mark.parametrize(
+    ("settings", "copies", "least"), [({}, 4, 2), ({"fit_row_mean": True}, 3, 3), ({"robust": True}, 8, 3)]
+)
+def test_memory_of_a_fit_is_what_it_is_said_to_be(rng, settings, copies, least):
+    """Beside so many copies of the data, which are small in wide tables."""
+    X = low_rank(rng, 60, 4000, 20, noise=1.0)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    factorization(20, max_iter=1, **settings).fit(X)  # what is loaded and compiled once stays
+    array = 8 * 4000 * packed_size(22 if "fit_row_mean" in settings else 21)  # the row mean is one more component
+    tracemalloc.start()
+    factorization(20, max_iter=3, **settings).fit(X)
+    peak = tracemalloc.get_traced_memory()[1] - copies * X.nbytes
+    tracemalloc.stop()
+    assert least < peak / array < FIT_ARRAYS
 
 
 @pytest.mark.once

@@ -158,7 +158,7 @@ class Chosen(NamedTuple):
 
     kind: Kind
     interval_scale: float  # factor on the standard deviations of gaps
-    forecast_scale: float  # the same of forecasts
+    forecast_scale: Array | float  # the same of forecasts; (m,), or one of all
     dynamics: DynamicsSpec  # with the cycles that were found
 
 
@@ -175,9 +175,10 @@ def turns(Z: Array, opt: StreamOptions) -> Array:
 
 def choose_kind(Z: Array, opt: StreamOptions, given: dict[str, Parameter], tell: Tell = silent) -> Chosen:
     """The kind of model, the factors on intervals and forecasts, and cycles, on hidden runs of standardised rows."""
-    from ..core.dynamics.choose import COMPARED_ROWS, Choice, choose, forecast_stretch  # only fits need these
+    from ..core.dynamics.choose import COMPARED_ROWS, Choice, choose  # only fits need these
     from ..core.dynamics.cycles_ahead import better_ahead
     from ..core.dynamics.few import FEW_ROWS, MIN_ROWS_TO_CHOOSE, choose_few, stretches
+    from ..core.dynamics.forecasts import forecast_stretch
 
     best, candidates, hidden = Choice(opt.candidates[0]), opt.candidates, None
     how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift, "tell": tell}

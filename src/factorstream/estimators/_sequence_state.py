@@ -76,7 +76,7 @@ class SequenceState(NamedTuple):
     alarm: Alarm = Alarm()
     alarms: tuple[int, ...] = ()  # numbers of the rows at which alarms were raised
     interval_scale: float = 1.0
-    forecast_scale: float = 1.0
+    forecast_scale: Array | float = 1.0  # (m,), or one of all features
     history: tuple[float, ...] = ()  # bound at every sweep of ``fit``
     n_iter: int = 1
     layers: tuple[SeasonLayer, ...] = ()  # of seasons; the stream is that of what they leave
@@ -115,7 +115,7 @@ class SequenceState(NamedTuple):
     @property
     def forecast_scales(self) -> Array:
         """Factors (m,) on the standard deviations of forecasts, where there are no seasons."""
-        return self.forecast_scale * self.stream.bank[self.stream.leader].ahead.factors
+        return np.asarray(self.forecast_scale * self.stream.bank[self.stream.leader].ahead.factors)
 
     @property
     def ahead_scales(self) -> Array:

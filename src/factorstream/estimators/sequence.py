@@ -125,7 +125,8 @@ class SequenceFilter(Reported, SequenceAnswers):
         Whether ``fit`` sets the width of the intervals by the errors made on hidden observed runs, and that of
         forecasts by those made in the last third: parameters that were learned from few rows are less certain than the
         model knows. Up to 200 rows every observed entry is hidden once, in five fits; in longer sequences a fifth of
-        them, in one. In a stream they follow what was foretold and then seen (see the notes).
+        them, in one. Gaps of all features have one factor; in forecasts each has its own, drawn to what they have in
+        common. In a stream they follow what was foretold and then seen (see the notes).
     alarm_rate : float, default=1e-4
         False alarms per row that the rules are set for; see ``alarms``. Where noise has heavy tails, outliers are told
         as often again.
@@ -151,8 +152,9 @@ class SequenceFilter(Reported, SequenceAnswers):
     degrees_of_freedom_ : float
         Of the noise; infinite if Gaussian.
     interval_scale_, forecast_scale_ : float
-        Factors on the predictive standard deviations of gaps and of forecasts; 1 unless calibrated. In a stream each
-        feature has its own, and these are the means. See the notes for another, which few values of a feature ask for.
+        Factors on the predictive standard deviations of gaps and of forecasts; 1 unless calibrated. Means over
+        features, each of which has its own in forecasts, and in a stream in gaps too. See the notes for another, which
+        few values of a feature ask for.
     seasons_ : dict of int to array (period, n_features)
         The slow season of every period in use, as it is after the last row, from the first place on; empty without
         ``period``. All else that is learned is about what the seasons leave.

@@ -15,7 +15,6 @@ from factorstream.core.dynamics.choose import (
     MIN_STRETCH,
     PRIOR_COUNT,
     choose,
-    forecast_stretch,
     held_out,
     stretch,
 )
@@ -67,27 +66,6 @@ def test_widths_follow_the_errors_but_not_those_of_a_few():
     assert stretch(2 * right, noise) == pytest.approx(2.0, rel=0.01)
     assert stretch(0.1 * right, noise) == pytest.approx(MIN_STRETCH, rel=0.01)
     assert stretch(4 * right[:: len(right) // int(PRIOR_COUNT)], noise) == pytest.approx(2.0, rel=0.1)
-
-
-@pytest.mark.parametrize("drift", [None, 1e-3])
-def test_forecasts_are_never_made_narrower(drift, monkeypatch):
-    Y = standardised(draw(make(1, m=6, r=2), 150, 1)[3])
-    factors = []
-
-    def noted(size, noise):
-        factors.append(stretch(0.1 * size, noise))
-        return factors[-1]
-
-    monkeypatch.setattr("factorstream.core.dynamics.choose.stretch", noted)
-    assert forecast_stretch(Y, 2, STATES, drift=drift) == 1.0
-    assert factors[0] < 1.0
-
-
-def test_forecasts_are_made_wider_where_their_errors_are():
-    """The last third moves ten times as far as what was learned."""
-    Y = standardised(draw(make(1, m=6, r=2), 150, 1)[3])
-    Y[100:] *= 10.0
-    assert forecast_stretch(Y, 2, STATES) > 3.0
 
 
 def test_errors_count_by_the_noise_that_was_asked_for():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reference_sequences as ref
-from factorstream.core.dynamics.noise import GaussianNoise, StudentNoise
+from factorstream.core.dynamics.noise import GaussianNoise, GaussianSpec, LearnedStudentSpec, StudentNoise
 from factorstream.core.dynamics.widths import (
     CLAIM_ROWS,
     DRAWN,
@@ -15,6 +15,7 @@ from factorstream.core.dynamics.widths import (
     compared,
     faded,
     held_by,
+    own_factors,
 )
 
 
@@ -56,3 +57,17 @@ def test_nothing_seen_changes_nothing_and_one_feature_does_not_move_another_alon
 def test_outliers_are_not_for_intervals_to_hold():
     assert held_by(GaussianNoise(np.ones(1))) == 0.95
     assert held_by(StudentNoise(np.ones(1), 4.0)) == 0.8
+    assert held_by(GaussianSpec()) == 0.95
+    assert held_by(LearnedStudentSpec()) == 0.8
+
+
+def test_single_features_of_a_fit_are_those_of_a_stream_drawn_to_the_others():
+    """An unseen feature has no factor of its own, and one seen in CLAIM_ROWS rows half of the stream's."""
+    size = np.abs(np.random.default_rng(0).standard_normal((300, 4))) * [1.0, 3.0, 1.0, 1.0]
+    size[:, 2], size[int(CLAIM_ROWS) :, 3] = np.nan, np.nan
+    width = begin_width(4)
+    for z in size:
+        width = compared(width, np.nan_to_num(z), np.isfinite(z), 0.95)
+    share = [300 / (300 + CLAIM_ROWS), 300 / (300 + CLAIM_ROWS), 0.0, 0.5]
+    np.testing.assert_allclose(own_factors(size, 0.95), np.exp(share * width.own))
+    np.testing.assert_array_equal(own_factors(size[:, :1], 0.95), 1.0)

@@ -12,8 +12,8 @@ from ..linalg import Array
 from ..telling import Tell, silent
 from .drift import with_drift
 from .em import LEARNED, DynamicsSpec
-from .filter import filter_rows, forecast
-from .fit import ALL_LEVELS, LEVELS, WALKS, Kind, filtered, fit, smoothed, steps
+from .filter import filter_rows
+from .fit import ALL_LEVELS, LEVELS, WALKS, Kind, filtered, fit, smoothed
 from .model import Answer, SequenceModel, Smoothed
 from .noise import GaussianSpec, NoiseSpec
 from .scale import LEAST_KNOWN, student_factor
@@ -199,53 +199,3 @@ def stretch(size: Array, noise: NoiseSpec) -> float:
     wide, usual = (float(np.quantile(size, held) / ndtri((1.0 + held) / 2.0)) for held in (WIDE, USUAL))
     factor = noise.width(wide, usual)
     return float(max(factor, MIN_STRETCH) ** (len(size) / (len(size) + PRIOR_COUNT)))
-
-
-def forecast_stretch(
-    Y: Array,
-    r: int,
-    kind: Kind,
-    *,
-    dynamics: DynamicsSpec = LEARNED,
-    noise: NoiseSpec = GaussianSpec(),  # noqa: B008  an immutable tuple
-    drift: float | None = None,
-    sweeps: int = TRIAL_SWEEPS,
-    tell: Tell = silent,
-) -> float:
-    """`stretch` of forecasts up to HORIZON steps in the last third of Y, by a fit of the rest; at least 1. One fit.
-
-    Beyond the data every error in the dynamics counts, which gaps between data hardly show.
-    """
-    Y = Y[-COMPARED_ROWS:]
-    size = forecast_sizes(Y, r, kind, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps, tell=tell)
-    return max(stretch(size, noise), 1.0) if len(size) else 1.0
-
-
-def forecast_sizes(
-    Y: Array,
-    r: int,
-    kind: Kind,
-    *,
-    dynamics: DynamicsSpec,
-    noise: NoiseSpec,
-    drift: float | None,
-    sweeps: int,
-    tell: Tell = silent,
-) -> Array:
-    """Errors (see `normal_size`) of forecasts in the last third of Y by a fit of the rest, Student's law included.
-
-    Features that the rest has fewer than LEAST_KNOWN values of are left out.
-    """
-    n = (PARTS - 1) * len(Y) // PARTS
-    f = fit(Y[:n], r, kind, dynamics=dynamics, noise=noise, sweeps=sweeps, tell=tell)
-    N = np.isfinite(Y[:n]).sum(0)
-    sizes = [np.zeros(0)]
-    for now, (model, belief, _) in enumerate(steps(with_drift(f.model, drift), Y), 1):
-        if now < n or (now - n) % HORIZON or now == len(Y):
-            continue
-        rows = Y[now : now + HORIZON]
-        mean, var = forecast(model, belief, len(rows))
-        signal, R = var - f.model.noise.variance, np.broadcast_to(f.model.noise.R, rows.shape)
-        size = f.model.noise.normal_size(rows - mean, signal, R) / student_factor(N)
-        sizes.append(size[np.isfinite(rows) & (N >= LEAST_KNOWN)])
-    return np.concatenate(sizes)

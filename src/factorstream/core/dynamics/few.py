@@ -25,11 +25,11 @@ from .choose import (
     USUAL,
     WIDE,
     Choice,
-    forecast_sizes,
 )
 from .drift import with_drift
 from .em import LEARNED, DynamicsSpec
 from .fit import Kind, fit, smoothed
+from .forecasts import by_feature, forecast_sizes
 from .model import Answer, SequenceModel, Smoothed
 from .noise import GaussianSpec, NoiseSpec
 from .scale import LEAST_KNOWN, standards, student_factor
@@ -168,12 +168,12 @@ def stretches(
     sweeps: int = TRIAL_SWEEPS,
     hidden: Hidden | None = None,
     tell: Tell = silent,
-) -> tuple[float, float]:
-    """The factors on the standard deviations of gaps and of forecasts of Y (T, m). FOLDS + 1 fits.
+) -> tuple[float, Array]:
+    """The factors on the standard deviations of gaps, and of forecasts (m,), of Y (T, m). FOLDS + 1 fits.
 
     `hidden`: what `hidden_once` says of this kind, where it is known already; it saves FOLDS fits.
 
-    That of forecasts is at least 1 and that of gaps: a third of few rows holds too few independent errors to say that
+    Those of forecasts are at least 1 and that of gaps: a third of few rows holds too few independent errors to say that
     what is not certain between the data is certain beyond them.
     """
     if hidden is None:
@@ -183,8 +183,8 @@ def stretches(
     factor = ranked_stretch(hidden.sizes, noise)
     begun = Y[: (PARTS - 1) * len(Y) // PARTS]
     if not np.isfinite(begun).any():
-        return factor, max(factor, 1.0)
+        return factor, np.full(Y.shape[1], max(factor, 1.0))
     shift, scale = standards(begun, noise)
     Z = (Y - shift) / scale
     ahead = forecast_sizes(Z, r, kind, dynamics=dynamics, noise=noise, drift=drift, sweeps=sweeps, tell=tell)
-    return factor, max(factor, ranked_stretch(ahead, noise), 1.0)
+    return factor, np.maximum(by_feature(ahead, noise, ranked_stretch), max(factor, 1.0))

@@ -16,7 +16,7 @@ from ..linalg import Array
 from .choose import HORIZON, USUAL, WIDE
 from .filter import forecast
 from .model import Belief, SequenceModel
-from .noise import GaussianNoise, Noise
+from .noise import GaussianNoise, GaussianSpec, Noise, NoiseSpec
 
 CLAIM_ROWS = 20.0
 """Rows that the model's own width counts as when a stream begins. Not tuned: two of the hidden runs."""
@@ -66,9 +66,9 @@ def faded(width: Width, share: float) -> Width:
     return Width(share * width.common, share * width.own, share * width.rows, share * width.values)
 
 
-def held_by(noise: Noise) -> float:
+def held_by(noise: Noise | NoiseSpec) -> float:
     """The probability at which intervals are compared: under Student-t noise one that few outliers reach."""
-    return WIDE if isinstance(noise, GaussianNoise) else USUAL
+    return WIDE if isinstance(noise, GaussianNoise | GaussianSpec) else USUAL
 
 
 def compared(width: Width, size: Array, seen: Array, held: float) -> Width:
@@ -88,6 +88,19 @@ def compared(width: Width, size: Array, seen: Array, held: float) -> Width:
     step = gain / (np.minimum(width.values, MEMORY_ROWS) + CLAIM_ROWS) * (missed - share - DRAWN * width.own)
     own = np.where(seen, width.own + step, width.own)
     return Width(float(np.clip(common, -FURTHEST, FURTHEST)), own, width.rows + 1.0, width.values + seen)
+
+
+def own_factors(size: Array, held: float) -> Array:
+    """Factors (m,) of single features beside the common one, by errors of these sizes (rows, m) in turn; NaN: unknown.
+
+    As a stream learns them (`compared`), and then drawn to 1 as if CLAIM_ROWS more rows had shown no difference: what
+    one forecast says of its rows is right or wrong in all of them together. O(rows m).
+    """
+    width = begin_width(size.shape[1])
+    for row in size:
+        seen = np.isfinite(row)
+        width = compared(width, np.where(seen, row, 0.0), seen, held)
+    return np.asarray(np.exp(width.values / (width.values + CLAIM_ROWS) * width.own))
 
 
 def foretell(model: SequenceModel, s: Belief) -> Foretold:

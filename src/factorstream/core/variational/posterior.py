@@ -45,10 +45,11 @@ others has exactly that, and its loading could as well be positive as negative; 
 sweeps would grow one of them. Derived: above the rounding of sums in double precision, and no number of rows that fits
 into a computer tells a correlation of 1e-10 from none."""
 
-FIT_ARRAYS, STREAM_ARRAYS = 5, 8
-"""Arrays (m, p) that a fit and a stream hold at their peak. A fit: V_i, second moments, sums and two temporaries. A
-stream: the sums and V_i after the last whole lot, after the rows since, and of those that both are replaced by, and the
-two temporaries. Measured by a test."""
+FIT_ARRAYS, STREAM_ARRAYS = 4, 8
+"""Arrays (m, p) that a fit and a stream hold at their peak. A fit: V_i, the sums of which the next ones are made, and
+what is in the making; one more with row means, or where entries have weights of their own. A stream: the sums and V_i
+after the last whole lot, after the rows since, and of those that both are replaced by, and the two temporaries.
+Measured by tests."""
 
 
 class FactorPrior(NamedTuple):
