@@ -6,6 +6,7 @@ import copy
 import pickle
 import tracemalloc
 from collections import Counter
+from typing import NamedTuple
 
 import joblib
 import numpy as np
@@ -17,7 +18,7 @@ from contracts.asking import fingerprint
 from factorstream import BayesianFactorization, DictionaryFilter, SequenceFilter, SGDFactorization, load
 from factorstream.persist import FORMAT, ModelFileError
 from factorstream.persist.content import to_parts
-from factorstream.persist.tree import Encoded
+from factorstream.persist.tree import Decoder, Encoded, Encoder
 from factorstream.tall.places import using
 from model_files import leaves, with_tree
 from split_place import SPLIT
@@ -316,3 +317,26 @@ def test_saving_over_a_model_leaves_one_or_the_other(saved, gappy, monkeypatch):
         DictionaryFilter(3, random_state=0).fit(gappy).save(saved)
     assert saved.read_bytes() == before
     assert [path.name for path in saved.parent.iterdir()] == ["model"]
+
+
+class _Before(NamedTuple):
+    """A record as an earlier version wrote it."""
+
+    kept: int
+    gone: float
+
+
+class _Now(NamedTuple):
+    """The same in this version."""
+
+    kept: int
+    added: str = "later"
+
+
+def test_a_record_may_lack_what_came_later_and_have_what_nothing_needs_any_more():
+    tree, records = Encoder((_Before,)).encode(_Before(1, 2.0)), {"_Before": _Now}
+    assert Decoder([], {}, records, frozenset({"_Before.gone"})).decode(tree) == _Now(1)
+    with pytest.raises(ValueError, match="record is not as it was written"):
+        Decoder([], {}, records).decode(tree)
+    fields = {f"SequenceState.{name}" for name in SequenceFilter._state_types[0]._fields}
+    assert not fields & SequenceFilter._state_dropped

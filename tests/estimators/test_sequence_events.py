@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,13 +43,14 @@ def test_a_table_is_told_with_names_and_time_stamps(model):
     found = SequenceFilter(3, max_iter=10).fit(frame[:300]).alarms(frame)
     shift, outlier = [one for one in found.events if one.since in (400, 450)]
     check(shift, outlier, "b", "c")
-    assert shift.since_when == str(days[400])
-    assert shift.when == str(days[shift.row])
+    assert isinstance(shift.when, pd.Timestamp)
+    assert (shift.since_when, shift.when) == (days[400], days[shift.row])
+    assert f"since {days[400]}, found at {days[shift.row]}" in repr(shift)
     assert found.fired[shift.row]
     assert not found.fired[450:454].any()  # an outlier is no alarm
     plain = [one for one in model.alarms(Y).events if one.since in (400, 450)]
     check(*plain, 1, 2)
-    assert plain[0].when == ""
+    assert plain[0].when is None
 
 
 def test_a_stream_tells_the_same_in_any_division_and_from_a_file(model, tmp_path):
@@ -64,7 +67,8 @@ def test_a_stream_tells_the_same_in_any_division_and_from_a_file(model, tmp_path
     assert whole.alarms_ == split.alarms_
     shift, outlier = [one for one in whole.events_ if one.since in (400, 450)]
     check(shift, outlier, "b", "c")
-    assert (shift.since_when, outlier.when) == (str(days[400]), str(days[453]))
+    assert isinstance(shift.since_when, pd.Timestamp)
+    assert (shift.since_when, outlier.when) == (days[400], days[453])
     assert shift.row in whole.alarms_
 
 
@@ -128,6 +132,60 @@ def test_a_state_of_before_there_were_events_goes_on(model):
     assert old.alarms(moving()).events == model.alarms(moving()).events
     old.partial_fit(moving()[300:])
     assert [one for one in old.events_ if one.since == 400]
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_time_stamps_of_polars_are_datetimes_and_periods_are_texts(model, zone):
+    polars = pytest.importorskip("polars")
+    days = pd.date_range("2024-01-01", periods=520, freq="D", tz=zone)
+    frame = polars.DataFrame({"day": list(days), **dict(zip("abcd", moving().T, strict=True))})
+    stream = SequenceFilter(3, max_iter=10).fit(frame[:300]).partial_fit(frame[300:420])
+    for events in (stream.events_, stream.alarms(frame).events):
+        shift = next(one for one in events if one.since == 400)
+        assert shift.since_when == days[400].to_pydatetime()
+        assert type(shift.since_when) is datetime
+    months = pd.DataFrame(moving(), index=pd.period_range("1980-01", periods=520, freq="M"))
+    stream = SequenceFilter(3, max_iter=10).fit(months[:300]).partial_fit(months[300:420])
+    assert next(one for one in stream.events_ if one.since == 400).since_when == "2013-05"
+
+
+def test_events_of_a_state_whose_time_stamps_were_texts_are_told_as_they_are():
+    stream = SequenceFilter(2).partial_fit(moving()[:30])
+    old = Event("shift", 9, 5, (1,), (1.0,), "2024-01-10", "")  # type: ignore[arg-type]
+    stream.state_ = stream.state_._replace(events=(old,))
+    assert (stream.events_[0].when, stream.events_[0].since_when) == ("2024-01-10", None)
+
+
+def exact(T=420):
+    """A constant, a sine and a line, and three noisy features."""
+    t = np.arange(T)
+    noisy = np.sin(t[:, None] / 9 + np.arange(3)) + 0.3 * np.random.default_rng(0).normal(size=(T, 3))
+    return np.full(T, 5.0), np.sin(t * 2 * np.pi / 24), noisy
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_what_is_foretold_exactly_is_neither_noisier_nor_quieter(part):
+    X = exact()[part][:, None]
+    model = SequenceFilter(2, max_iter=15).fit(X[:300])
+    found = model.alarms(X)
+    assert found.events == ()
+    assert np.isfinite(found.score).all()
+    assert model.partial_fit(X[300:]).events_ == []
+    assert SequenceFilter(2).partial_fit(X).events_ == []
+
+
+def test_what_was_foretold_exactly_is_told_when_it_no_longer_is():
+    """And of features beside it, what is told is the same as without it."""
+    constant, _, noisy = exact()
+    X = np.column_stack([constant, noisy])
+    X[380:, 0] += 0.5 * np.random.default_rng(1).normal(size=40)
+    X[360:, 2] *= 4.0
+    model = SequenceFilter(2, max_iter=15).fit(X[:300])
+    told = [one for one in model.alarms(X).events if one.row >= 380]
+    assert any(0 in one.features for one in told)
+    told = [one for one in model.alarms(X[:380]).events if one.row >= 360]
+    assert told
+    assert all(one.features == (2,) for one in told)
 
 
 def test_events_print_in_one_line():

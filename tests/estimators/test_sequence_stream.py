@@ -227,7 +227,6 @@ def test_recent_ends_with_the_belief_that_the_stream_goes_on_from(robust):
 def test_the_threshold_of_the_alarms_is_found_once(monkeypatch):
     model = SequenceFilter(2, alarm_rate=1e-3).partial_fit(panel(T=20))
     assert model.state_.limits == limits_of(1e-3, 6)
-    assert model.state_.threshold == model.state_.limits.spread
     for rule in ("alarm", "shifts"):
         monkeypatch.setattr(f"factorstream.core.dynamics.{rule}.brentq", None)
     model.partial_fit(panel(1, T=20)).alarms(panel(2, T=20))

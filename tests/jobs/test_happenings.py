@@ -32,7 +32,10 @@ def test_events_have_the_places_times_and_names_of_the_file(moved):
     assert shift.columns[0][1] == pytest.approx(4.0, abs=1.5)
     table = {column.name: column.values for column in events_table(found)}
     assert list(table) == ["event", "since line", "found at line", "since", "columns"]
-    assert len(table["event"]) == len(happened(found))
+    at = table["since line"].index(float(shift.since))
+    assert (table["event"][at], table["found at line"][at]) == ("shift", shift.found)
+    assert table["since"][at] == shift.since_when
+    assert table["columns"][at].startswith(f"b ({shift.columns[0][1]:+.3g})")
 
 
 def test_rows_without_an_order_have_no_events(moved):

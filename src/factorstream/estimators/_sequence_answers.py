@@ -20,7 +20,7 @@ from ..core.entries import without
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
 from ..text import counted, listed
-from ._sequence_events import Event, Events, absurd_events, dated, events_of, named
+from ._sequence_events import Event, Events, absurd_events, dated, events_of, named, stamp_of
 from ._sequence_reading import SequenceReading
 from ._stored_times import restore_table
 from ._times import (
@@ -151,6 +151,8 @@ class SequenceAnswers(SequenceReading):
         beliefs = [entry(model, s) for s in smooth_recent(model, state.beliefs)]
         signal, var = (np.array(part) for part in zip(*beliefs, strict=True))
         rows = state.rows[-len(beliefs) :]
+        if state.moved is not None:
+            shift = shift - state.moved[-len(beliefs) :]
         missing = np.isnan(rows)
         table = last_rows(restore_table(state.table), len(rows))
         if state.seasons is not None:
@@ -247,7 +249,7 @@ class SequenceAnswers(SequenceReading):
         names, times = getattr(self, "feature_names_in_", None), table.times
         events = [named(one, names) for one in sorted(events, key=lambda one: (one.row, one.since))]
         if times is not None:
-            events = [dated(one, lambda row: str(times[row])) for one in events]
+            events = [dated(one, lambda row: stamp_of(times[row])) for one in events]
         return Alarms(fired, score, up, down, marked_times(table, fired), tuple(events))
 
     def deviations(self, X: TableLike, *, known: TableLike | None = None) -> TableLike:

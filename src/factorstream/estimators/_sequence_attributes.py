@@ -11,7 +11,7 @@ from ..core.dynamics.model import mean_state_covariance
 from ..core.dynamics.seasons.phases import PhaseLayer
 from ..core.linalg import Array
 from ._html import STANDARDISED, STREAMED, Facts, noise_words, observed_words
-from ._sequence_events import Event, named
+from ._sequence_events import Event, named, restored
 from ._sequence_state import STATE_TYPES, SequenceState
 from ._stateful import Stateful
 
@@ -20,6 +20,7 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
     """The fitted attributes of a :class:`SequenceFilter`, all of them views of ``state_``."""
 
     _state_types: ClassVar[tuple[type, ...]] = STATE_TYPES
+    _state_dropped: ClassVar[frozenset[str]] = frozenset({"SequenceState.threshold"})
     state_: SequenceState
 
     @property
@@ -36,7 +37,7 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
     def events_(self) -> list[Event]:
         """What happened in the stream."""
         names = getattr(self, "feature_names_in_", None)
-        return [named(event, names) for event in self._fitted().events]
+        return [named(restored(event), names) for event in self._fitted().events]
 
     @property
     def history_(self) -> list[dict[str, float]]:

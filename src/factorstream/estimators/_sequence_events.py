@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import date
 from typing import NamedTuple
 
 import numpy as np
@@ -10,24 +11,41 @@ import numpy as np
 from ..core.dynamics.alarm import Alarm, Watched
 from ..core.dynamics.filter import entry, forecast, initial
 from ..core.dynamics.lookout import (
+    EXACT,
     OUTLIER,
+    SPREAD,
     Happening,
     Limits,
     Row,
-    Trace,
     begin_lookout,
     last_verdicts,
     look,
     scores_of,
-    trace_of,
 )
 from ..core.dynamics.model import Belief, Innovation, SequenceModel
+from ..core.dynamics.response import in_rows, response
 from ..core.dynamics.suspects import PATIENCE
 from ..core.entries import Entries
 from ..core.linalg import Array
+from ._stored_times import restore_label, store_label
+from ._times import Label
 
 EVENTS_KEPT = 1000
 """Events that a stream remembers, so that its state stays bounded."""
+
+
+NAMED = 4
+"""Features that the words of an event name."""
+
+
+def in_words(kind: str, columns: Sequence[tuple[str | int, float]], begun: str, found: str) -> str:
+    """An event in one line: columns with their sizes, since when it is so, and where it was found."""
+    sign = "" if kind == SPREAD else "+"
+    parts = [f"{name} by {size:{sign}.3g}" for name, size in columns]
+    some = ", ".join(parts[:NAMED]) + (f" and {len(parts) - NAMED} more" if len(parts) > NAMED else "")
+    words = ("in", "at") if kind == OUTLIER else ("of", "since")
+    later = "" if found == begun else f", found at {found}"
+    return f"{kind} {words[0]} {some} {words[1]} {begun}{later}"
 
 
 class Event(NamedTuple):
@@ -35,7 +53,8 @@ class Event(NamedTuple):
 
     Examples
     --------
-    >>> Event("shift", 603, 600, ("load",), (4.1,), "2024-01-26 03:00:00", "2024-01-26 00:00:00")
+    >>> from datetime import datetime
+    >>> Event("shift", 603, 600, ("load",), (4.1,), datetime(2024, 1, 26, 3), datetime(2024, 1, 26))
     shift of load by +4.1 since 2024-01-26 00:00:00, found at 2024-01-26 03:00:00
     >>> Event("outlier", 203, 200, (7,), (-30.0,))
     outlier in 7 by -30 at row 200, found at row 203
@@ -53,19 +72,19 @@ class Event(NamedTuple):
     sizes: tuple[float, ...]
     """For each of them, in the units of the data: by how much it has moved; by how much the outlier was off; of
     "spread" the root of the mean squared deviation from the forecasts."""
-    when: str = ""
-    """The time stamp of ``row``; empty without time stamps."""
-    since_when: str = ""
-    """That of ``since``."""
+    when: Label = None
+    """The time stamp of ``row``, as the table has it: a Timestamp of pandas, a datetime or date of polars; of periods
+    and durations their text. None without time stamps."""
+    since_when: Label = None
+    """That of ``since``; None too where a stream no longer knew it."""
 
     def __repr__(self) -> str:
         """What, by how much, since when."""
-        sign = "" if self.kind == "spread" else "+"
-        parts = [f"{name} by {size:{sign}.3g}" for name, size in zip(self.features, self.sizes, strict=True)]
-        some = ", ".join(parts[:4]) + (f" and {len(parts) - 4} more" if len(parts) > 4 else "")
-        begun, found = self.since_when or f"row {self.since}", self.when or f"row {self.row}"
-        words = ("in", "at") if self.kind == OUTLIER else ("of", "since")
-        return f"{self.kind} {words[0]} {some} {words[1]} {begun}, found at {found}"
+        begun, found = (
+            f"row {row}" if when is None else str(when)
+            for row, when in ((self.since, self.since_when), (self.row, self.when))
+        )
+        return in_words(self.kind, list(zip(self.features, self.sizes, strict=True)), begun, found)
 
 
 class Passed(NamedTuple):
@@ -76,10 +95,8 @@ class Passed(NamedTuple):
     after: Belief
     z: Array  # (m,) NaN = missing
     innovation: Innovation
-    now: SequenceModel  # of `after`; another one where something was learned from this row
     shift: Array  # (m,) what the data's units make of standardised ones
     scale: Array  # (m,)
-    now_scale: Array  # (m,) of `now`
 
 
 def row_of(one: Passed, wider: Array) -> Row:
@@ -94,13 +111,15 @@ def row_of(one: Passed, wider: Array) -> Row:
             mean, var = forecast(model, before, PATIENCE)
         return shift + scale * mean, scale * np.sqrt(var)
 
-    def trace(i: int, rows: int) -> Trace:
-        found = trace_of(one.now, one.after, i, rows)
-        return found._replace(after=found.after * one.now_scale / one.now_scale[i])
+    def shown(by: Array, rows: int) -> Array:
+        found = in_rows(response(model, one.after if before is None else before, by / scale, rows).innovations, rows)
+        return np.array([scores_of(model, everything.mean + e, everything, wider) for e in found])
 
     z, plain = one.z, one.innovation
+    everything = plain._replace(seen=np.ones(len(z), dtype=bool))
     innovation = plain._replace(mean=shift + scale * plain.mean, var=scale**2 * plain.var)
-    return Row(shift + scale * z, innovation, scores_of(model, z, plain, wider), ahead, trace)
+    exact = plain.seen & (np.sqrt(plain.var) <= EXACT) & (np.abs(np.where(plain.seen, z - plain.mean, 0.0)) <= EXACT)
+    return Row(shift + scale * z, innovation, scores_of(model, z, plain, wider), exact, ahead, shown)
 
 
 class Events:
@@ -151,6 +170,21 @@ def named(event: Event, names: Sequence[str] | None) -> Event:
     return event._replace(features=tuple(str(names[int(i)]) for i in event.features))
 
 
-def dated(event: Event, when: Callable[[int], str]) -> Event:
-    """The event with time stamps, of rows that have one and did not before."""
-    return event._replace(when=event.when or when(event.row), since_when=event.since_when or when(event.since))
+def dated(event: Event, when: Callable[[int], Label]) -> Event:
+    """The event with the time stamps that `when` has of its rows."""
+    return event._replace(when=when(event.row), since_when=when(event.since))
+
+
+def stamp_of(time: Label) -> Label:
+    """A time stamp as an event has it: a date or time, or the text of anything else."""
+    return time if isinstance(time, date) else str(time)
+
+
+def stored(event: Event) -> Event:
+    """The event with plain data for its time stamps, as states have it."""
+    return event._replace(when=store_label(event.when), since_when=store_label(event.since_when))
+
+
+def restored(event: Event) -> Event:
+    """The event with time stamps, of one with plain data; files of earlier versions have texts, empty for none."""
+    return event._replace(when=restore_label(event.when or None), since_when=restore_label(event.since_when or None))

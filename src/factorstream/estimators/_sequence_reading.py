@@ -180,7 +180,7 @@ class SequenceReading(SequenceAttributes):
             before: Belief | None = None
             for z, (model, after, innovation) in zip(Z, steps(self.state_.model, Z), strict=True):
                 if take is not None:
-                    take(Passed(model, before, after, z, innovation, model, shift, scale, scale))
+                    take(Passed(model, before, after, z, innovation, shift, scale))
                 before = after
                 passed.append(in_units(innovation, self.state_.stream))
                 step(len(passed))

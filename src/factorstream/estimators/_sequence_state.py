@@ -29,7 +29,7 @@ from ..core.dynamics.seasons.tracking import EVERY, Forecast, compared
 from ..core.dynamics.seasons.trends import Search, TrendLayer
 from ..core.dynamics.shifts import Sums
 from ..core.dynamics.stream import Candidate, Fitted, Job, Learning, Outcome, Stream, StreamOptions, Task
-from ..core.dynamics.suspects import Suspects
+from ..core.dynamics.suspects import Suspects, suspected
 from ..core.dynamics.tails import Tails
 from ..core.dynamics.widths import Foretold, Width
 from ..core.entries import Entries, together, without
@@ -61,7 +61,10 @@ class Other(NamedTuple):
 class SequenceState(NamedTuple):
     """The state of a :class:`SequenceFilter`: plain data only, O(m r² + lag (m r + r²) + 256 m) numbers.
 
-    It is a tree of NamedTuples, tuples, dicts, arrays, numbers, strings and None, so it can be written to a file.
+    Beside seasons it is O(P m) numbers more for each period of P rows, and while a stream is still to learn seasons,
+    trends or known columns, all of its rows with these columns: at most 2048, or eight of the longest period. Alarms
+    and events are the last thousand. It is a tree of NamedTuples, tuples, dicts, arrays, numbers, strings and None, so
+    it can be written to a file.
     """
 
     parameters: dict[str, Parameter]  # as they were when ``fit``, or the first ``partial_fit``, was called
@@ -70,7 +73,6 @@ class SequenceState(NamedTuple):
     table: StoredTable  # columns and time stamps of the last rows
     rows: Array  # (k, m) the last rows, at most lag + 1
     seen: Seen  # what tells absurd values
-    threshold: float  # of the sums of sizes, from ``alarm_rate``
     counts: Array  # (m,) values of each feature that its spread was learned from; infinite if the noise is wider for it
     n_rows: int = 0  # taken in
     alarm: Alarm = Alarm()
@@ -90,6 +92,7 @@ class SequenceState(NamedTuple):
     known: tuple[str, ...] = ()  # names of the known columns; `before` has these beside the features
     known_row: Array | None = None  # (p,) known columns of the last row taken in; None: there are none, or no row yet
     seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows; None: there is none
+    moved: Array | None = None  # (k, m) by how much features have moved since each of the last rows; None: none has
     blend: Blend | None = None  # that fills gaps after a fit, together with the model; None: this alone
     limits: Limits | None = None  # of all rules that find events, from ``alarm_rate``; None: not asked for yet
     lookout: Lookout | None = None  # what these remember of the last rows, beside `alarm`; None: no row yet
@@ -166,7 +169,8 @@ def take_row(state: SequenceState, w: Array) -> Taken:
     row = without(Y, absurd)
     state, rest, var = _less_season(state, row[0], None if K is None else K[0])
     before, now = state.stream, absurd
-    stream, outcome = advance(before, rest, state.options, _wide(state), var)
+    held = state.lookout is not None and bool(suspected(state.lookout.suspects).any())
+    stream, outcome = advance(before, rest, state.options, _wide(state), var, held)
     if state.others:
         others = tuple(Other(own, advance(stream, rest, own)[0]) for own, stream in state.others)
         state = state._replace(others=others)
@@ -176,6 +180,9 @@ def take_row(state: SequenceState, w: Array) -> Taken:
             absurd = together([absurd, late._replace(row=late.row + 1 - len(outcome.judged))])
             seen = seen_in(without(outcome.judged, late))
     rows = np.vstack([state.rows, row])[-(state.lag + 1) :]
+    if state.moved is not None:
+        moved = np.vstack([state.moved, np.zeros_like(row)])[-(state.lag + 1) :]
+        state = state._replace(moved=moved if moved.any() else None)
     state = state._replace(stream=stream, rows=rows, n_rows=state.n_rows + 1, seen=seen)
     if outcome.counts is not None:
         state = _with_counts(state, outcome)

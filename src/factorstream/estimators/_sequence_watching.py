@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.dynamics import lookout
 from ..core.dynamics.fit import WALKS
 from ..core.dynamics.heavier import with_heavy_tails
-from ..core.dynamics.lookout import begin_lookout, limits_of, look
+from ..core.dynamics.lookout import Happening, Lookout, begin_lookout, limits_of, look
 from ..core.dynamics.model import Innovation
+from ..core.dynamics.moved import taken_out
 from ..core.dynamics.noise import GaussianSpec, LearnedStudentSpec
 from ..core.dynamics.scale import student_factor
+from ..core.dynamics.seasons.phases import PhaseLayer
 from ..core.dynamics.stream import Stream
 from ..core.dynamics.tails import add_errors, begin_tails, heavy
 from ..core.entries import Entries
@@ -37,9 +40,12 @@ def watched(
     m, rate = len(rest), state.parameters["alarm_rate"]
     assert isinstance(rate, float)  # for the type checker: scikit-learn has checked it
     limits = limits_of(rate, m) if state.limits is None else state.limits
-    lookout = begin_lookout(state.counts) if state.lookout is None else state.lookout
-    found = look(state.alarm, lookout, row_of(one, student_factor(np.maximum(state.counts, 2.0))), limits)
+    watching = begin_lookout(state.counts) if state.lookout is None else state.lookout
+    found = look(state.alarm, watching, row_of(one, student_factor(np.maximum(state.counts, 2.0))), limits)
     state = state._replace(alarm=found.alarm, lookout=found.lookout, limits=limits)
+    for what in found.happenings:
+        if what.stays:
+            state = _moved(state, watching, what)
     row = state.n_rows - 1
     if found.fired or len(absurd.row):
         state = state._replace(alarms=(*state.alarms, row)[-ALARMS_KEPT:])
@@ -47,6 +53,31 @@ def watched(
     expected = innovation.mean if state.seasons is None else innovation.mean + state.seasons[-1, 0]
     events += absurd_events(absurd._replace(row=np.full(len(absurd.row), row)), expected[absurd.column])
     return state._replace(events=(*state.events, *events)[-EVENTS_KEPT:]) if events else state
+
+
+def _moved(state: SequenceState, before: Lookout, shift: Happening) -> SequenceState:
+    """The state without a shift, which was told by the lookout `before`.
+
+    In the warm-up everything is learned again and again, and a shift by so short a sequence may be none; trends and
+    shapes of whole periods follow one by themselves: there it stays.
+    """
+    layers = [layer for layer in state.layers if isinstance(layer, PhaseLayer)]
+    if state.lookout is None or len(layers) < len(state.layers) or state.stream.rows <= state.options.warmup:
+        return state
+    by = np.zeros(len(state.counts))
+    by[shift.which] = shift.size
+    state = state._replace(
+        stream=taken_out(state.stream, by, shift.rows),
+        others=tuple(other._replace(stream=taken_out(other.stream, by, shift.rows)) for other in state.others),
+        layers=tuple(layer.moved(by[layer.columns], shift.rows) for layer in layers),
+        lookout=lookout.taken_out(state.lookout, before, shift),
+    )
+    older = len(state.rows) - shift.rows
+    if older <= 0:
+        return state
+    moved = np.zeros(state.rows.shape) if state.moved is None else state.moved.copy()
+    moved[:older] += by
+    return state._replace(moved=moved)
 
 
 def _passed(stream: Stream, before: Stream, rest: Array, innovation: Innovation) -> Passed:
@@ -57,7 +88,7 @@ def _passed(stream: Stream, before: Stream, rest: Array, innovation: Innovation)
     shift, scale = before.shift, before.scale
     plain = innovation._replace(mean=(innovation.mean - shift) / scale, var=innovation.var / scale**2)
     z = np.where(innovation.seen, (rest - shift) / scale, np.nan)
-    return Passed(old.now, old.belief, new.belief, z, plain, new.now, shift, scale, stream.scale)
+    return Passed(old.now, old.belief, new.belief, z, plain, shift, scale)
 
 
 def _with_tails(state: SequenceState, one: Passed) -> SequenceState:

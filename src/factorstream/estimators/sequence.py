@@ -20,13 +20,13 @@ from ._gaps import warn_of_gaps, warn_of_unknown
 from ._reported import Reported
 from ._sequence import check_enough, options, plain_parameters
 from ._sequence_answers import SequenceAnswers
-from ._sequence_events import dated
+from ._sequence_events import dated, stamp_of, stored
 from ._sequence_known import read_known
 from ._sequence_state import FLOAT, SequenceState
 from ._sequence_steps import as_given, held, on_common_steps
 from ._stored_times import StoredTable, restore_table, store_table
 from ._telling import SweepProgress
-from ._times import KEPT_TIMES, Table, TableLike, append_times, last_rows
+from ._times import KEPT_TIMES, Label, Table, TableLike, append_times, last_rows
 from ._validation import check_same_parameters, unchanged_on_error
 
 
@@ -367,9 +367,7 @@ class SequenceFilter(Reported, SequenceAnswers):
             check_enough(Y, opt.r)
             check_long_enough(periods_of(given), len(Y))
             limits = limits_of(self.alarm_rate, Y.shape[1])
-            state = SequenceState(
-                given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, limits.spread, np.empty(0)
-            )
+            state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, np.empty(0))
             state = state._replace(limits=limits, known=names, known_row=_last(K))
             with self._progress(1.0) as step:
                 plan = planned_fits(Y, opt, given, known=K is not None)
@@ -410,9 +408,7 @@ class SequenceFilter(Reported, SequenceAnswers):
                 opt = options(given, Y.shape[1])
                 m = Y.shape[1]
                 limits, seen, none = limits_of(self.alarm_rate, m), nothing_seen(m), Y[:0].copy()
-                state = SequenceState(
-                    given, opt, new_stream(m), StoredTable(), none, seen, limits.spread, np.zeros(m), limits=limits
-                )
+                state = SequenceState(given, opt, new_stream(m), StoredTable(), none, seen, np.zeros(m), limits=limits)
                 K, names = (None, ()) if known is None else read_known(known, len(Y), table)
                 state = state._replace(known=names)
                 state = still_learning(state, np.empty((0, m + len(names))))
@@ -443,10 +439,10 @@ def _dated(state: SequenceState, table: Table) -> SequenceState:
         return state
     first = state.n_rows - len(times)
 
-    def when(row: int) -> str:
-        return str(times[row - first]) if row >= first else ""
+    def when(row: int) -> Label:
+        return stamp_of(times[row - first]) if row >= first else None
 
-    return state._replace(events=tuple(one if one.when else dated(one, when) for one in state.events))
+    return state._replace(events=tuple(one if one.when else stored(dated(one, when)) for one in state.events))
 
 
 def _with_times(state: SequenceState, table: Table) -> SequenceState:

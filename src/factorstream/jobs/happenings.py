@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..estimators._sequence_events import in_words
 from ..sources.table import NewColumn
 
 if TYPE_CHECKING:
@@ -34,17 +35,13 @@ class Happened(NamedTuple):
         """A line about it; `word`: what lines or rows are called.
 
         >>> Happened("shift", 12, 15, "2024-05-09", "2024-05-12", [("load", -3.25)]).told("line")
-        'shift of load by -3.25 since line 12 (2024-05-09), found at line 15'
+        'shift of load by -3.25 since line 12 (2024-05-09), found at line 15 (2024-05-12)'
         >>> Happened("outlier", 12, 12, "", "", [("load", 8.0), ("wind", -2.0)]).told("row")
         'outlier in load by +8, wind by -2 at row 12'
         """
-        sign = "" if self.kind == "spread" else "+"
-        columns = ", ".join(f"{name} by {size:{sign}.3g}" for name, size in self.columns)
-        outlier = self.kind == "outlier"
-        begun = f"{'at' if outlier else 'since'} {word} {self.since}"
-        begun += f" ({self.since_when})" if self.since_when else ""
-        found = "" if self.found == self.since or outlier else f", found at {word} {self.found}"
-        return f"{self.kind} {'in' if outlier else 'of'} {columns} {begun}{found}"
+        places = ((self.since, self.since_when), (self.found, self.found_when))
+        begun, found = (f"{word} {row}" + (f" ({when})" if when else "") for row, when in places)
+        return in_words(self.kind, self.columns, begun, found)
 
 
 def happened(found: Detection) -> list[Happened]:

@@ -36,6 +36,8 @@ class Saved:
 
     _state_types: ClassVar[tuple[type, ...]] = ()
     """Every NamedTuple that may occur in ``state_``."""
+    _state_dropped: ClassVar[frozenset[str]] = frozenset()
+    """Fields of these that files of earlier versions have and nothing needs any more, as "Type.field"."""
     _parameters_added: ClassVar[dict[str, Any]] = {}
     """Parameters that a file of this format may not have yet, with what its model was without them."""
 
@@ -174,7 +176,8 @@ def _attributes(Estimator: Any, found: Encoded, where: str) -> dict[str, Any]:
         )
     if tree["state"] is not None and tree["state"]["!"] != "record":
         raise ValueError("A state is a record.")
-    decoder = Decoder(found.arrays, found.objects, {one.__name__: one for one in Estimator._state_types})
+    records = {one.__name__: one for one in Estimator._state_types}
+    decoder = Decoder(found.arrays, found.objects, records, Estimator._state_dropped)
     out = {name: value for name, value in added.items() if name not in there}
     for part in ("attributes", "parameters"):
         if tree[part]["!"] != "dict":

@@ -79,11 +79,15 @@ class Encoder:
 
 
 class Decoder(NamedTuple):
-    """Makes values of JSON, of ``arrays`` and of ``objects``; its only NamedTuples are of the types in ``records``."""
+    """Makes values of JSON, of ``arrays`` and of ``objects``; its only NamedTuples are of the types in ``records``.
+
+    ``dropped`` has fields that files of earlier versions have and nothing needs any more, as "Type.field".
+    """
 
     arrays: list[Array]
     objects: Mapping[str, Any]
     records: Mapping[str, type]
+    dropped: frozenset[str] = frozenset()
 
     def decode(self, tree: Any) -> Any:
         """The value that :meth:`Encoder.encode` was given."""
@@ -190,9 +194,10 @@ def _encode_record(encoder: Encoder, value: Any, _: str) -> Node:
 
 def _decode_record(decoder: Decoder, node: Node) -> Any:
     made: Any = decoder.records[node["type"]]
-    missing = set(made._fields) - set(node["fields"])  # fields that the writer's version did not have yet
-    _check(set(node["fields"]) <= set(made._fields) and missing <= set(made._field_defaults), "record")
-    return made(**{field: decoder.decode(part) for field, part in node["fields"].items()})
+    given = {field for field in node["fields"] if f"{node['type']}.{field}" not in decoder.dropped}
+    missing = set(made._fields) - given  # fields that the writer's version did not have yet
+    _check(given <= set(made._fields) and missing <= set(made._field_defaults), "record")
+    return made(**{field: decoder.decode(node["fields"][field]) for field in given})
 
 
 def _is_random_state(_: Encoder, value: Any) -> bool:

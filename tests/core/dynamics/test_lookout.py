@@ -7,7 +7,7 @@ import pytest
 
 from dynamics_problems import draw, make
 from factorstream.core.dynamics.alarm import Alarm
-from factorstream.core.dynamics.filter import filter_rows, forecast, initial, predict, update
+from factorstream.core.dynamics.filter import forecast, initial, predict, update
 from factorstream.core.dynamics.lookout import (
     Row,
     begin_lookout,
@@ -15,8 +15,8 @@ from factorstream.core.dynamics.lookout import (
     limits_of,
     look,
     scores_of,
-    trace_of,
 )
+from factorstream.core.dynamics.response import in_rows, response
 from factorstream.core.dynamics.suspects import PATIENCE
 
 
@@ -31,28 +31,15 @@ def told(model, Y, rate=1e-4, known=1e4):
             mean, var = forecast(model, initial(model) if before is None else before, PATIENCE)
             return mean, np.sqrt(var)
 
-        def trace(i, rows, after=after):
-            return trace_of(model, after, i, rows)
+        def shown(by, rows, after=after, innovation=innovation):
+            found = in_rows(response(model, after, by, rows).innovations, rows)
+            return found / np.sqrt(innovation.var)
 
         z = scores_of(model, y, innovation, np.ones(m))
-        a, k, _, _, happenings = look(a, k, Row(y, innovation, z, ahead, trace), limits)
+        a, k, _, _, happenings = look(a, k, Row(y, innovation, z, np.zeros(m, dtype=bool), ahead, shown), limits)
         out += [(one.kind, t, t + 1 - one.rows, one.which.tolist(), one.size) for one in happenings]
         before = after
     return out + [(one.kind, t, t + 1 - one.rows, one.which.tolist(), one.size) for one in last_verdicts(k)]
-
-
-@pytest.mark.parametrize("level", [False, True])
-def test_the_trace_of_a_shift_is_the_difference_that_it_makes_to_the_innovations(level):
-    """The filter is linear: rows with a shift less rows without have exactly its trace."""
-    model = make(3, m=5, r=2, level=level)
-    Y = draw(model, 80, 0)[2]
-    moved = Y.copy()
-    moved[72:, 1] += 1.0
-    plain, other = (filter_rows(model, rows)[1] for rows in (Y, moved))
-    shown = np.array([moved[t] - other[t].mean - Y[t] + plain[t].mean for t in range(72, 80)])
-    trace = trace_of(model, filter_rows(model, Y)[0][-1], 1, 8)
-    np.testing.assert_allclose(trace.after, shown[-1], atol=1e-3)
-    assert trace.share == pytest.approx(max(shown[:, 1].mean(), 0.1), abs=1e-3)
 
 
 @pytest.mark.parametrize("level", [False, True])

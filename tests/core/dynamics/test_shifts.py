@@ -14,7 +14,9 @@ from factorstream.core.dynamics.shifts import (
     after_shift,
     begin_sums,
     find_shift,
+    how_far,
     is_open,
+    off_usual,
     reopened,
     shift_threshold,
     statistics,
@@ -58,10 +60,12 @@ def test_a_shift_is_found_with_its_feature_its_sign_and_its_first_row(rng, size)
             break
     assert found is not None
     assert 60 < t < 80
-    assert found.which.tolist() == [1]
+    assert found.feature == 1
     assert abs(t + 1 - found.rows - 60) <= 3
-    assert np.sign(found.score[0]) == np.sign(size)
-    after = after_shift(s, found.which, found.rows)
+    off = off_usual(s, found.rows)
+    assert off[:, 1].mean() == pytest.approx(size, abs=1.5)
+    assert how_far(s, off)[1] == pytest.approx(np.maximum(*statistics(s)[:2])[found.rows - 1, 1])
+    after = after_shift(s, np.array([found.feature]), found.rows)
     for _ in range(40):  # it stays as it is: nothing more to tell
         z = rng.normal(size=3)
         z[1] += size
@@ -112,4 +116,4 @@ def test_a_model_that_learns_a_shift_is_no_move_back(rng, size):
         s = add_scores(s, rng.normal(size=2) + np.array([size, 0.0]))
     found = find_shift(s, shift_threshold(1e-4, 2))
     assert found is not None
-    assert found.which[0] == 0
+    assert found.feature == 0

@@ -28,12 +28,12 @@ that are as good as each other do not take turns."""
 
 
 def passed(
-    c: Candidate, z: Array, row: int, keep: int, wide: Array | None, beside: Array | float = 0.0
+    c: Candidate, z: Array, row: int, keep: int, wide: Array | None, beside: Array | float = 0.0, held: bool = False
 ) -> tuple[Candidate, Innovation]:
     """The candidate after the standardised row z (m,), number `row`, scored and calibrated by it. O(m r²).
 
-    `wide`: see `advance`; `beside`: standardised variance of what was taken off the row before. The innovation is
-    standardised, and about the prediction before z was seen.
+    `wide`, `held`: see `advance`; `beside`: standardised variance of what was taken off the row before. The innovation
+    is standardised, and about the prediction before z was seen.
     """
     hide = hidden_at(row, len(z))
     c, innovation = filter_row(c, z, hide, keep)
@@ -45,7 +45,7 @@ def passed(
     filled = -0.5 * float((np.log(total) + size * size)[asked].sum())
     memory = min(max(0.5 * row, 1.0), SCORE_MEMORY)
     score = (1.0 - 1.0 / memory) * c.score + innovation.logp + HIDDEN_PERIOD / HIDDEN_RUN * filled
-    c = c._replace(score=score)
+    c = c._replace(score=score, calm=c.calm if held else c.score)
     return (c if wide is None else _calibrated(c, z, size, asked, wide, beside)), innovation
 
 
@@ -66,7 +66,7 @@ def _calibrated(c: Candidate, z: Array, size: Array, asked: Array, wide: Array, 
 
 
 def best(bank: Sequence[Candidate], leader: int, rows: int) -> int:
-    """The candidate that answers after so many rows: the leader, unless another one is clearly ahead of it.
+    """The candidate that answers next after so many rows: the leader, unless another one is clearly ahead of it.
 
     It is the first one until a score, which remembers half of the rows, remembers as many as it takes to compare kinds
     of models (FEWEST_ROWS).

@@ -48,7 +48,12 @@ rows as any piece of work is counted for."""
 
 
 def advance(
-    stream: Stream, y: Array, opt: StreamOptions, wide: Array | None = None, beside: Array | None = None
+    stream: Stream,
+    y: Array,
+    opt: StreamOptions,
+    wide: Array | None = None,
+    beside: Array | None = None,
+    held: bool = False,
 ) -> tuple[Stream, Outcome]:
     """Take one raw row (m,), NaN = missing, and say what happened. O(m r²), and no row takes much longer than others.
 
@@ -63,6 +68,7 @@ def advance(
 
     `wide` (2, m): factors on intervals in gaps and of forecasts besides those that errors teach, infinite where nothing
     is known; None: errors teach none. `beside` (m,): variance of what was taken off the raw row before; None: nothing.
+    `held`: entries of the last rows are under suspicion, so that it is not the time to let another candidate answer.
     """
     if stream.rows and stream.learning is None and not np.isfinite(stream.window).any():  # no data yet: begin here
         stream = new_stream(len(y))
@@ -76,10 +82,12 @@ def advance(
     if stream.bank:
         z = np.where(new | in_unknown_units(stream), np.nan, (y - stream.shift) / stream.scale)
         more = 0.0 if beside is None else beside / stream.scale**2
-        each = [passed(c, z, stream.rows - 1, opt.keep, wide, more) for c in stream.bank]
+        if not held:
+            stream = stream._replace(leader=best(stream.bank, stream.leader, stream.rows - 1))
+        each = [passed(c, z, stream.rows - 1, opt.keep, wide, more, held) for c in stream.bank]
         outcome = Outcome(in_units(each[stream.leader][1], stream))
         bank = tuple(c for c, _ in each) if scored(stream) else tuple(c._replace(score=0.0) for c, _ in each)
-        stream = stream._replace(bank=bank, leader=best(bank, stream.leader, stream.rows))
+        stream = stream._replace(bank=bank)
     if stream.job is None:
         stream, outcome = _begun(stream, outcome, new, opt)
     stream = _once_more_if_elsewhere(worked(stream, opt), opt)
@@ -242,7 +250,7 @@ def _successor(stream: Stream, i: int, over: bool, opt: StreamOptions) -> Candid
     learning = Learning(task.end, task.moments)
     c = c._replace(learning=learning) if over else c._replace(would_learn=learning)
     if old is None:
-        return c._replace(score=score, gaps=width, ahead=width)
+        return c._replace(score=score, calm=score, gaps=width, ahead=width)
     recent = c.recent
     if not job.fresh and len(recent) < opt.keep:  # those of rows before the window
         levels = task.model.levels if task.model is not None else None
@@ -252,4 +260,4 @@ def _successor(stream: Stream, i: int, over: bool, opt: StreamOptions) -> Candid
             before = tuple(map(change.apply, before))
         recent = (*before, *recent)[-opt.keep :]
     gaps, ahead = (faded(w, job.known) for w in (old.gaps, old.ahead))
-    return c._replace(recent=recent, score=score, gaps=gaps, ahead=ahead)
+    return c._replace(recent=recent, score=score, calm=old.calm, gaps=gaps, ahead=ahead)

@@ -14,10 +14,11 @@ import numpy as np
 
 from ..linalg import Array
 from .alarm import Alarm, Watched, threshold, watch
-from .filter import predict, update
-from .model import Belief, Innovation, SequenceModel
+from .model import Innovation, SequenceModel
 from .rare import Rare, add_tail, rarity
+from .response import FOLLOWED, remains
 from .shifts import (
+    CUT,
     NEAR,
     REACH,
     Shift,
@@ -28,27 +29,28 @@ from .shifts import (
     begin_sums,
     beyond,
     find_shift,
-    moved_by,
+    how_far,
+    off_usual,
     reopened,
     shift_threshold,
     widened,
     without_last,
 )
-from .shifts import statistics as window_statistics
 from .suspects import Suspects, Verdict, no_suspects, suspect, suspected, verdicts
 
 SPREAD_PART, SHIFT_PART, OUTLIER_PART = 0.25, 0.5, 0.25
 """Parts of the rate for the three rules. Not tuned: a half instead of a quarter moves thresholds by 2% to 7%."""
-FOLLOWED = 12
-"""Rows over which it is found out how far a model follows a feature that moves; it goes on as in the last of them."""
 TRACED = 8
-"""Features of a shift whose traces in others are followed: time only."""
-LEAST_SHARE = 0.1
-"""Least part of a shift that shows in scores; keeps a division by nothing away."""
+"""Features that may join those under suspicion in a shift, one after another: time only."""
+LEAST_SHOWN = 1e-12
+"""Least sum of squares that a shift by one deviation shows; keeps a division by zero away."""
 TOLD = 6.0
 """Nats that rows must say beyond what has been told, to be another alarm. Not tuned."""
 LEAST_SQUARE = 1e-6
 """Least mean square of scores; keeps a logarithm of zero away."""
+EXACT = 0.01
+"""Part of a feature's deviation within which an entry is foretold exactly, if its forecast claims that too. Derived: it
+is the deviation of the one value behind every variance that is learned (`LoadingPrior`), which decides below."""
 FREE = 2.0
 """What a feature of its own may cost, in nats, when a mean and a variance are compared as reasons for an alarm."""
 
@@ -78,21 +80,15 @@ class Lookout(NamedTuple):
     waits: bool = False  # an alarm of sizes waits for a verdict on suspects
 
 
-class Trace(NamedTuple):
-    """What a shift of one feature by 1 does to innovations."""
-
-    share: float  # of it that shows in those of the feature itself, on average
-    after: Array  # (m,) what it does to those of all features from then on
-
-
 class Row(NamedTuple):
     """One row as a model took it, in any units."""
 
     y: Array  # (m,) NaN = missing
     innovation: Innovation  # in the same units
     z: Array  # (m,) scores, NaN = missing: how far entries are off, as a standard normal would be
+    exact: Array  # (m,) bool: foretold exactly, so that nothing says how noisy they are
     ahead: Callable[[], tuple[Array, Array]]  # (PATIENCE, m) mean and deviation of the forecast made before the row
-    trace: Callable[[int, int], Trace]  # of a shift of a feature, over so many rows
+    shown: Callable[[Array, int], Array]  # (n, m) scores that a shift by so much (m,) shows in each of n rows
 
 
 class Happening(NamedTuple):
@@ -102,6 +98,7 @@ class Happening(NamedTuple):
     rows: int
     which: Array  # (n,) numbers of the features, the one furthest off first
     size: Array  # (n,) by how much they moved, or were off
+    stays: bool = False  # a shift that is not what the model makes of changes that it knows
 
 
 class Found(NamedTuple):
@@ -133,6 +130,14 @@ def relearned(k: Lookout) -> Lookout:
     return k._replace(sums=reopened(k.sums))
 
 
+def taken_out(k: Lookout, before: Lookout, shift: Happening) -> Lookout:
+    """The lookout, which was another one `before` it told of a shift, if the model goes on without the shift: scores
+    since then say nothing, and what was usual still is, but for what may be left of the shift (CUT)."""
+    every, was = np.arange(len(k.sums.low)), before.sums
+    low, high = np.maximum(k.sums.low, was.low - CUT), np.minimum(k.sums.high, was.high + CUT)
+    return k._replace(sums=without_last(k.sums._replace(low=low, high=high), every, shift.rows))
+
+
 def without_suspects(k: Lookout) -> Lookout:
     """The lookout with nothing under suspicion, since values come in other units from now on."""
     return k._replace(suspects=no_suspects(len(k.suspects.since)), waits=False)
@@ -145,36 +150,9 @@ def scores_of(model: SequenceModel, y: Array, innovation: Innovation, wider: Arr
     return np.where(innovation.seen, np.copysign(size, e) / wider, np.nan)
 
 
-def trace_of(model: SequenceModel, s: Belief, i: int, rows: int) -> Trace:
-    """What a shift of feature i does to innovations, over so many rows since it came.
-
-    The filter follows it, with features that share states: two filters, with and without the shift, tell. After
-    FOLLOWED rows its traces are taken to stay as they are then. O(FOLLOWED m r²).
-    """
-    plain = moved = s
-    shown: list[float] = []
-    unit = float(np.sqrt(model.noise.variance[i]))
-    after = np.zeros(len(model.emission.mean))
-    for _ in range(min(rows, FOLLOWED)):
-        plain, moved = predict(model, plain), predict(model, moved)
-        mean, other = (_mean(model, one) for one in (plain, moved))
-        y = mean.copy()
-        y[i] += unit
-        after = (y - other) / unit
-        shown.append(float(after[i]))
-        plain, moved = update(model, plain, mean)[0], update(model, moved, y)[0]
-    shown += [shown[-1]] * (rows - len(shown))
-    return Trace(max(float(np.mean(shown)), LEAST_SHARE), after)
-
-
-def _mean(model: SequenceModel, s: Belief) -> Array:
-    level = 0.0 if s.levels is None else s.levels.mean
-    return np.asarray(model.emission.mean + model.emission.C @ s.x + level)
-
-
 def look(a: Alarm, k: Lookout, row: Row, limits: Limits) -> Found:
     """One step of all rules. O(REACH m)."""
-    a, watched = watch(a, row.innovation, limits.spread)
+    a, watched = _watched(a, row, limits.spread)
     z = beyond(k.sums, row.z)
     k = k._replace(
         sums=add_scores(k.sums, row.z),
@@ -186,19 +164,20 @@ def look(a: Alarm, k: Lookout, row: Row, limits: Limits) -> Found:
     due = watched.fired
     k, verdict = _suspected(k, row, z, limits)
     if verdict is not None:
-        happenings += _judged(k, verdict, row)
+        happenings += _grouped(verdict)
         due = due or (k.waits and not verdict.calm)
         k = _spared(k, verdict)._replace(waits=False)
         if not verdict.moved.any():  # the sizes of the rows since are about the outlier, too
             a = a._replace(up=0.0, down=0.0)
     waiting = suspected(k.suspects).any()
     if not waiting and (shift := find_shift(k.sums, limits.shift)) is not None:
-        happenings = _joined(happenings, _shifted(shift, row))
+        happenings = _joined(happenings, shift)
     if due and waiting:
         k = k._replace(waits=True)
     elif due and not any(one.kind == SHIFT for one in happenings):
         one = _spread(k, row, quiet=watched.down > watched.up)
         happenings += [] if one is None else [one]
+    happenings = [_with_others(k, one, row) if one.kind == SHIFT else one for one in happenings]
     for one in happenings:
         if one.kind == SHIFT:
             k = k._replace(sums=_after(k.sums, one, row))
@@ -209,6 +188,17 @@ def look(a: Alarm, k: Lookout, row: Row, limits: Limits) -> Found:
     if fired:
         a, k = a._replace(up=0.0, down=0.0), k._replace(ups=0, downs=0, calm=0)
     return Found(a, k, watched, fired, tuple(happenings))
+
+
+def _watched(a: Alarm, row: Row, h: float) -> tuple[Alarm, Watched]:
+    """One step of the rule for sizes, which are of entries that are not foretold exactly."""
+    info, n = row.innovation, int(row.exact.sum())
+    if not n:
+        return watch(a, info, h)
+    if n == info.n_obs:
+        return a, Watched(False, 0.0, a.up, a.down)
+    off = np.where(row.exact, row.y - info.mean, 0.0)
+    return watch(a, info._replace(n_obs=info.n_obs - n, chi2=info.chi2 - float((off * off / info.var).sum())), h)
 
 
 def _suspected(k: Lookout, row: Row, z: Array, limits: Limits) -> tuple[Lookout, Verdict | None]:
@@ -237,28 +227,44 @@ def last_verdicts(k: Lookout) -> tuple[Happening, ...]:
     return () if verdict is None else tuple(_grouped(verdict))
 
 
-def _joined(happenings: list[Happening], shift: Happening) -> list[Happening]:
+def _joined(happenings: list[Happening], shift: Shift) -> list[Happening]:
     """What happened, and this shift, which says since when features moved better than a verdict on one of them."""
-    out = []
-    for one in happenings:
-        if one.kind == SHIFT and np.isin(one.which, shift.which).any():
-            more = ~np.isin(one.which, shift.which)
-            shift = shift._replace(
-                which=np.append(shift.which, one.which[more]), size=np.append(shift.size, one.size[more])
-            )
-        else:
-            out.append(one)
-    return [*out, shift]
+    same = [one for one in happenings if one.kind == SHIFT and shift.feature in one.which]
+    first = same[0] if same else Happening(SHIFT, 0, np.array([shift.feature]), np.array([np.nan]))
+    return [*(one for one in happenings if one is not first), first._replace(rows=shift.rows)]
+
+
+def _with_others(k: Lookout, shift: Happening, row: Row) -> Happening:
+    """The shift with other features that are off since then beside what it shows in them; sizes that are not known
+    (NaN) are those by which it explains the scores best, by least squares."""
+    off, std = off_usual(k.sums, shift.rows), np.sqrt(row.innovation.var)
+    known = np.isfinite(shift.size)
+    by = np.zeros(len(std))
+    by[shift.which[known]] = shift.size[known]
+    which, rest = shift.which[known].tolist(), shift.which[~known].tolist()
+    shown = row.shown(by, len(off)) if which else np.zeros(off.shape)
+    while len(which) < len(shift.which) + TRACED:
+        far = how_far(k.sums, off - shown)
+        far[which] = 0.0
+        i = rest.pop() if rest else int(np.argmax(far))
+        if which and far[i] < NEAR and i not in shift.which:
+            break
+        unit = np.where(np.arange(len(std)) == i, std, 0.0)
+        alone, left = row.shown(unit, len(off)), np.where(np.isfinite(off), off - shown, 0.0)
+        alone = np.where(np.isfinite(off), alone, 0.0)
+        by[i] = std[i] * float((alone * left).sum()) / max(float((alone * alone).sum()), LEAST_SHOWN)
+        which.append(i)
+        shown = row.shown(by, len(off))
+    which.sort(key=lambda i: -abs(by[i]) / std[i])
+    return Happening(SHIFT, shift.rows, np.array(which), by[which], remains(off, shown))
 
 
 def _after(sums: Sums, shift: Happening, row: Row) -> Sums:
     """The sums after a shift: its features begin anew, and others may be off by what it does to them."""
     sums = after_shift(sums, shift.which, shift.rows)
-    std = np.sqrt(row.innovation.var)
-    off = np.zeros(len(std))
-    for i, size in zip(shift.which[:TRACED].tolist(), shift.size, strict=False):
-        off = off + size * row.trace(i, max(shift.rows, FOLLOWED)).after / std
-    return widened(sums, off)
+    by = np.zeros(sums.scores.shape[1])
+    by[shift.which] = shift.size
+    return widened(sums, row.shown(by, max(shift.rows, FOLLOWED))[-1])
 
 
 def _spared(k: Lookout, verdict: Verdict) -> Lookout:
@@ -281,34 +287,6 @@ def _grouped(verdict: Verdict) -> list[Happening]:
     return out
 
 
-def _judged(k: Lookout, verdict: Verdict, row: Row) -> list[Happening]:
-    """What verdicts say; with features that moved, others whose scores have been off since then."""
-    out: list[Happening] = []
-    for one in _grouped(verdict):
-        if one.kind == SHIFT:
-            above, below, _ = window_statistics(k.sums)
-            at = min(one.rows, len(above)) - 1
-            also = np.flatnonzero(np.maximum(above, below)[at] >= NEAR)
-            also = np.setdiff1d(also, verdict.which)
-            if len(also):
-                size = _in_units(Shift(also, one.rows, moved_by(k.sums, also, one.rows)), row)
-                one = one._replace(which=np.append(one.which, also), size=np.append(one.size, size))
-        out.append(one)
-    return out
-
-
-def _in_units(shift: Shift, row: Row) -> Array:
-    """By how much features have moved: what their scores show, over the part of it that they show."""
-    std = np.sqrt(row.innovation.var)
-    share = [row.trace(i, shift.rows).share for i in shift.which[:TRACED].tolist()]
-    share += share[-1:] * (len(shift.which) - len(share))
-    return np.asarray(shift.score * std[shift.which] / np.array(share))
-
-
-def _shifted(shift: Shift, row: Row) -> Happening:
-    return Happening(SHIFT, shift.rows, shift.which, _in_units(shift, row))
-
-
 def _spread(k: Lookout, row: Row, *, quiet: bool) -> Happening | None:
     """What the sum of sizes has found: features that are noisier or quieter, or moved where that says more; None where
     it is what has been told before.
@@ -321,6 +299,7 @@ def _spread(k: Lookout, row: Row, *, quiet: bool) -> Happening | None:
     if quiet:  # of features that may be anywhere in a wide range nothing says that they are quiet
         middle, unit = (k.sums.low + k.sums.high) / 2, np.sqrt(k.sums.var)
         z = np.where(k.sums.high - k.sums.low < unit, (k.sums.scores[-rows:] - middle) / unit, np.nan)
+    z[:, row.exact] = np.nan
     n = np.isfinite(z).sum(0)
     z = np.where(np.isfinite(z), z, 0.0)
     count = np.maximum(n, 1)
@@ -335,7 +314,7 @@ def _spread(k: Lookout, row: Row, *, quiet: bool) -> Happening | None:
     order = np.lexsort((square if quiet else -square, -gain))  # where no feature gains by itself, the furthest one
     which = order[: max(int((gain > FREE).sum()), 1)]
     if gain is moved:
-        return _shifted(Shift(which, rows, (mean * np.sqrt(k.sums.var))[which]), row)
+        return Happening(SHIFT, rows, which[:1], np.array([np.nan]))
     return Happening(SPREAD, rows, which, unit[which] * np.sqrt(square[which]))
 
 

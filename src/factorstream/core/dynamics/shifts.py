@@ -49,11 +49,10 @@ class Sums(NamedTuple):
 
 
 class Shift(NamedTuple):
-    """Features that have moved."""
+    """A feature that has moved further than chance explains."""
 
-    which: Array  # (n,) numbers of the features, the one that moved furthest first
+    feature: int
     rows: int  # of the window: the shift came with the first of them
-    score: Array  # (n,) by how much the mean score in the window is above what is usual, or below
 
 
 def begin_sums(known: Array) -> Sums:
@@ -95,12 +94,33 @@ def statistics(s: Sums) -> tuple[Array, Array, Array]:
     z, seen = s.scores[::-1], np.isfinite(s.scores[::-1])
     unit = np.sqrt(s.var)
     n = np.cumsum(seen, axis=0)
-    rho = np.clip(s.alike / s.var, 0.0, MOST_ALIKE)
-    spread = np.sqrt(np.maximum(n * (1 + rho) / (1 - rho) + n * n / s.known, 1.0))
+    spread = _deviation(s, n)
     above = np.cumsum(np.where(seen, np.clip((z - s.high) / unit, -CUT, CUT), 0.0), axis=0) / spread
     below = np.cumsum(np.where(seen, np.clip((s.low - z) / unit, -CUT, CUT), 0.0), axis=0) / spread
     enough = n >= LEAST
     return np.where(enough, above, 0.0), np.where(enough, below, 0.0), n
+
+
+def _deviation(s: Sums, n: Array) -> Array:
+    """The standard deviation of sums over n values."""
+    rho = np.clip(s.alike / s.var, 0.0, MOST_ALIKE)
+    return np.asarray(np.sqrt(np.maximum(n * (1 + rho) / (1 - rho) + n * n / s.known, 1.0)))
+
+
+def off_usual(s: Sums, rows: int) -> Array:
+    """The scores (n, m) of the last rows, less what is usual: that end of its range which their mean is beyond."""
+    z = s.scores[-rows:]
+    seen = np.isfinite(z)
+    mean = np.where(seen, z, 0.0).sum(0) / np.maximum(seen.sum(0), 1)
+    return np.asarray(z - np.clip(mean, s.low, s.high))
+
+
+def how_far(s: Sums, off: Array) -> Array:
+    """How far features (m,) are off by scores less what is usual (n, m), as the `statistics` say of the whole of it."""
+    seen = np.isfinite(off)
+    n = seen.sum(0)
+    total = np.where(seen, np.clip(off / np.sqrt(s.var), -CUT, CUT), 0.0).sum(0)
+    return np.where(n >= LEAST, np.abs(total) / _deviation(s, n), 0.0)
 
 
 def add_scores(s: Sums, z: Array) -> Sums:
@@ -161,17 +181,7 @@ def find_shift(s: Sums, b: float) -> Shift | None:
     above, below, _ = statistics(s)
     size = np.maximum(above, below)
     k, i = np.unravel_index(int(np.argmax(size)), size.shape)
-    if size[k, i] <= b:
-        return None
-    moved = np.flatnonzero(size[k] >= NEAR)
-    moved = moved[np.argsort(-size[k, moved], kind="stable")]
-    return Shift(moved, int(k) + 1, moved_by(s, moved, int(k) + 1))
-
-
-def moved_by(s: Sums, which: Array, rows: int) -> Array:
-    """By how much the mean scores of features in the last rows are above or below what is usual (n,)."""
-    mean = np.nanmean(s.scores[-rows:, which], axis=0)
-    return np.asarray(mean - np.clip(mean, s.low[which], s.high[which]))
+    return Shift(int(i), int(k) + 1) if size[k, i] > b else None
 
 
 def after_shift(s: Sums, which: Array, rows: int) -> Sums:

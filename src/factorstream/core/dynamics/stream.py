@@ -76,6 +76,7 @@ class Candidate(NamedTuple):
     learning: Learning | None = None  # None: the warm-up goes on
     would_learn: Learning | None = None  # what it would go on from if the warm-up ended now; None: it is over
     score: float = 0.0  # log-density of what came, as it was foretold; what is long ago counts less
+    calm: float = 0.0  # the same before the last row or, while entries are under suspicion, before the first of these
     gaps: Width = begin_width(0)
     ahead: Width = begin_width(0)
     foretold: Foretold | None = None  # a forecast whose rows have not all come yet

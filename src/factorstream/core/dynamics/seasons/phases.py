@@ -77,6 +77,12 @@ class PhaseLayer(NamedTuple):
         layer = self._replace(row=row, place=self.place + 1)
         return layer._completed() if layer.place == self.period else layer
 
+    def moved(self, by: Array, rows: int) -> PhaseLayer:
+        """The layer whose features have been elsewhere, by so much (k,), in the last rows: what came before moves."""
+        row = self.row.copy()
+        row[: max(self.place - rows, 0)] += by
+        return self._replace(row=row, height=self.height + by)
+
     def _completed(self) -> PhaseLayer:
         """The layer at the beginning of the next long row."""
         E = self.row - self.mean
