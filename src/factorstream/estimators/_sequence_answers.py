@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.absurd_rows import absurd_beside
 from ..core.dynamics.filter import entry
 from ..core.dynamics.levels import smooth_recent
+from ..core.dynamics.logarithms import deviations, into_model, means, not_positive, out_of_model
 from ..core.dynamics.lookout import OUTLIER, limits_of
 from ..core.dynamics.model import Answer
 from ..core.dynamics.scale import student_factor
 from ..core.dynamics.seasons.season import Season
-from ..core.entries import without
+from ..core.entries import Entries, together, without
 from ..core.linalg import Array
 from ..core.variational.conformal import check_level
 from ..text import counted, listed
-from ._sequence_events import Event, Events, absurd_events, dated, events_of, named, stamp_of
+from ._sequence_events import Event, Events, absurd_events, dated, events_of, in_data_units, named, stamp_of
 from ._sequence_reading import SequenceReading
 from ._stored_times import restore_table
 from ._times import (
@@ -123,7 +123,8 @@ class SequenceAnswers(SequenceReading):
         a table, whose time stamps continue at the inferred step, or at their frequency; datetimes, periods and dates
         each continue as what they are. Without time stamps an index of equally spaced integers goes on counting.
         """
-        mean, std, table = self._ahead(steps, known)
+        laws, table = self._ahead(steps, known)
+        mean, std = laws.told()
         out = rebuild_table(mean, table)
         return (out, rebuild_table(std, table)) if return_std else out
 
@@ -135,9 +136,9 @@ class SequenceAnswers(SequenceReading):
         Each is shaped like :meth:`forecast`, with its time stamps. Infinite where a feature has one value or none.
         """
         check_level(level)
-        mean, std, table = self._ahead(steps, known, held=level)
-        width = float(ndtri((1.0 + level) / 2.0)) * std
-        return rebuild_table(mean - width, table), rebuild_table(mean + width, table)
+        laws, table = self._ahead(steps, known)
+        lower, upper = laws.bounds(level)
+        return rebuild_table(lower, table), rebuild_table(upper, table)
 
     def recent(self, return_std: bool = False) -> TableLike:
         """The last ``lag + 1`` rows taken in, oldest first, with their gaps filled from all rows so far.
@@ -158,10 +159,12 @@ class SequenceAnswers(SequenceReading):
         if state.seasons is not None:
             season = Season(*(state.seasons[-len(beliefs) :, part] for part in (0, 1)))
             _, signal, var = self._with_season(Answer(signal[:, :0], signal, var), season)
-        filled = rebuild_table(np.where(missing, shift + scale * signal, rows), table)
+        mean, plain = shift + scale * signal, np.sqrt(np.maximum(var + model.noise.variance, 0.0))
+        fill = means(mean, scale * plain, state.logs)
+        filled = rebuild_table(np.where(missing, fill, rows), table)
         if not return_std:
             return filled
-        std = self._width() * np.sqrt(np.maximum(var + model.noise.variance, 0.0))
+        std = deviations(mean, self._width() * plain, state.logs)
         return filled, rebuild_table(np.where(missing, std, 0.0), table)
 
     # ---------------------------------------------------------------- states
@@ -176,7 +179,8 @@ class SequenceAnswers(SequenceReading):
         return narrowed(answer.x, values.dtype)
 
     def inverse_transform(self, X: TableLike) -> Array:
-        """The rows that these states stand for (n_steps, n_features), without the features' own levels."""
+        """The rows that these states stand for (n_steps, n_features), without the features' own levels; where
+        logarithms are modelled, the middle of what they may be."""
         check_is_fitted(self)
         refuse_no_table(X)
         with np.errstate(over="ignore", invalid="ignore"):  # of infinities, which are refused
@@ -188,7 +192,8 @@ class SequenceAnswers(SequenceReading):
                 "pass what transform returned."
             )
         check_size_of(X, np.dtype(np.float64))
-        return narrowed(stream.shift + stream.scale * (emission.mean + X @ emission.C.T), X.dtype, "rows")
+        rows = stream.shift + stream.scale * (emission.mean + X @ emission.C.T)
+        return narrowed(out_of_model(rows, self.state_.logs), X.dtype, "rows")
 
     # ---------------------------------------------------------------- innovations
 
@@ -226,8 +231,8 @@ class SequenceAnswers(SequenceReading):
         The numbers come as arrays, for a table too; ``when`` has the time stamps of the rows with an alarm.
         """
         values, table = self._given(X)
-        absurd = absurd_beside(self.state_.seen, values)
         state = self.state_
+        absurd = self._impossible(values)
         rate, m = state.parameters["alarm_rate"], values.shape[1]
         assert isinstance(rate, float)  # for the type checker: scikit-learn has checked it
         limits = limits_of(rate, m) if state.limits is None else state.limits
@@ -237,15 +242,16 @@ class SequenceAnswers(SequenceReading):
         rows = [watch.rows[row] for row in at]
         fired = np.array([one for one, _ in rows])
         score, up, down = (np.array([getattr(one, part) for _, one in rows]) for part in ("score", "up", "down"))
-        expected = np.array([innovations[i].mean[j] for i, j in zip(absurd.row, absurd.column, strict=True)])
+        foretold = [one.mean for one in innovations]
+        expected = [out_of_model(foretold[i], state.logs)[j] for i, j in zip(absurd.row, absurd.column, strict=True)]
         fired[absurd.row], score[absurd.row] = True, np.inf
 
         def place(row: int) -> int:
             return min(int(np.searchsorted(at, row)), len(at) - 1)
 
-        told = events_of(watch.ended(), place)
+        told = [in_data_units(one, foretold[one.since], state.logs) for one in events_of(watch.ended(), place)]
         fired[[one.row for one in told if one.kind != OUTLIER]] = True
-        events = told + absurd_events(absurd, expected)
+        events = told + absurd_events(absurd, np.array(expected))
         names, times = getattr(self, "feature_names_in_", None), table.times
         events = [named(one, names) for one in sorted(events, key=lambda one: (one.row, one.since))]
         if times is not None:
@@ -259,11 +265,16 @@ class SequenceAnswers(SequenceReading):
         find strange. A value out of all proportion, which all other questions take as missing, is infinitely far.
         """
         values, table = self._given(X)
-        absurd = absurd_beside(self.state_.seen, values)
+        absurd, logs = self._impossible(values), self.state_.logs
         plain = without(values, absurd)
         innovations = self._innovations(plain, table, known)
         mean, var = (np.array([getattr(one, part) for one in innovations]) for part in ("mean", "var"))
-        away = np.where(np.isnan(plain), 0.0, (plain - mean) / np.sqrt(var))
-        above = absurd.value - mean[absurd.row, absurd.column]
+        away = np.where(np.isnan(plain), 0.0, (into_model(plain, logs) - mean) / np.sqrt(var))
+        above = absurd.value - out_of_model(mean, logs)[absurd.row, absurd.column]
         away[absurd.row, absurd.column] = np.copysign(np.inf, above)
         return rebuild_table(away, table)
+
+    def _impossible(self, values: Array) -> Entries:
+        """The entries out of all proportion, and those that need a logarithm and have none."""
+        absurd = absurd_beside(self.state_.seen, values)
+        return together([absurd, not_positive(without(values, absurd), self.state_.logs)])

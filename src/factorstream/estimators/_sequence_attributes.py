@@ -68,6 +68,12 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
         return {layer.period: layer.mean + layer.level for layer in phases}
 
     @property
+    def in_logarithms_(self) -> Array:
+        """Which features (n_features,) are modelled in logarithms."""
+        logs = self._fitted().logs
+        return np.zeros(self.n_features_in_, dtype=bool) if logs is None else logs.copy()
+
+    @property
     def n_components_(self) -> int:
         """Components in use."""
         return len(self._fitted().model.dynamics.A)
@@ -130,6 +136,9 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
             "features": f"{self.n_features_in_:,}",
             "components": f"{self.n_components_}",
             "levels": "none" if state.model.levels is None else "one for each feature",
+            **(
+                {"in logarithms": f"{np.count_nonzero(state.logs):,} of the features"} if state.logs is not None else {}
+            ),
             **({"periods": ", ".join(map(str, self.seasons_))} if state.layers else {}),
             **(
                 {"gaps filled by": f"{np.count_nonzero(state.blend.weights.any(axis=0))} models"} if state.blend else {}

@@ -51,7 +51,7 @@ def check_marginals(given: dict[str, Parameter], *, known: bool) -> None:
     if given["marginals"] == "normal" and layered:
         raise ValueError(
             "marginals='normal' cannot go with period, trend or known columns, which are taken off the values; leave "
-            "them out, or use marginals='auto' or 'linear'."
+            "them out, or use marginals='auto', 'linear' or 'log'."
         )
 
 
@@ -63,7 +63,13 @@ def candidates(kind: Kind, opt: StreamOptions, given: dict[str, Parameter], shap
     if given["marginals"] == "normal":
         return [Candidate(one, True, opt.r) for one in kinds]
     T, m = shape
-    alone = given["marginals"] == "linear" or T <= FEW_ROWS or m > MOST_COLUMNS or T * m > MOST_ENTRIES or kind == WALKS
+    alone = (
+        given["marginals"] in ("linear", "log")
+        or T <= FEW_ROWS
+        or m > MOST_COLUMNS
+        or T * m > MOST_ENTRIES
+        or kind == WALKS
+    )
     if alone or opt.drift is not None or not isinstance(opt.noise, GaussianSpec):
         return [Candidate(kind, False, opt.r)]
     given_matrix = isinstance(opt.dynamics.A, np.ndarray) or isinstance(opt.dynamics.Q, np.ndarray)

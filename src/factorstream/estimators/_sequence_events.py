@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.dynamics.alarm import Alarm, Watched
 from ..core.dynamics.filter import entry, forecast, initial
+from ..core.dynamics.logarithms import moved
 from ..core.dynamics.lookout import (
     EXACT,
     OUTLIER,
@@ -71,7 +72,8 @@ class Event(NamedTuple):
     """Names of the features, or their numbers, the one furthest off first."""
     sizes: tuple[float, ...]
     """For each of them, in the units of the data: by how much it has moved; by how much the outlier was off; of
-    "spread" the root of the mean squared deviation from the forecasts."""
+    "spread" the root of the mean squared deviation from the forecasts. Where logarithms are modelled they are by how
+    much what was forecast for ``since`` is so moved."""
     when: Label = None
     """The time stamp of ``row``, as the table has it: a Timestamp of pandas, a datetime or date of polars; of periods
     and durations their text. None without time stamps."""
@@ -152,6 +154,14 @@ def events_of(happenings: Sequence[tuple[int, Happening]], place: Callable[[int]
         since = place(max(row - what.rows + 1, 0))
         out.append(Event(what.kind, place(row), since, tuple(what.which.tolist()), sizes))
     return out
+
+
+def in_data_units(event: Event, expected: Array, logs: Array | None) -> Event:
+    """The event with sizes in the data's units, of features that were `expected` (m,), in those of the model, in the
+    row with which it began."""
+    which = np.array(event.features, dtype=int)
+    sizes = moved(expected[which], np.array(event.sizes), None if logs is None else logs[which])
+    return event._replace(sizes=tuple(sizes.tolist()))
 
 
 def absurd_events(entries: Entries, mean: Array, first: int = 0) -> list[Event]:

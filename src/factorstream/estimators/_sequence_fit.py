@@ -9,21 +9,13 @@ import numpy as np
 from ..core.dynamics.choose import COMPARED_ROWS
 from ..core.dynamics.fit import Kind, fit, steps
 from ..core.dynamics.noise import GaussianSpec, LearnedStudentSpec
-from ..core.dynamics.seasons.finding import found_periods
 from ..core.dynamics.stream import followed, resumed
 from ..core.dynamics.tails import add_errors, begin_tails, heavy
 from ..core.linalg import Array
 from ..core.telling import Tell, silent
 from ._sequence_blend_fit import learn_blend
-from ._sequence_seasons import is_auto, left_by_seasons, periods_of
+from ._sequence_seasons import left_by_seasons
 from ._sequence_state import Other, SequenceState
-
-
-def periods_in(state: SequenceState, Y: Array, usual: tuple[int, ...] = (), tell: Tell = silent) -> tuple[int, ...]:
-    """The periods of rows Y (T, m): those asked for, or those of the usual ones, or of any, that the data have."""
-    if not is_auto(state.parameters):
-        return periods_of(state.parameters)
-    return found_periods(Y.astype(np.float64), state.options, usual, tell)
 
 
 def learned(
@@ -34,8 +26,8 @@ def learned(
     *,
     known: Array | None = None,
 ) -> SequenceState:
-    """The state after a fit of all rows Y (T, m), beside those known (T, p), with the parameters it has. Where it is to
-    see by itself whether the noise has heavy tails, and it has, once more."""
+    """The state after a fit of all rows Y (T, m), in the units of the model, beside those known (T, p), with the
+    parameters it has. Where it is to see by itself whether the noise has heavy tails, and it has, once more."""
     new = _learned(state, Y, periods, tell, known=known)
     if state.parameters["robust"] == "auto" and isinstance(state.options.noise, GaussianSpec) and _heavy(*new[:2]):
         robust = state._replace(options=state.options._replace(noise=LearnedStudentSpec()))
@@ -78,7 +70,6 @@ def _learned(
     state = state._replace(
         options=opt,
         stream=stream,
-        rows=Y[-1:].copy(),
         counts=np.isfinite(Y).sum(0, dtype=np.float64),
         n_rows=len(Y),
         interval_scale=interval_scale,

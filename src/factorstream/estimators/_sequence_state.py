@@ -13,6 +13,7 @@ from ..core.dynamics.alarm import Alarm
 from ..core.dynamics.choose import HORIZON
 from ..core.dynamics.em import DynamicsSpec, LoadingPrior
 from ..core.dynamics.filter import forecast
+from ..core.dynamics.logarithms import into_model, not_positive, out_of_model
 from ..core.dynamics.lookout import Limits, Lookout, relearned
 from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Levels, SequenceModel
 from ..core.dynamics.moments import LevelMoments, Moments
@@ -39,6 +40,7 @@ from ._absurd import judged, warn_of
 from ._sequence import Parameter
 from ._sequence_blend import BLEND_TYPES, Blend
 from ._sequence_events import Event
+from ._sequence_units import warn_of_unfit
 from ._sequence_watching import watched
 from ._stored_times import StoredIndex, StoredOffset, StoredStamp, StoredTable
 
@@ -98,6 +100,8 @@ class SequenceState(NamedTuple):
     lookout: Lookout | None = None  # what these remember of the last rows, beside `alarm`; None: no row yet
     events: tuple[Event, ...] = ()  # with numbers of features
     tails: Tails | None = None  # of the errors, while nothing says whether the noise has heavy ones; None: no row yet
+    logs: Array | None = None  # (m,) bool, which features are modelled in logarithms; None: no feature is
+    foretold: Array | None = None  # (k, m) what the last rows were expected to be, in the model; None: without `logs`
 
     @property
     def fitted(self) -> Fitted:
@@ -157,6 +161,7 @@ class Taken(NamedTuple):
     state: SequenceState
     absurd: Entries  # whose rows are counted from this one
     outcome: Outcome
+    unfit: Entries  # the same of values that need a logarithm and have none
 
 
 def take_row(state: SequenceState, w: Array) -> Taken:
@@ -166,9 +171,12 @@ def take_row(state: SequenceState, w: Array) -> Taken:
 
     Y, K = parts(state, w[None])
     seen, absurd = judged(state.seen, Y, FLOAT)
-    row = without(Y, absurd)
-    state, rest, var = _less_season(state, row[0], None if K is None else K[0])
-    before, now = state.stream, absurd
+    unfit = not_positive(without(Y, absurd), state.logs)
+    now = together([absurd, unfit])
+    row = without(Y, now)
+    y = into_model(row[0], state.logs)
+    state, rest, var = _less_season(state, y, None if K is None else K[0])
+    before = state.stream
     held = state.lookout is not None and bool(suspected(state.lookout.suspects).any())
     stream, outcome = advance(before, rest, state.options, _wide(state), var, held)
     if state.others:
@@ -178,7 +186,7 @@ def take_row(state: SequenceState, w: Array) -> Taken:
         late = absurd_entries(outcome.judged)
         if len(late.row):
             absurd = together([absurd, late._replace(row=late.row + 1 - len(outcome.judged))])
-            seen = seen_in(without(outcome.judged, late))
+            seen = seen_in(out_of_model(without(outcome.judged, late), state.logs))
     rows = np.vstack([state.rows, row])[-(state.lag + 1) :]
     if state.moved is not None:
         moved = np.vstack([state.moved, np.zeros_like(row)])[-(state.lag + 1) :]
@@ -186,10 +194,10 @@ def take_row(state: SequenceState, w: Array) -> Taken:
     state = state._replace(stream=stream, rows=rows, n_rows=state.n_rows + 1, seen=seen)
     if outcome.counts is not None:
         state = _with_counts(state, outcome)
-    state = _with_widths(state, row[0])
+    state = _with_widths(state, y)
     if outcome.innovation is not None:
         state = watched(state, before, rest, outcome.innovation, now)
-    return Taken(state, absurd, outcome)
+    return Taken(state, absurd, outcome, unfit)
 
 
 def parts(state: SequenceState, W: Array) -> tuple[Array, Array | None]:
@@ -281,7 +289,9 @@ def _with_widths(state: SequenceState, y: Array) -> SequenceState:
     return state._replace(ahead_scale=widths, forecasts=forecasts)
 
 
-def warn_once(entries: Entries, n_rows: int) -> None:
-    """One warning for all absurd entries of a call of ``n_rows``; those of rows before it have negative numbers."""
+def warn_once(entries: Entries, unfit: Entries, n_rows: int) -> None:
+    """One warning for all absurd entries of a call of ``n_rows``; those of rows before it have negative numbers. And
+    one for those that are not positive and should be."""
     now = entries.row >= 0
     warn_of(Entries(*(part[now] for part in entries)), n_rows, earlier=int(np.count_nonzero(~now)))
+    warn_of_unfit(unfit, n_rows)

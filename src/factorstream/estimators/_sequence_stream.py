@@ -8,6 +8,7 @@ from ..core.absurd_rows import absurd_entries
 from ..core.dynamics.alarm import Alarm
 from ..core.dynamics.bank import ODDS, SCORE_MEMORY
 from ..core.dynamics.few import FEWEST_ROWS
+from ..core.dynamics.logarithms import into_model
 from ..core.dynamics.lookout import relearned, without_suspects
 from ..core.dynamics.seasons.anew import Anew, Trends
 from ..core.dynamics.seasons.finding import MOST_PERIODS, candidates_in
@@ -36,13 +37,14 @@ trends, and what known columns say. Not tuned: doublings; the last is what is ke
 def take_stream(state: SequenceState, W: Array, step: Step) -> SequenceState:
     """Pass the rows W, with known columns beside them, through a stream; the seasons asked for are learned from rows
     that the parameters alone decide, a piece with every row."""
-    absurd = []
+    absurd, unfit = [], []
     for k, w in enumerate(W):
         step(k)
         taken = take_row(state, w)
         absurd.append(taken.absurd._replace(row=taken.absurd.row + k))
+        unfit.append(taken.unfit._replace(row=taken.unfit.row + k))
         state = taken.state if taken.state.before is None else _learning(taken, w)
-    warn_once(together(absurd), len(W))
+    warn_once(together(absurd), together(unfit), len(W))
     return state
 
 
@@ -64,7 +66,8 @@ def _learning(taken: Taken, w: Array) -> SequenceState:
     """The state that has kept the row w, one row's work further with what it learns, if there is anything."""
     state = taken.state
     assert state.before is not None  # for the type checker
-    row = np.concatenate([state.rows[-1], w[len(state.rows[-1]) :]])  # without absurd values
+    y = into_model(state.rows[-1], state.logs)  # without absurd values
+    row = np.concatenate([y, w[len(y) :]])
     rows = np.vstack([state.before, row])
     state = state._replace(before=rows)
     if state.anew is None:

@@ -9,17 +9,19 @@ import numpy as np
 from ..core.dynamics import lookout
 from ..core.dynamics.fit import WALKS
 from ..core.dynamics.heavier import with_heavy_tails
+from ..core.dynamics.logarithms import out_of_model
 from ..core.dynamics.lookout import Happening, Lookout, begin_lookout, limits_of, look
 from ..core.dynamics.model import Innovation
 from ..core.dynamics.moved import taken_out
 from ..core.dynamics.noise import GaussianSpec, LearnedStudentSpec
 from ..core.dynamics.scale import student_factor
 from ..core.dynamics.seasons.phases import PhaseLayer
+from ..core.dynamics.shifts import REACH
 from ..core.dynamics.stream import Stream
 from ..core.dynamics.tails import add_errors, begin_tails, heavy
 from ..core.entries import Entries
 from ..core.linalg import Array
-from ._sequence_events import EVENTS_KEPT, Passed, absurd_events, events_of, row_of
+from ._sequence_events import EVENTS_KEPT, Passed, absurd_events, events_of, in_data_units, row_of
 
 if TYPE_CHECKING:
     from ._sequence_state import SequenceState
@@ -35,6 +37,10 @@ def watched(
     expected as the innovation says. Alarms begin after a fit, or the warm-up. O(m REACH)."""
     one = _passed(state.stream, before, rest, innovation)
     state = _with_tails(state, one)
+    expected = innovation.mean if state.seasons is None else innovation.mean + state.seasons[-1, 0]
+    if state.logs is not None:
+        past = expected[None] if state.foretold is None else np.vstack([state.foretold, expected])
+        state = state._replace(foretold=past[-REACH:])
     if state.lookout is None and state.stream.rows <= state.options.warmup and not state.history:
         return state
     m, rate = len(rest), state.parameters["alarm_rate"]
@@ -50,8 +56,11 @@ def watched(
     if found.fired or len(absurd.row):
         state = state._replace(alarms=(*state.alarms, row)[-ALARMS_KEPT:])
     events = events_of([(row, what) for what in found.happenings])
-    expected = innovation.mean if state.seasons is None else innovation.mean + state.seasons[-1, 0]
-    events += absurd_events(absurd._replace(row=np.full(len(absurd.row), row)), expected[absurd.column])
+    if state.logs is not None and state.foretold is not None:
+        past, logs = state.foretold, state.logs
+        events = [in_data_units(one, past[max(one.since - row - 1, -len(past))], logs) for one in events]
+    expected = out_of_model(expected, state.logs)[absurd.column]
+    events += absurd_events(absurd._replace(row=np.full(len(absurd.row), row)), expected)
     return state._replace(events=(*state.events, *events)[-EVENTS_KEPT:]) if events else state
 
 

@@ -11,6 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.absurd import nothing_seen, seen_in
+from ..core.dynamics.logarithms import into_model
 from ..core.dynamics.lookout import limits_of
 from ..core.dynamics.stream import new_stream
 from ..core.linalg import Array
@@ -86,17 +87,22 @@ class SequenceFilter(Reported, SequenceAnswers):
         With "auto" and "level" ``fit``, on more than 100 rows, also tries random walks and nothing else, which are
         filled by straight lines, and takes them where nothing fills the hidden runs clearly better (not with
         Student-t noise, nor with a matrix of dynamics).
-    marginals : {"auto", "linear", "normal"}, default="auto"
-        What fills gaps after a ``fit``, in ``impute``, ``predict_interval`` and ``denoise``:
+    marginals : {"auto", "linear", "log", "normal"}, default="auto"
+        What is modelled: values, their logarithms, or their scores.
 
         - "linear": one model of the values.
-        - "normal": models of their normal scores, with levels and without: the value with the share u of the column's
-          others below it has the score Φ⁻¹(u).
-        - "auto": models of both together, if there are more than 200 rows, at most 100 columns and a million entries,
-          and hidden observed runs are filled clearly better so than by one model of the values. One of them, of scores
-          without levels, may have twice as many states as ``n_components``. Otherwise one model of the values, and
-          always with Student-t noise, a numeric ``drift``, ``period``, ``trend`` and known columns, and where random
-          walks were chosen. See the notes.
+        - "log": one model of the logarithms of all features, whose values must be positive. Seasons then multiply and
+          trends are rates; everything still comes in and goes out in the data's units (see the notes).
+        - "normal": models of their normal scores, with levels and without, fill gaps in ``impute``,
+          ``predict_interval`` and ``denoise``: the value with the share u of the column's others below it has the score
+          Φ⁻¹(u).
+        - "auto": with ``period`` or ``trend``, logarithms of each feature whose values are positive, whose spread grows
+          with their level, and whose last third was clearly foretold better so by what came before. Without them,
+          models of values and scores together fill gaps, if there are more than 200 rows, at most 100 columns and a
+          million entries, and hidden observed runs are filled clearly better so than by one model of the values. One
+          of them, of scores without levels, may have twice as many states as ``n_components``. Otherwise one model of
+          the values, and always with Student-t noise, a numeric ``drift`` and known columns, and where random walks
+          were chosen. See the notes.
     period : None, "auto", int or several ints, default=None
         Seasons: after how many rows something comes back, in whole numbers of rows from 2 on. Hourly rows with days and
         weeks have ``period=(24, 168)``. "auto" tries those that are usual for the steps of the time stamps or, without
@@ -142,9 +148,12 @@ class SequenceFilter(Reported, SequenceAnswers):
     Attributes
     ----------
     components_ : array (n_components_, n_features)
-        The dictionary as it was last learned, in the data's units.
+        The dictionary as it was last learned, in the data's units; this and the next are about the logarithm of a
+        feature that is modelled so.
     mean_, noise_variance_, level_variance_ : array (n_features,)
         Level variance is what a feature's own level gains per time step, all zero where there are no levels.
+    in_logarithms_ : array of bool (n_features,)
+        Which features are modelled in logarithms; see ``marginals``.
     dynamics_, process_noise_ : array (n_components_, n_components_)
         A and Q.
     coefficient_covariance_ : array (n_components_, n_components_)
@@ -157,7 +166,8 @@ class SequenceFilter(Reported, SequenceAnswers):
         few values of a feature ask for.
     seasons_ : dict of int to array (period, n_features)
         The slow season of every period in use, as it is after the last row, from the first place on; empty without
-        ``period``. All else that is learned is about what the seasons leave.
+        ``period``. It is added to a feature, in its units, or to the logarithm of one that is modelled so: 0.1 is then
+        about a tenth more. All else that is learned is about what the seasons leave.
     n_components_ : int
         Components in use.
     n_iter_ : int
@@ -229,6 +239,14 @@ class SequenceFilter(Reported, SequenceAnswers):
     deviation. ``denoise`` gives what another value in the same place is expected to be. Everything else is told by the
     one model of the values, and so is everything after ``partial_fit``, which ``marginals="normal"`` refuses.
 
+    What is told of a feature in logarithms is in its units: bounds are those of the logarithm under exp; fills,
+    ``denoise`` and forecasts are means of the lognormal law, which lie above its middle (by half the variance that the
+    model tells, before intervals are calibrated), and standard deviations are such that the bounds of 95% are as far
+    apart as 3.92 of them; ``score_samples`` is a density of the values; sizes of events are by how much the forecast of
+    their first row is moved. Values that are not positive are taken as missing, with a warning, and ``alarms`` tells
+    them like those out of all proportion. A stream goes on in the logarithms of a ``fit``; one that began without
+    ``fit`` has them only with "log".
+
     A sensor that starts later is scaled by its first eight values, and learned anew whenever the number of its values
     has doubled. If it starts when more than 128 rows have been learned from, the fits anew end there.
 
@@ -289,7 +307,7 @@ class SequenceFilter(Reported, SequenceAnswers):
         "lag": [None, Interval(Integral, 0, None, closed="left")],
         "robust": [StrOptions({"auto"}), "boolean", Interval(Real, 2, None, closed="neither")],
         "drift": [StrOptions({"auto", "level", "none"}), Interval(Real, 0, None, closed="left")],
-        "marginals": [StrOptions({"auto", "linear", "normal"})],
+        "marginals": [StrOptions({"auto", "linear", "log", "normal"})],
         "period": [None, StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), "array-like"],
         "trend": ["boolean", StrOptions({"auto"})],
         "spacing": [StrOptions({"rows", "time"})],
@@ -347,7 +365,8 @@ class SequenceFilter(Reported, SequenceAnswers):
         as holidays or a weather forecast, without NaN. Every later question needs them for its rows.
         """
         from ._sequence_blend_fit import check_marginals, planned_trials
-        from ._sequence_fit import learned, periods_in  # only fits need these
+        from ._sequence_fit import learned  # only fits need these
+        from ._sequence_logs import way_to_read
         from ._sequence_places import calendar_periods
         from ._sequence_seasons import check_long_enough, periods_of, planned_fits
         from ._sequence_stream import still_learning
@@ -367,14 +386,15 @@ class SequenceFilter(Reported, SequenceAnswers):
             check_enough(Y, opt.r)
             check_long_enough(periods_of(given), len(Y))
             limits = limits_of(self.alarm_rate, Y.shape[1])
-            state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[:0], seen, np.empty(0))
+            state = SequenceState(given, opt, new_stream(Y.shape[1]), StoredTable(), Y[-1:].copy(), seen, np.empty(0))
             state = state._replace(limits=limits, known=names, known_row=_last(K))
             with self._progress(1.0) as step:
                 plan = planned_fits(Y, opt, given, known=K is not None)
                 twice = 2 if given["robust"] == "auto" else 1
                 plan = [*plan * twice, *planned_trials(Y.shape, opt, given)]
                 tell = SweepProgress(type(self).__name__, step, plan)
-                periods = periods_in(state, Y, calendar_periods(table), tell)
+                logs, periods = way_to_read(Y, given, opt, calendar_periods(table), tell, known=K)
+                state, Y = state._replace(logs=logs), into_model(Y, logs)
                 state = still_learning(learned(state, Y, periods, tell, known=K), Y if K is None else np.hstack([Y, K]))
             self.state_ = _with_times(state, table)
             for number, bound in enumerate(state.history, 1):
@@ -397,7 +417,7 @@ class SequenceFilter(Reported, SequenceAnswers):
             if self.marginals == "normal":
                 raise ValueError(
                     "With marginals='normal' rows cannot be streamed, because scores need all of them; call fit, or "
-                    "use marginals='auto' or 'linear'."
+                    "use marginals='auto', 'linear' or 'log'."
                 )
             if state is None:
                 Y, table = self._read(X, reset=True)
@@ -410,7 +430,8 @@ class SequenceFilter(Reported, SequenceAnswers):
                 limits, seen, none = limits_of(self.alarm_rate, m), nothing_seen(m), Y[:0].copy()
                 state = SequenceState(given, opt, new_stream(m), StoredTable(), none, seen, np.zeros(m), limits=limits)
                 K, names = (None, ()) if known is None else read_known(known, len(Y), table)
-                state = state._replace(known=names)
+                logs = np.ones(m, dtype=bool) if given["marginals"] == "log" else None
+                state = state._replace(known=names, logs=logs)
                 state = still_learning(state, np.empty((0, m + len(names))))
             else:
                 before = restore_table(state.table._replace(columns=None))  # X has its own

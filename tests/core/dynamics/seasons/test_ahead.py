@@ -26,11 +26,16 @@ def test_steps_take_the_width_of_their_doubling():
     np.testing.assert_array_equal(width_at(widths, 9)[:, 0], [1, 2, 2, 3, 3, 3, 3, 3, 3])
 
 
+def _tried(off, var):
+    one = np.ones(off.shape[2])
+    return Tried(GaussianNoise(one), off, var, one, off, one)
+
+
 def test_better_forecasts_count_more(rng):
     truth = rng.normal(size=(400, 3, 2))
     good, bad = 1.0 * rng.normal(size=truth.shape), 3.0 * rng.normal(size=truth.shape)
     bad[..., 1] = rng.normal(size=(400, 3))
-    tried = [Tried(GaussianNoise(np.ones(2)), off, np.zeros_like(off), np.ones(2)) for off in (good, bad)]
+    tried = [_tried(off, np.zeros_like(off)) for off in (good, bad)]
     weights = weights_ahead(tried, GaussianSpec())
     np.testing.assert_allclose(weights.sum(0), 1.0)
     np.testing.assert_allclose(weights[:, 0], [0.9, 0.1], atol=0.02)  # 1 and 1/9
@@ -47,7 +52,5 @@ def test_a_mixture_has_the_moments_of_draws_from_it(rng):
     np.testing.assert_allclose(var, draws.var(), rtol=0.02)
     alone = mixed(means[:1], variances[:1], np.ones((1, 1)))
     assert alone[0] is means[0]
-    tried = [
-        Tried(GaussianNoise(np.ones(1)), m[None], v[None], np.ones(1)) for m, v in zip(means, variances, strict=True)
-    ]
+    tried = [_tried(m[None], v[None]) for m, v in zip(means, variances, strict=True)]
     np.testing.assert_allclose(sizes_of(tried, weights), (mean / np.sqrt(var + 1.0))[None])

@@ -36,22 +36,32 @@ class Tried(NamedTuple):
     off: Array  # (origins, steps, m) errors; NaN: unknown
     var: Array  # (origins, steps, m) of the signal
     factor: Array  # (m,) Student's for few values; NaN where there are too few
+    truth: Array  # (origins, steps, m) the rows that came, and
+    scale: Array  # (m,) that deviation, both in the units of the rows
 
 
 def tried_ahead(
-    Y: Array, plan: Plan, kinds: Sequence[Kind], rows: int, opt: StreamOptions, *, before: bool, tell: Tell = silent
+    Y: Array,
+    plan: Plan,
+    kinds: Sequence[Kind],
+    rows: int,
+    opt: StreamOptions,
+    *,
+    before: bool,
+    steps: int | None = None,
+    tell: Tell = silent,
 ) -> list[Tried]:
     """Forecasts of every kind of model in the last third of Y.
 
     Seasons are learned from the first two thirds, and a model of what they leave from the last `rows` of these. Both
-    then follow the rows of the last third. Forecasts go up to the longest period, if ORIGINS of them fit in. `before`:
-    the model learns from what the seasons leave of rows before they see them, as in a stream.
+    then follow the rows of the last third. Forecasts go so many `steps`, or up to the longest period, if ORIGINS of
+    them fit in. `before`: the model learns from what the seasons leave of rows before they see them, as in a stream.
     """
     n, m = (PARTS - 1) * len(Y) // PARTS, Y.shape[1]
     periods = long_enough(plan.periods, n)
     if (plan.periods and not periods) or not np.isfinite(Y[:n]).any():
         nothing = np.full((0, 1, m), np.nan)
-        return [Tried(GaussianNoise(np.ones(m)), nothing, nothing, np.ones(m))] * len(kinds)
+        return [Tried(GaussianNoise(np.ones(m)), nothing, nothing, np.ones(m), nothing, np.ones(m))] * len(kinds)
     plan = plan._replace(periods=periods, shaped=plan.shaped if periods[-1:] == plan.periods[-1:] else plan.shaped[:0])
     known = plan.known
     layers, season = learn(Y[:n], plan, opt.r, opt.noise, TRIAL_SWEEPS, tell=tell)
@@ -63,13 +73,15 @@ def tried_ahead(
     fits = [fit((rest - shift) / scale, opt.r, kind, **how) for kind in kinds]
     N = np.isfinite(Y[:n]).sum(0)
     models, beliefs = [with_drift(f.model, opt.drift) for f in fits], [f.smoothed.end for f in fits]
-    steps = judged_steps(len(Y), n, max(periods, default=0), ORIGINS)
+    steps = judged_steps(len(Y), n, max(periods, default=0), ORIGINS) if steps is None else steps
     errors: list[list[Array]] = [[] for _ in kinds]
     variances: list[list[Array]] = [[] for _ in kinds]
+    came: list[Array] = []
     for now in range(n, len(Y)):
-        if (now - n) % max(steps // ORIGINS, 1) == 0:
+        if (now - n) % apart(steps) == 0:
             truth = np.full((steps, m), np.nan)
             truth[: len(Y) - now] = Y[now : now + steps]
+            came.append(truth)
             comes = ahead(layers, m, steps, None if known is None else _repeated(known[now : now + steps], steps))
             for k, (model, belief) in enumerate(zip(models, beliefs, strict=True)):
                 mean, var = forecast(model, belief, steps)
@@ -80,9 +92,14 @@ def tried_ahead(
         beliefs = [update(model, predict(model, belief), z)[0] for model, belief in zip(models, beliefs, strict=True)]
     factor = np.where(N >= LEAST_KNOWN, student_factor(N), np.nan)
     return [
-        Tried(f.model.noise, np.array(off), np.array(var), factor)
+        Tried(f.model.noise, np.array(off), np.array(var), factor, np.array(came), scale)
         for f, off, var in zip(fits, errors, variances, strict=True)
     ]
+
+
+def apart(steps: int) -> int:
+    """Rows from the origin of one forecast of so many steps to the next."""
+    return max(steps // ORIGINS, 1)
 
 
 def weights_ahead(tried: Sequence[Tried], noise: NoiseSpec) -> Array:

@@ -50,7 +50,7 @@ def chosen(base: Array, losses: Sequence[Array], steps: int, *, auto: bool) -> A
     out = np.full(m, np.nan)
     for j in range(m):
         best = int(np.argmin([np.nansum(loss[:, j]) for loss in losses]))
-        gain = _blocks(base[:, j] - losses[best][:, j], steps)
+        gain = blocks(base[:, j] - losses[best][:, j], steps)
         if not auto or (len(gain) >= LEAST_BLOCKS and clearly(gain, MIN_Z)):
             out[j] = DAMPINGS[best]
     return out
@@ -91,7 +91,7 @@ def roots(loss: Array, axis: int) -> Array:
     return np.where(seen.any(axis), np.sqrt(total / np.maximum(seen.sum(axis), 1)), np.nan)
 
 
-def _blocks(gain: Array, steps: int) -> Array:
-    """Mean gains of `steps` origins in turn."""
-    parts = [part[np.isfinite(part)] for part in np.split(gain, range(steps, len(gain), steps))]
+def blocks(gain: Array, origins: int) -> Array:
+    """Mean gains of so many origins in turn."""
+    parts = [part[np.isfinite(part)] for part in np.split(gain, range(origins, len(gain), origins))]
     return np.array([part.mean() for part in parts if len(part)])
