@@ -167,7 +167,7 @@ class Taken(NamedTuple):
 def take_row(state: SequenceState, w: Array) -> Taken:
     """Pass the row w = [y, k], features and known columns, through the stream; alarms are watched for after the
     warm-up."""
-    from ..core.dynamics.learning import advance  # only streams need it
+    from ..core.dynamics.learning import advance, answered_by_the_best  # only streams need it
 
     Y, K = parts(state, w[None])
     seen, absurd = judged(state.seen, Y, FLOAT)
@@ -177,10 +177,9 @@ def take_row(state: SequenceState, w: Array) -> Taken:
     y = into_model(row[0], state.logs)
     state, rest, var = _less_season(state, y, None if K is None else K[0])
     before = state.stream
-    held = state.lookout is not None and bool(suspected(state.lookout.suspects).any())
-    stream, outcome = advance(before, rest, state.options, _wide(state), var, held)
+    stream, outcome = advance(before, rest, state.options, _wide(state), var, _suspicious(state))
     if state.others:
-        others = tuple(Other(own, advance(stream, rest, own)[0]) for own, stream in state.others)
+        others = tuple(Other(own, answered_by_the_best(advance(stream, rest, own)[0])) for own, stream in state.others)
         state = state._replace(others=others)
     if outcome.judged is not None and not state.layers:  # rows of the warm-up, together
         late = absurd_entries(outcome.judged)
@@ -197,7 +196,14 @@ def take_row(state: SequenceState, w: Array) -> Taken:
     state = _with_widths(state, y)
     if outcome.innovation is not None:
         state = watched(state, before, rest, outcome.innovation, now)
+    if not _suspicious(state):
+        state = state._replace(stream=answered_by_the_best(state.stream))
     return Taken(state, absurd, outcome, unfit)
+
+
+def _suspicious(state: SequenceState) -> bool:
+    """Whether entries of the last rows may be of a shift, which no candidate could foretell."""
+    return state.lookout is not None and bool(suspected(state.lookout.suspects).any())
 
 
 def parts(state: SequenceState, W: Array) -> tuple[Array, Array | None]:

@@ -66,7 +66,7 @@ def _calibrated(c: Candidate, z: Array, size: Array, asked: Array, wide: Array, 
 
 
 def best(bank: Sequence[Candidate], leader: int, rows: int) -> int:
-    """The candidate that answers next after so many rows: the leader, unless another one is clearly ahead of it.
+    """The candidate that answers after so many rows: the leader, unless another one is clearly ahead of it.
 
     It is the first one until a score, which remembers half of the rows, remembers as many as it takes to compare kinds
     of models (FEWEST_ROWS).

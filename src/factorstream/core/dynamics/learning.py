@@ -68,7 +68,8 @@ def advance(
 
     `wide` (2, m): factors on intervals in gaps and of forecasts besides those that errors teach, infinite where nothing
     is known; None: errors teach none. `beside` (m,): variance of what was taken off the raw row before; None: nothing.
-    `held`: entries of the last rows are under suspicion, so that it is not the time to let another candidate answer.
+    `held`: entries of the rows before are under suspicion, and scores are kept as they were before these (`Candidate`).
+    The candidate that answers stays the same: `answered_by_the_best` is asked once it is known what the row was.
     """
     if stream.rows and stream.learning is None and not np.isfinite(stream.window).any():  # no data yet: begin here
         stream = new_stream(len(y))
@@ -82,8 +83,6 @@ def advance(
     if stream.bank:
         z = np.where(new | in_unknown_units(stream), np.nan, (y - stream.shift) / stream.scale)
         more = 0.0 if beside is None else beside / stream.scale**2
-        if not held:
-            stream = stream._replace(leader=best(stream.bank, stream.leader, stream.rows - 1))
         each = [passed(c, z, stream.rows - 1, opt.keep, wide, more, held) for c in stream.bank]
         outcome = Outcome(in_units(each[stream.leader][1], stream))
         bank = tuple(c for c, _ in each) if scored(stream) else tuple(c._replace(score=0.0) for c, _ in each)
@@ -95,6 +94,11 @@ def advance(
     while first and stream.job is not None and not finished(stream, opt):
         stream = worked(stream, opt)
     return _adopted(stream, outcome, opt) if finished(stream, opt) else (stream, outcome)
+
+
+def answered_by_the_best(stream: Stream) -> Stream:
+    """The stream in which the candidate answers that has foretold best."""
+    return stream._replace(leader=best(stream.bank, stream.leader, stream.rows)) if stream.bank else stream
 
 
 def _ended_early(stream: Stream, opt: StreamOptions) -> Stream:

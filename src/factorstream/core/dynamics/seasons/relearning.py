@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...linalg import Array
-from ..learning import advance
+from ..learning import advance, answered_by_the_best
 from ..stream import Outcome, Stream, StreamOptions, new_stream
 from .anew import Anew, Trends
 from .following import followed
@@ -52,6 +52,7 @@ def further(anew: Anew, W: Array, m: int, opt: StreamOptions, keep: int) -> tupl
     stream, outcome = advance(anew.stream, W[-1, :m] - signal, opt, beside=var)
     assert anew.seasons is not None  # for the type checker: a row has been followed
     seasons = np.concatenate([anew.seasons, [[signal, var]]])[-keep:]
+    stream = answered_by_the_best(stream)
     return anew._replace(layers=layers, at=anew.at + 1, seasons=seasons, stream=stream), outcome
 
 
