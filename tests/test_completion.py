@@ -7,8 +7,9 @@ import io
 import numpy as np
 import pytest
 
-from factorstream.completion import Absurd, Settings, complete_file
+from factorstream.completion import Settings, complete_file
 from factorstream.jobs import filling
+from factorstream.jobs.completed import Absurd
 from factorstream.sources.tables import TableError
 
 

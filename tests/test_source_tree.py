@@ -123,6 +123,7 @@ TESTED_BY = {
     "jobs/large_factors": "cli/test_large_files",
     "jobs/large_files": "cli/test_large_files",
     "jobs/large_surveys": "cli/test_large_files",
+    "jobs/completed": "test_completion",
     "jobs/quiet": "test_completion",
     "jobs/reading": "jobs/test_forecasting",
     "persist/content": "test_persist",

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .core.absurd_rows import absurd_entries
 from .core.variational.conformal import CalibrationError
-from .jobs.columns_used import ColumnUse, columns_used
+from .jobs.completed import Completion, facts, with_absurd
 from .jobs.filling import fill, fill_between, fitted, n_beyond, n_known
 from .jobs.filling_kinds import SET, FilledKinds, fill_kinds
 from .jobs.other_kinds import AllKinds
-from .jobs.places import Places, places_of
+from .jobs.places import places_of
 from .jobs.reading import Given, Reading, named, read_given
-from .jobs.remarks import empty_columns, of_one_row
-from .jobs.suspects import Suspect, suspects_in
+from .jobs.remarks import of_one_row
 from .sources.table import Array, OtherFill, rounded
 from .sources.tables import Bounds, Table, TableError, encode_parts
 from .sources.timeline import Timeline, refuse_newest_first
 from .sources.writing import NO_OTHERS
 
-__all__ = ["Absurd", "Completion", "Settings", "complete_file"]
+__all__ = ["Settings", "complete_file"]
 
 NOT_REPORTED = "reports are for numbers; without --report these are used and filled"
 
@@ -51,87 +49,6 @@ class Settings(NamedTuple):
     """Whether columns of labels and dates are left as they are. Sequences always leave them."""
     for_report: bool = False
     """Whether a report will be written, which is for tables of numbers: such columns are left then, and named."""
-
-
-class Absurd(NamedTuple):
-    """Numbers of a column that are out of all proportion to the others, and had no part in filling the gaps."""
-
-    column: str
-    value: float
-    """The first of them."""
-    times: int
-    """How many there are."""
-    place: str
-    """Where the first is in the file, in words."""
-
-
-class Completion(NamedTuple):
-    """A filled file, and what there is to say about it."""
-
-    parts: Callable[[], Iterable[bytes]]
-    """Makes the file with its gaps filled, one part after another: all together would take as much room as the file.
-    The very file where the columns of numbers have no gaps."""
-    n_gaps: int
-    """Gaps that were filled."""
-    n_columns: int
-    """Columns that had them."""
-    n_components: int
-    """Components of the factorisation that filled them."""
-    calibrated: bool
-    """False where bounds were wanted but the table is too small to calibrate them: they are the model's own."""
-    remarks: list[str]
-    """Sentences about how the file was read; for sequences about its dates too."""
-    counting: list[str]
-    """Columns of numbers that count rows or years; they had no part in it."""
-    other_gaps: list[str]
-    """Columns that are not numbers and have gaps, which stay."""
-    one_value: list[str]
-    """Columns whose bounds are empty because one value of them is known."""
-    few_equal_values: list[str]
-    """Columns whose bounds are empty because their known values are all equal, and too few for the level."""
-    suspects: list[Suspect]
-    """Numbers that were taken as data, and may stand for gaps."""
-    identifiers: Sequence[str]
-    """Columns that were taken as measurements, and may name the rows; not looked for in sequences."""
-    absurd: list[Absurd]
-    """Values that were taken as missing while filling the gaps; they stay in the file."""
-    unknown: list[str]
-    """Columns with gaps that stay, because the model that was given does not know them."""
-    steps_left_out: int
-    """Time steps without a row; the model of a sequence took them as rows without data."""
-    n_below: int = 0
-    """Fills below the lowest value of their column; not counted for a model that was fitted to other rows."""
-    n_above: int = 0
-    """Fills above the greatest."""
-    model: Any = None
-    """The model that filled the gaps; None where there was nothing to fill."""
-    names: Sequence[str] = ()
-    """Of its features."""
-    X: Array | None = None
-    """What it was asked to fill: the columns of numbers, with rows of NaN where a time step is left out."""
-    when: Timeline | None = None
-    """Of sequences: when the rows are."""
-    others: Sequence[str] = ()
-    """Columns that are not finite numbers; they are as they were."""
-    places: Places | None = None
-    """Where the rows of X are in the file; None where ``when`` tells, or nobody will ask."""
-    set_aside: Sequence[str] = ()
-    """Columns that were left out because the user has said so."""
-    whole: Sequence[str] = ()
-    """Columns of whole numbers whose fills were rounded."""
-    uses: Sequence[ColumnUse] = ()
-    """What became of every column of the file."""
-    other_kinds: Mapping[str, str] = {}
-    """Columns of labels and dates that were used and filled beside numbers, and what each holds."""
-    carried: Mapping[str, str] = {}
-    """Other columns that could have been, and why they were not."""
-    labels: tuple[str, list[Any]] | None = None
-    """The name and the cells of the column that says which row is which, where the user has named one."""
-
-    @property
-    def content(self) -> bytes:
-        """All ``parts``."""
-        return b"".join(self.parts())
 
 
 class _Filled(NamedTuple):
@@ -166,14 +83,14 @@ def complete_file(
     if settings.sequence:
         refuse_newest_first(table, named(path))
     gaps = np.isnan(X)
-    found = _facts(given, gaps, settings)
+    found = facts(given, gaps, sequence=settings.sequence)
     if model is None and (alone := of_one_row(table)):
         found = found._replace(remarks=[*found.remarks, alone])
     if not found.n_gaps and not settings.keep_model:
         return found
     if settings.level is not None:
         _check_names(table, gaps, given.kinds)
-    found = _with_absurd(found, table)
+    found = with_absurd(found, table)
     try:
         filled = _complete(given, settings, progress, model, when)
     except (ValueError, MemoryError) as problem:  # more components than memory has room for
@@ -202,41 +119,6 @@ def complete_file(
         X=X if when is None else when.spread(X),
         when=when,
         places=places_of(table) if when is None and settings.keep_model else None,
-    )
-
-
-def _facts(given: Given, gaps: Array, settings: Settings) -> Completion:
-    """What can be said before anything is filled."""
-    table = given.table
-    others = sorted(set(range(len(table.names))) - set(table.numeric))
-    named_rows = [] if given.call is None else [table.names[given.call]]
-    used = [] if given.kinds is None else [table.names[j] for j in given.kinds.gaps]
-    known = {*given.counting, *given.unknown, *given.set_aside, *named_rows, *used}
-    said = {*known, *given.carried, *empty_columns(table), *(one.column for one in table.unread)}
-    no_numbers = [j for j in others if table.names[j] not in known]
-    unknown = [name for name in given.unknown if table.gaps(table.names.index(name))]
-    return Completion(
-        parts=lambda: [table.raw],
-        n_gaps=int(gaps.sum()) + (0 if given.kinds is None else given.kinds.n_gaps),
-        n_columns=int(gaps.any(axis=0).sum()) + (0 if given.kinds is None else given.kinds.n_columns),
-        n_components=0,
-        calibrated=True,
-        remarks=[*given.remarks, *(given.date_remarks if settings.sequence else ())],
-        counting=given.counting,
-        other_gaps=[table.names[j] for j in others if table.gaps(j) and table.names[j] not in said],
-        one_value=[],
-        few_equal_values=[],
-        suspects=suspects_in(table.numbers, given.names),
-        identifiers=() if settings.sequence else given.identifiers,
-        absurd=[],
-        unknown=unknown,
-        steps_left_out=given.when.n_left_out if settings.sequence and given.when is not None else 0,
-        others=[table.names[j] for j in no_numbers],
-        set_aside=given.set_aside,
-        uses=columns_used(given),
-        carried=given.carried,
-        other_kinds={} if given.kinds is None else {table.names[j]: what for j, what in given.kinds.what.items()},
-        labels=None if given.call is None else (table.names[given.call], table.cells(given.call)),
     )
 
 
@@ -296,20 +178,6 @@ def _new(X: Any, settings: Settings, *, calibrate: bool) -> Any:
         sequence=settings.sequence,
         verbose=settings.verbose,
     )
-
-
-def _with_absurd(found: Completion, table: Table) -> Completion:
-    """The facts with the values that the fit will take as missing, which are suspects no more."""
-    entries = absurd_entries(table.numbers)
-    absurd, values = [], set()
-    for j in np.unique(entries.column).tolist():
-        name, here = table.names[table.numeric[j]], entries.column == j
-        first = int(np.argmax(here))
-        value, times = float(entries.value[first]), int(np.count_nonzero(here))
-        absurd.append(Absurd(name, value, times, table.place(int(entries.row[first]))))
-        values |= {(name, float(value)) for value in entries.value[here]}
-    suspects = [one for one in found.suspects if (one.column, one.value) not in values]
-    return found._replace(absurd=absurd, suspects=suspects)
 
 
 def _check_names(table: Table, gaps: Array, kinds: AllKinds | None) -> None:

@@ -21,7 +21,7 @@ from ._command import STANDARD
 from ._files import written_to
 
 if TYPE_CHECKING:
-    from ..completion import Completion
+    from ..jobs.completed import Completion
     from ..jobs.large_files import LargeFilling
     from ..jobs.online import OnlineFilling
 
