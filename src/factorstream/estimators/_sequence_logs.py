@@ -15,7 +15,7 @@ from ..core.dynamics.stream import StreamOptions
 from ..core.linalg import Array
 from ..core.telling import Tell
 from ._sequence import Parameter
-from ._sequence_seasons import is_auto, periods_of
+from ._sequence_seasons import Trends, is_auto, periods_of, trends_in
 
 
 class Read(NamedTuple):
@@ -23,6 +23,7 @@ class Read(NamedTuple):
 
     logs: Array | None  # (m,) the features in logarithms; None: no feature is
     periods: tuple[int, ...]  # of the seasons
+    trends: Trends | None = None  # the trends that go with them; None: they are still to be looked for
 
 
 def way_to_read(
@@ -45,16 +46,34 @@ def way_to_read(
     L = grows(Y, max(periods, default=0))
     if not L.any():
         return Read(None, periods)
-    Z = into_model(Y, L)
+    Y, Z = Y.astype(np.float64), into_model(Y, L).astype(np.float64)
     others = periods_in(Z, given, opt, usual, tell) if is_auto(given) else periods
+    trends = trends_in(Y, periods, given, opt, tell, known=known)
+    rates = Trends(_beside(L, _rates(Z, others, given, opt, tell, known), trends.damping))
     plain, logs = (
-        Way(values.astype(np.float64), _plan(values.astype(np.float64), some, given, opt, known, tell))
-        for values, some in ((Y, periods), (Z, others))
+        Way(values, Plan(long_enough(some, len(Y)), np.arange(0), one.damping, known))
+        for values, some, one in ((Y, periods, trends), (Z, others, rates))
     )
     if not logs.plan.periods and not logs.plan.follows(len(L)):
         return Read(None, periods)
     L = better_in_logarithms(plain, logs, L, opt, before=not given["smooth"], tell=tell)
-    return Read(L, others) if L.any() else Read(None, periods)
+    if not L.any():
+        return Read(None, periods, trends)
+    return Read(L, others, Trends(_beside(L, rates.damping, trends.damping)))
+
+
+def _rates(
+    Z: Array, periods: tuple[int, ...], given: dict[str, Parameter], opt: StreamOptions, tell: Tell, known: Array | None
+) -> Array | None:
+    """The damping of trends of logarithms Z (T, m), where trends are asked for or may be there: what grows with its
+    level is taken to have a rate, which is judged together with the logarithms."""
+    return None if given["trend"] is False else trends_of(Z, periods, opt, auto=False, known=known, tell=tell)
+
+
+def _beside(L: Array, damping: Array | None, other: Array | None) -> Array | None:
+    """Of features L the first damping (m,), of the others the second; None where no feature has one."""
+    both = np.where(L, np.nan if damping is None else damping, np.nan if other is None else other)
+    return None if np.isnan(both).all() else both
 
 
 def periods_in(
@@ -64,17 +83,6 @@ def periods_in(
     if not is_auto(given):
         return periods_of(given)
     return found_periods(Y.astype(np.float64), opt, usual, tell)
-
-
-def _plan(
-    Y: Array, periods: tuple[int, ...], given: dict[str, Parameter], opt: StreamOptions, known: Array | None, tell: Tell
-) -> Plan:
-    """What is taken off rows that are read in this way, but for shapes."""
-    damping = None
-    if given["trend"] is not False:
-        damping = trends_of(Y, periods, opt, auto=given["trend"] == "auto", known=known, tell=tell)
-        damping = None if np.isnan(damping).all() else damping
-    return Plan(long_enough(periods, len(Y)), np.arange(0), damping, known)
 
 
 def _positive(Y: Array, L: Array) -> Array:

@@ -11,8 +11,9 @@ from ..core.dynamics.few import FEW_ROWS
 from ..core.dynamics.fit import Kind, filtered, smoothed
 from ..core.dynamics.scale import standards
 from ..core.dynamics.seasons.finding import MOST_PERIODS
+from ..core.dynamics.seasons.growing import grows
 from ..core.dynamics.seasons.hidden import APART
-from ..core.dynamics.seasons.judge import SHAPED_PERIODS, judge, trends_of
+from ..core.dynamics.seasons.judge import SHAPED_PERIODS, judge, kinds_of, trends_of
 from ..core.dynamics.seasons.layers import LEAST_PERIODS, SeasonLayer, learn, passed_before
 from ..core.dynamics.seasons.season import Season, no_season
 from ..core.dynamics.stream import StreamOptions
@@ -64,6 +65,8 @@ def planned_fits(
     trials += APART * (1 + min(n_candidates, 2)) if T <= FEW_ROWS else 2 + n_candidates
     trials += 2 if given["calibrate"] else 0
     trials += 2 + n_candidates + 1 if trend else 0
+    if given["marginals"] == "auto" and grows(Y, max(periods, default=0)).any():
+        trials += 2 * len(kinds_of(opt)) + 2 + MOST_PERIODS * MOST_PERIODS * auto + 2 * trend
     if auto:  # and there may be none after all
         trials = MOST_PERIODS * MOST_PERIODS + max(trials, len(planned_sweeps(T, opt, given, turning=True)) - 1)
     return [*((TRIAL_SWEEPS, T) for _ in range(trials)), *[(last, T)] * (3 if trend else 2)]
@@ -90,6 +93,29 @@ class Left(NamedTuple):
     ahead: Array | None = None  # factors on forecasts by feature and steps, where seasons were looked at
 
 
+class Trends(NamedTuple):
+    """Which features have a trend."""
+
+    damping: Array | None  # (m,) of their slopes, NaN: no trend; None: none has
+
+
+def trends_in(
+    Y: Array,
+    periods: tuple[int, ...],
+    given: dict[str, Parameter],
+    opt: StreamOptions,
+    tell: Tell = silent,
+    *,
+    known: Array | None = None,
+) -> Trends:
+    """The trends of rows Y (T, m), as far as they are asked for."""
+    if given["trend"] is False:
+        return Trends(None)
+    auto = given["trend"] == "auto"
+    damping = trends_of(Y.astype(np.float64), periods, opt, auto=auto, known=known, tell=tell)
+    return Trends(None if np.isnan(damping).all() else damping)
+
+
 def left_by_seasons(
     Y: Array,
     periods: tuple[int, ...],
@@ -98,16 +124,14 @@ def left_by_seasons(
     tell: Tell = silent,
     *,
     known: Array | None = None,
+    trends: Trends | None = None,
 ) -> Left:
     """Learn seasons, trends and what known columns (T, p) say of raw rows Y (T, m), and look at what they leave.
+    `trends`: of which features; None: it is looked for.
 
     Where rows are filtered and not smoothed, it is what they leave of each row before they see it.
     """
-    damping = None
-    if given["trend"] is not False:
-        auto = given["trend"] == "auto"
-        damping = trends_of(Y.astype(np.float64), periods, opt, auto=auto, known=known, tell=tell)
-        damping = None if np.isnan(damping).all() else damping
+    damping = (trends_in(Y, periods, given, opt, tell, known=known) if trends is None else trends).damping
     if not periods and damping is None and known is None:
         shift, scale = standards(Y, opt.noise)
         Z = (Y - shift) / scale

@@ -97,12 +97,12 @@ class SequenceFilter(Reported, SequenceAnswers):
           ``predict_interval`` and ``denoise``: the value with the share u of the column's others below it has the score
           Φ⁻¹(u).
         - "auto": with ``period`` or ``trend``, logarithms of each feature whose values are positive, whose spread grows
-          with their level, and whose last third was clearly foretold better so by what came before. Without them,
-          models of values and scores together fill gaps, if there are more than 200 rows, at most 100 columns and a
-          million entries, and hidden observed runs are filled clearly better so than by one model of the values. One
-          of them, of scores without levels, may have twice as many states as ``n_components``. Otherwise one model of
-          the values, and always with Student-t noise, a numeric ``drift`` and known columns, and where random walks
-          were chosen. See the notes.
+          with their level, and whose last third is clearly foretold better so by what comes before, while hidden runs
+          are not filled clearly worse. Without ``period`` and ``trend``, models of values and scores together fill
+          gaps, if there are more than 200 rows, at most 100 columns and a million entries, and hidden observed runs are
+          filled clearly better so than by one model of the values. One of them, of scores without levels, may have
+          twice as many states as ``n_components``. Otherwise one model of the values, and always with Student-t noise,
+          a numeric ``drift`` and known columns, and where random walks were chosen. See the notes.
     period : None, "auto", int or several ints, default=None
         Seasons: after how many rows something comes back, in whole numbers of rows from 2 on. Hourly rows with days and
         weeks have ``period=(24, 168)``. "auto" tries those that are usual for the steps of the time stamps or, without
@@ -117,7 +117,8 @@ class SequenceFilter(Reported, SequenceAnswers):
     trend : bool or "auto", default=False
         Whether features have a trend: a slope that changes slowly, and goes on in forecasts, damped where those made in
         the last third of the rows were better for it. "auto" keeps it where these are clearly better than without, and
-        hidden runs not clearly worse. Gaps are filled by levels and states beside it. Forecasts are then means over the
+        hidden runs not clearly worse; a feature that is modelled in logarithms has one, its rate of growth, which was
+        tried together with these. Gaps are filled by levels and states beside it. Forecasts are then means over the
         kinds of models, weighed by how well each forecast; gaps are filled by the best of them. A stream learns trends
         when it has 64, 128, ..., 2048 rows, and follows them after that; the model that fills its gaps forecasts too,
         and "auto" goes by forecasts alone.
@@ -394,9 +395,10 @@ class SequenceFilter(Reported, SequenceAnswers):
                 twice = 2 if given["robust"] == "auto" else 1
                 plan = [*plan * twice, *planned_trials(Y.shape, opt, given)]
                 tell = SweepProgress(type(self).__name__, step, plan)
-                logs, periods = way_to_read(Y, given, opt, calendar_periods(table), tell, known=K)
-                state, Y = state._replace(logs=logs), into_model(Y, logs)
-                state = still_learning(learned(state, Y, periods, tell, known=K), Y if K is None else np.hstack([Y, K]))
+                logs, periods, trends = way_to_read(Y, given, opt, calendar_periods(table), tell, known=K)
+                Y = into_model(Y, logs)
+                state = learned(state._replace(logs=logs), Y, periods, tell, known=K, trends=trends)
+                state = still_learning(state, Y if K is None else np.hstack([Y, K]))
             self.state_ = _with_times(state, table)
             for number, bound in enumerate(state.history, 1):
                 self._tell({"sweep": float(number), "bound": bound})

@@ -8,11 +8,13 @@ Both ways to read a feature then forecast the last third of the rows. They are c
 in the data's units: that of a logarithm is divided by the value (the Jacobian). It asks for the right middle and for
 the right width at once, and rows at a high level, where errors in the data's units are large, do not decide alone, as
 they would do for squared errors. Either way's widths are first made right on average, since those of a fit are
-calibrated. Squared errors in the data's units, of forecasts and of hidden runs, must not be clearly worse.
+calibrated. Nobody is to pay for that with errors in the data's units: those of the forecasts must not be larger, and
+those of hidden runs not clearly so.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,10 +24,10 @@ from ...telling import Tell, silent
 from ..choose import COMPARED_ROWS, HIDDEN_RUN, MIN_Z, PARTS, TRIAL_SWEEPS, HiddenRuns, clearly
 from ..fit import fit
 from ..stream import StreamOptions
-from .ahead import ORIGINS, Tried, apart, tried_ahead
-from .damping import LEAST_BLOCKS, blocks, judged_steps
+from .ahead import ORIGINS, Tried, apart, mixed, sizes_of, tried_ahead, weights_ahead
+from .damping import LEAST_BLOCKS, blocks, judged_steps, roots
 from .hidden import hidden_runs, left_by_plan
-from .judge import JUDGED_PERIODS
+from .judge import JUDGED_PERIODS, kinds_of
 from .layers import Plan
 
 NEARER = 0.5
@@ -83,30 +85,48 @@ class Way(NamedTuple):
 def better_in_logarithms(
     plain: Way, logs: Way, L: Array, opt: StreamOptions, *, before: bool, tell: Tell = silent
 ) -> Array:
-    """Which of the features L (m,) are better read in logarithms, as `logs` has them. Two or four fits."""
+    """Which of the features L (m,) are better read in logarithms, as `logs` has them.
+
+    For either way a fit of each kind of model, and one more if forecasts speak for logarithms. Forecasts go as far as
+    elsewhere, but no further than a period where the last third would hold too few of them.
+    """
     T = len(plain.Y)
-    longest = max((*plain.plan.periods, *logs.plan.periods), default=0)
-    rows, steps = (
-        max(COMPARED_ROWS, JUDGED_PERIODS * longest),
-        judged_steps(T, (PARTS - 1) * T // PARTS, longest, ORIGINS),
-    )
+    n, longest = (PARTS - 1) * T // PARTS, max((*plain.plan.periods, *logs.plan.periods), default=0)
+    rows, steps = max(COMPARED_ROWS, JUDGED_PERIODS * longest), judged_steps(T, n, longest, ORIGINS)
+    if longest and T - n < LEAST_BLOCKS * steps:  # too few forecasts that do not overlap
+        steps = min(steps, longest)
     how: dict[str, Any] = {"before": before, "steps": steps, "tell": tell}
-    both = [tried_ahead(way.Y, way.plan, opt.candidates[:1], rows, opt, **how)[0] for way in (plain, logs)]
+    both = [_foretold(tried_ahead(way.Y, way.plan, kinds_of(opt), rows, opt, **how), opt) for way in (plain, logs)]
     out = _foretold_better(both[0], both[1], L)
     if not out.any():
         return out
     runs = hidden_runs(plain.Y, logs.plan.shortest)
-    mixed = Way(np.where(out, logs.Y, plain.Y), logs.plan)
-    hidden = (
-        _hidden(plain, out & False, plain.Y, runs, rows, opt, tell),
-        _hidden(mixed, out, plain.Y, runs, rows, opt, tell),
+    some = Way(np.where(out, logs.Y, plain.Y), logs.plan)
+    plainly, newly = (
+        _hidden(way, which, plain.Y, runs, rows, opt, tell) for way, which in ((plain, out & False), (some, out))
     )
-    for j in np.flatnonzero(out).tolist():
-        out[j] = not clearly(hidden[1][j] - hidden[0][j], MIN_Z)
-    return out
+    worse = [clearly(b - a, MIN_Z) for a, b in zip(plainly, newly, strict=True)]
+    return out & ~np.array(worse)
 
 
-def _foretold_better(plain: Tried, logs: Tried, L: Array) -> Array:
+class Foretold(NamedTuple):
+    """Forecasts of the last third by all kinds of models together, in the units of a way to read it."""
+
+    off: Array  # (origins, steps, m) errors; NaN: unknown
+    size: Array  # the same in deviations, as `normal_size` has them
+    std: Array  # (origins, steps, m)
+    truth: Array  # (origins, steps, m)
+
+
+def _foretold(tried: Sequence[Tried], opt: StreamOptions) -> Foretold:
+    weights = weights_ahead(tried, opt.noise)
+    off, var = mixed([one.off for one in tried], [one.var for one in tried], weights)
+    R = sum(w * one.noise.variance for w, one in zip(weights, tried, strict=True))
+    scale = tried[0].scale
+    return Foretold(off * scale, sizes_of(tried, weights), np.sqrt(var + R) * scale, tried[0].truth)
+
+
+def _foretold_better(plain: Foretold, logs: Foretold, L: Array) -> Array:
     """Which of the features L are foretold clearly better in logarithms, by forecasts of either way."""
     steps = plain.off.shape[1]
     out = np.zeros(len(L), dtype=bool)
@@ -114,35 +134,35 @@ def _foretold_better(plain: Tried, logs: Tried, L: Array) -> Array:
         return out
     for j in np.flatnonzero(L).tolist():
         truth = plain.truth[:, :, j]
-        gain = _means(_density(logs, j) - np.log(truth) - _density(plain, j), apart(steps))
-        worse = np.sqrt(_means(_squares(logs, j, truth), steps)) - np.sqrt(_means(_squares(plain, j), steps))
-        worse = blocks(worse, -(-steps // apart(steps)))
-        gain = gain[np.isfinite(gain)]
-        out[j] = len(gain) >= LEAST_BLOCKS and clearly(gain, MIN_Z) and not clearly(worse, MIN_Z)
+        gain = _by_blocks(_means(_density(logs, j) - np.log(truth) - _density(plain, j)), steps)
+        near = _by_blocks(roots(_squares(plain, j), axis=1) - roots(_squares(logs, j, truth), axis=1), steps)
+        out[j] = len(gain) >= LEAST_BLOCKS and clearly(gain, MIN_Z) and bool(near.mean() >= 0.0)
     return out
 
 
-def _density(one: Tried, j: int) -> Array:
+def _density(one: Foretold, j: int) -> Array:
     """The log-density (origins, steps) of what came of feature j, in the units of the model, up to a constant."""
-    R = np.broadcast_to(one.noise.R[j], one.off[:, :, j].shape)
-    size = one.noise.normal_size(np.abs(one.off[:, :, j]), one.var[:, :, j], R)
-    near = size[:, : apart(size.shape[1])]
-    wide = np.sqrt(max(float(np.nanmean(near**2)), np.finfo(float).tiny)) if np.isfinite(near).any() else 1.0
-    std = np.sqrt(one.var[:, :, j] + one.noise.variance[j]) * one.scale[j]
-    return np.asarray(-0.5 * (size / wide) ** 2 - np.log(wide * std))
+    size = one.size[:, :, j]
+    wide = np.sqrt(max(float(np.nanmean(size**2)), np.finfo(float).tiny)) if np.isfinite(size).any() else 1.0
+    return np.asarray(-0.5 * (size / wide) ** 2 - np.log(wide * one.std[:, :, j]))
 
 
-def _squares(one: Tried, j: int, truth: Array | None = None) -> Array:
+def _squares(one: Foretold, j: int, truth: Array | None = None) -> Array:
     """Squared errors (origins, steps) in the units of the data; `truth`: of forecasts of its logarithm."""
-    off = one.off[:, :, j] * one.scale[j]
+    off = one.off[:, :, j]
     return np.asarray((off if truth is None else truth * np.expm1(-off)) ** 2)
 
 
-def _means(values: Array, steps: int) -> Array:
-    """The means (origins,) over the first steps of forecasts (origins, steps); NaN where nothing came."""
-    seen = np.isfinite(values[:, :steps])
-    mean = np.where(seen, values[:, :steps], 0.0).sum(1) / np.maximum(seen.sum(1), 1)
+def _means(values: Array) -> Array:
+    """The means (origins,) of forecasts (origins, steps); NaN where nothing came."""
+    seen = np.isfinite(values)
+    mean = np.where(seen, values, 0.0).sum(1) / np.maximum(seen.sum(1), 1)
     return np.where(seen.any(1), mean, np.nan)
+
+
+def _by_blocks(values: Array, steps: int) -> Array:
+    """Means of what is said of every origin (origins,): forecasts of so many steps that overlap count as one."""
+    return blocks(values, -(-steps // apart(steps)))
 
 
 def _hidden(way: Way, L: Array, Y: Array, runs: HiddenRuns, rows: int, opt: StreamOptions, tell: Tell) -> list[Array]:

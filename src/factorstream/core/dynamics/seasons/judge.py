@@ -68,7 +68,7 @@ def judge(
     before = answers is not smoothed
     kinds: tuple[Kind, ...] = (kind,)
     if plan.damping is not None:  # what fills gaps best need not go on best where they end
-        kinds = tuple(dict.fromkeys((kind, *_kinds(opt))))
+        kinds = tuple(dict.fromkeys((kind, *kinds_of(opt))))
     alone = np.ones((1, Y.shape[1]))
     if not calibrate and len(kinds) == 1:
         return Judged(plan, kind, kinds, alone, 1.0, alone)
@@ -83,7 +83,7 @@ def judge(
     return Judged(plan, kind, kinds, weights, width, alone * max(width, ranked_stretch(size, opt.noise), 1.0))
 
 
-def _kinds(opt: StreamOptions) -> tuple[Kind, ...]:
+def kinds_of(opt: StreamOptions) -> tuple[Kind, ...]:
     """The kinds of models that are tried; random walks too, where levels are asked for and noise has no outliers."""
     walks = LEVELS in opt.candidates and isinstance(opt.noise, GaussianSpec)
     return (*opt.candidates, WALKS) if walks and len(opt.candidates) > 1 else opt.candidates
@@ -165,7 +165,7 @@ def _many(
 ) -> tuple[Kind, float]:
     """The kind of model that fills best what is left of the hidden runs, compared on the last rows; widths by all."""
     how: dict[str, Any] = {"dynamics": opt.dynamics, "noise": opt.noise, "drift": opt.drift, "tell": tell}
-    candidates, last = _kinds(opt), left.last(rows)
+    candidates, last = kinds_of(opt), left.last(rows)
     best = Choice(candidates[0])
     if len(candidates) > 1:
         best = choose(last.Z, opt.r, candidates, rows=rows, hidden=last.runs, **how)
