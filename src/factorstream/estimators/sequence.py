@@ -103,7 +103,8 @@ class SequenceFilter(Reported, SequenceAnswers):
         them, those of the autocorrelation, and keeps what fills hidden observed runs clearly better: none, it may be.
         Every feature gets a slow season for each period, next to nothing where it has
         none; features whose hidden runs are then filled better also get shapes by which whole periods of the shortest
-        kind differ (working days and holidays, say). What the seasons leave is modelled as without them. ``fit`` needs
+        kind differ (working days and holidays, say; a total and its parts, and other columns that determine each other
+        exactly, are hidden together for it). What the seasons leave is modelled as without them. ``fit`` needs
         two periods of rows at least. A stream learns slow seasons, without shapes, from the rows kept until then when
         it has seen two, four and eight periods, and follows them after that; with "auto" it looks at its rows, not at
         time stamps, when it has 64, 128, ..., 2048 of them, and takes a season once it has foretold rows clearly
