@@ -109,7 +109,8 @@ class SequenceFilter(Reported, SequenceAnswers):
         them, those of the autocorrelation, and keeps what fills hidden observed runs clearly better, if any does. Every
         feature gets a slow season for each period, next to nothing where it has none; features whose hidden runs are
         then filled better also get shapes by which whole periods of the shortest kind differ (working days and
-        holidays, say). What the seasons leave is modelled as without them. ``fit`` needs two periods of rows at least.
+        holidays, say; columns that determine each other exactly, such as a total and its parts, are hidden together
+        for it). What the seasons leave is modelled as without them. ``fit`` needs two periods of rows at least.
         A stream learns slow seasons, without shapes, from the rows that it keeps, when it has seen two, four and eight
         periods; in between its seasons follow the rows. With "auto" it looks at its rows, not at time stamps, when it
         has 64, 128, ..., 2048 of them, and takes a season once that has foretold rows clearly better. See the notes for

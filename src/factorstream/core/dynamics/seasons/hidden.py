@@ -22,6 +22,13 @@ RUN, APART = 2, 5
 where a season begins to tell more than the rows beside a gap; a fifth is hidden as elsewhere in `dynamics`."""
 
 
+EXACT = 1e-3
+"""Standard deviation of a combination of standardised features, with coefficients whose squares sum to one, below which
+it is taken as constant. Not tuned: sums of values that were rounded to a thousandth of their spread are exact."""
+LINKED = 0.01
+"""Least product of two features' shares in such combinations from which on they determine each other. Not tuned."""
+
+
 class Left(NamedTuple):
     """What seasons leave that were learned without the hidden runs, standardised. Hidden entries are in it."""
 
@@ -45,18 +52,42 @@ class Trial(NamedTuple):
     size: Array  # the same as `normal_size` of the noise has them, Student's law included
 
 
-def hidden_runs(Y: Array, shortest: int, fold: int = 0) -> HiddenRuns:
+def hidden_runs(Y: Array, shortest: int, fold: int = 0, like: Array | None = None) -> HiddenRuns:
     """The runs to hide where the shortest period is this long. APART folds hide every entry at least once.
 
     How far runs are apart shares no divisor with the period, so that no place in it is hidden more often than others.
+    `like`: see `held_out`.
     """
     length = max(shortest // RUN, 1)
     apart = APART * length
     while np.gcd(apart, shortest) > 1:
         apart += 1
     before = np.full((fold * length, Y.shape[1]), np.nan)
-    hide, run = held_out(np.vstack([before, Y]), length, apart)
+    hide, run = held_out(np.vstack([before, Y]), length, apart, like)
     return HiddenRuns(hide[len(before) :], run)
+
+
+def bound_together(Y: Array) -> Array:
+    """For each feature of raw rows Y (T, m) the number of the first one of those that determine each other exactly.
+
+    That is its own number where nothing does. A total and its parts, or the same thing in two units, are found in the
+    rows in which all features are observed, if these are twice as many as the features. O(T m²).
+    """
+    m = Y.shape[1]
+    out = np.arange(m)
+    rows = Y[np.isfinite(Y).all(1)]
+    if len(rows) < 2 * m:
+        return out
+    shift, scale = standards(rows)
+    z = (rows - shift) / scale
+    moving = np.flatnonzero(z.std(0) > EXACT)  # constants are not determined by others
+    values, vectors = np.linalg.eigh(z[:, moving].T @ z[:, moving] / len(z))
+    none = vectors[:, values < EXACT**2]
+    linked = np.abs(none @ none.T) > LINKED
+    for i, one in enumerate(moving):
+        first = out[moving[linked[i]]].min(initial=out[one])
+        out[np.isin(out, out[moving[linked[i]]])] = first
+    return out
 
 
 def left_by(Y: Array, season: Season, runs: HiddenRuns, opt: StreamOptions) -> Left:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...linalg import Array
 from ...telling import Tell, silent
-from ..choose import COMPARED_ROWS, MIN_Z, PARTS, TRIAL_SWEEPS, Choice, HiddenRuns, choose, clearly
+from ..choose import COMPARED_ROWS, MIN_Z, PARTS, TRIAL_SWEEPS, Choice, choose, clearly
 from ..few import FEW_ROWS, ranked_stretch
 from ..fit import LEVELS, WALKS, Kind, smoothed
 from ..model import Answer, SequenceModel
@@ -17,7 +17,7 @@ from ..noise import GaussianSpec
 from ..stream import StreamOptions
 from .ahead import ORIGINS, sizes_of, tried_ahead, weights_ahead, widths_ahead
 from .damping import dampings, judged_steps
-from .hidden import APART, Left, hidden_runs, left_by, left_by_plan, tried
+from .hidden import APART, Left, bound_together, hidden_runs, left_by, left_by_plan, tried
 from .layers import Plan, learn, long_enough
 from .shapes import learn_shapes
 
@@ -58,7 +58,7 @@ def judge(
     plan = Plan(long_enough(periods, len(Y)), np.arange(0), damping, known)
     rows = max(COMPARED_ROWS, JUDGED_PERIODS * max(plan.periods, default=0))
     runs = hidden_runs(Y, plan.shortest)
-    plan = plan._replace(shaped=_shaped(Y, plan, runs, rows, opt, tell))
+    plan = plan._replace(shaped=_shaped(Y, plan, rows, opt, tell))
     if len(Y) <= FEW_ROWS:
         kind, size = _few(Y, plan, opt, answers, tell)
         width = ranked_stretch(size, opt.noise)
@@ -109,16 +109,18 @@ def trends_of(
     return np.where(worse, np.nan, found)
 
 
-def _shaped(Y: Array, plan: Plan, runs: HiddenRuns, rows: int, opt: StreamOptions, tell: Tell) -> Array:
+def _shaped(Y: Array, plan: Plan, rows: int, opt: StreamOptions, tell: Tell) -> Array:
     """The features whose hidden runs are filled better with shapes, if these together are filled clearly better.
 
-    Each feature is first tried with shapes of its own. Those that gain share shapes then. Features that gain nothing
-    from that are dropped, and the rest is tried again, until all gain. A fit of shapes for each feature, and for each
-    trial of shared ones; beside each of these trials, and twice more, one of what is left.
+    Features that determine each other exactly are hidden together: beside the others a run of one says nothing.
+    Each feature is first tried with shapes of its own. Those that gain share shapes then. Features that gain
+    nothing from that are dropped, and the rest is tried again, until all gain. A fit of shapes for each feature,
+    and for each trial of shared ones; beside each of these trials, and twice more, one of what is left.
     """
     nobody, periods = np.arange(0), plan.periods
     if not periods or len(Y) < SHAPED_PERIODS * periods[-1]:
         return nobody
+    runs = hidden_runs(Y, plan.shortest, like=bound_together(Y))
     Z = np.where(runs.hide, np.nan, Y)
     _, phases = learn(Z, plan, opt.r, opt.noise, TRIAL_SWEEPS)
 
