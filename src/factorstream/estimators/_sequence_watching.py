@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.dynamics import lookout
 from ..core.dynamics.fit import WALKS
 from ..core.dynamics.heavier import with_heavy_tails
 from ..core.dynamics.logarithms import out_of_model
-from ..core.dynamics.lookout import Happening, Lookout, begin_lookout, limits_of, look
+from ..core.dynamics.lookout import SHIFT, Happening, Lookout, begin_lookout, limits_of, look, without_shift
 from ..core.dynamics.model import Innovation
 from ..core.dynamics.moved import taken_out
 from ..core.dynamics.noise import GaussianSpec, LearnedStudentSpec
@@ -19,6 +18,7 @@ from ..core.dynamics.seasons.phases import PhaseLayer
 from ..core.dynamics.shifts import REACH
 from ..core.dynamics.stream import Stream
 from ..core.dynamics.tails import add_errors, begin_tails, heavy
+from ..core.dynamics.trials import after_row, no_trials, tried
 from ..core.entries import Entries
 from ..core.linalg import Array
 from ._sequence_events import EVENTS_KEPT, Passed, absurd_events, events_of, in_data_units, row_of
@@ -48,9 +48,10 @@ def watched(
     limits = limits_of(rate, m) if state.limits is None else state.limits
     watching = begin_lookout(state.counts) if state.lookout is None else state.lookout
     found = look(state.alarm, watching, row_of(one, student_factor(np.maximum(state.counts, 2.0))), limits)
-    state = state._replace(alarm=found.alarm, lookout=found.lookout, limits=limits)
+    trials = None if state.trials is None else after_row(state.trials)
+    state = state._replace(alarm=found.alarm, lookout=found.lookout, limits=limits, trials=trials)
     for what in found.happenings:
-        if what.stays:
+        if what.kind == SHIFT:
             state = _moved(state, watching, what)
     row = state.n_rows - 1
     if found.fired or len(absurd.row):
@@ -65,21 +66,24 @@ def watched(
 
 
 def _moved(state: SequenceState, before: Lookout, shift: Happening) -> SequenceState:
-    """The state without a shift, which was told by the lookout `before`.
+    """The state without a shift, which was told by the lookout `before`, if it is to be taken out.
 
     In the warm-up everything is learned again and again, and a shift by so short a sequence may be none; trends and
     shapes of whole periods follow one by themselves: there it stays.
     """
     layers = [layer for layer in state.layers if isinstance(layer, PhaseLayer)]
-    if state.lookout is None or len(layers) < len(state.layers) or state.stream.rows <= state.options.warmup:
+    found = state.lookout
+    if found is None or len(layers) < len(state.layers) or state.stream.rows <= state.options.warmup:
         return state
-    by = np.zeros(len(state.counts))
-    by[shift.which] = shift.size
+    trials, by = tried(no_trials(len(state.counts)) if state.trials is None else state.trials, shift)
+    state = state._replace(trials=trials)
+    if not by.any():
+        return state
     state = state._replace(
         stream=taken_out(state.stream, by, shift.rows),
         others=tuple(other._replace(stream=taken_out(other.stream, by, shift.rows)) for other in state.others),
         layers=tuple(layer.moved(by[layer.columns], shift.rows) for layer in layers),
-        lookout=lookout.taken_out(state.lookout, before, shift),
+        lookout=without_shift(found, before, shift),
     )
     older = len(state.rows) - shift.rows
     if older <= 0:

@@ -91,6 +91,10 @@ class Row(NamedTuple):
     shown: Callable[[Array, int], Array]  # (n, m) scores that a shift by so much (m,) shows in each of n rows
 
 
+NONE = np.zeros(0, dtype=bool)
+"""Of a happening that is no shift."""
+
+
 class Happening(NamedTuple):
     """Something that happened; rows are counted back from the one in which it was found, which is 1."""
 
@@ -98,7 +102,7 @@ class Happening(NamedTuple):
     rows: int
     which: Array  # (n,) numbers of the features, the one furthest off first
     size: Array  # (n,) by how much they moved, or were off
-    stays: bool = False  # a shift that is not what the model makes of changes that it knows
+    stays: Array = NONE  # (n,) bool: surely moved, and the model does not follow it by itself
 
 
 class Found(NamedTuple):
@@ -130,7 +134,7 @@ def relearned(k: Lookout) -> Lookout:
     return k._replace(sums=reopened(k.sums))
 
 
-def taken_out(k: Lookout, before: Lookout, shift: Happening) -> Lookout:
+def without_shift(k: Lookout, before: Lookout, shift: Happening) -> Lookout:
     """The lookout, which was another one `before` it told of a shift, if the model goes on without the shift: scores
     since then say nothing, and what was usual still is, but for what may be left of the shift (CUT)."""
     every, was = np.arange(len(k.sums.low)), before.sums
@@ -177,7 +181,7 @@ def look(a: Alarm, k: Lookout, row: Row, limits: Limits) -> Found:
     elif due and not any(one.kind == SHIFT for one in happenings):
         one = _spread(k, row, quiet=watched.down > watched.up)
         happenings += [] if one is None else [one]
-    happenings = [_with_others(k, one, row) if one.kind == SHIFT else one for one in happenings]
+    happenings = [_with_others(k, one, row, limits.shift) if one.kind == SHIFT else one for one in happenings]
     for one in happenings:
         if one.kind == SHIFT:
             k = k._replace(sums=_after(k.sums, one, row))
@@ -234,21 +238,23 @@ def _joined(happenings: list[Happening], shift: Shift) -> list[Happening]:
     return [*(one for one in happenings if one is not first), first._replace(rows=shift.rows)]
 
 
-def _with_others(k: Lookout, shift: Happening, row: Row) -> Happening:
-    """The shift with other features that are off since then beside what it shows in them; sizes that are not known
-    (NaN) are those by which it explains the scores best, by least squares."""
+def _with_others(k: Lookout, shift: Happening, row: Row, b: float) -> Happening:
+    """The shift with other features that are off since then beside what it shows in them, surely if by more than b;
+    sizes that are not known (NaN) are those by which it explains the scores best, by least squares."""
     off, std = off_usual(k.sums, shift.rows), np.sqrt(row.innovation.var)
     known = np.isfinite(shift.size)
     by = np.zeros(len(std))
     by[shift.which[known]] = shift.size[known]
-    which, rest = shift.which[known].tolist(), shift.which[~known].tolist()
+    which, rest, sure = shift.which[known].tolist(), shift.which[~known].tolist(), set(shift.which.tolist())
     shown = row.shown(by, len(off)) if which else np.zeros(off.shape)
     while len(which) < len(shift.which) + TRACED:
         far = how_far(k.sums, off - shown)
         far[which] = 0.0
         i = rest.pop() if rest else int(np.argmax(far))
-        if which and far[i] < NEAR and i not in shift.which:
+        if which and far[i] < NEAR and i not in sure:
             break
+        if far[i] > b:
+            sure.add(i)
         unit = np.where(np.arange(len(std)) == i, std, 0.0)
         alone, left = row.shown(unit, len(off)), np.where(np.isfinite(off), off - shown, 0.0)
         alone = np.where(np.isfinite(off), alone, 0.0)
@@ -256,7 +262,8 @@ def _with_others(k: Lookout, shift: Happening, row: Row) -> Happening:
         which.append(i)
         shown = row.shown(by, len(off))
     which.sort(key=lambda i: -abs(by[i]) / std[i])
-    return Happening(SHIFT, shift.rows, np.array(which), by[which], remains(off, shown))
+    stays = np.array([i in sure for i in which]) & remains(off, shown)
+    return Happening(SHIFT, shift.rows, np.array(which), by[which], stays)
 
 
 def _after(sums: Sums, shift: Happening, row: Row) -> Sums:

@@ -115,3 +115,14 @@ def test_a_shape_that_moves_is_followed(rng):
     assert layer.variances.q[0] > layer.variances.R[0]
     off = layer.ahead(period).signal[:, 0] - Y[-period:, 0]
     assert np.std(off) < 1.5 * np.std(Y[-period:, 0] - Y[-2 * period : -period, 0])
+
+
+def test_a_layer_whose_feature_has_moved_goes_on_as_if_it_had_been_there_before(rng):
+    """A height that all rows have in common is no season, but one of a part of a long row would be."""
+    Y, by, since = rng.normal(size=(5 * P, 1)), np.array([30.0]), 2 * P + 1
+    plain = moved = layer_of(rng)
+    for t, y in enumerate(Y):
+        plain, moved = plain.taken(y), moved.taken(y + by * (t >= since))
+        if t == since + 1:
+            moved = moved.moved(by, 2)
+        np.testing.assert_allclose(moved.now(), plain.now(), atol=1e-9)
