@@ -28,6 +28,10 @@ def at_uneven_hours(X: np.ndarray) -> Any:
     return pandas.DataFrame(X, [*times[0:10:2], *times[11 : 2 * len(X) : 2]])
 
 
+def positive(X: np.ndarray) -> np.ndarray:
+    return np.exp(X / 8.0)
+
+
 def complete(X: np.ndarray) -> np.ndarray:
     return np.nan_to_num(X, nan=8.0)
 
@@ -95,7 +99,10 @@ SPECIAL = {
     ("SequenceFilter", "calibrate"): Other(False),
 }
 
-AGAIN = [("SequenceFilter", "smooth", Other(False, {"drift": 1e-3}))]
+AGAIN = [
+    ("SequenceFilter", "smooth", Other(False, {"drift": 1e-3})),
+    ("SequenceFilter", "marginals", Other("log", data=positive)),
+]
 """Parameters that must act beside another setting too, because answers take another way there."""
 
 QUICK = {"SequenceFilter": {"calibrate": False}}

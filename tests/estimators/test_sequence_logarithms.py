@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from factorstream import SequenceFilter, load
+from factorstream.core.dynamics.seasons.trends import TrendLayer
 from factorstream.estimators._absurd import AbsurdValueWarning
 
 T, P = 132, 12
@@ -173,6 +174,16 @@ def test_forecasts_choose_for_every_feature(auto, rows):
     assert off[1] < 1.1 * without[1]
     lower, upper = auto.forecast_interval(24)
     assert ((lower <= rows[T:]) & (rows[T:] <= upper)).mean() > 0.85
+
+
+def test_what_is_read_in_logarithms_has_a_rate_of_growth(rows):
+    model = SequenceFilter(2, period=P, trend="auto").fit(rows[:T])
+    np.testing.assert_array_equal(model.in_logarithms_, [True, False])
+    (slopes,) = (layer.damping for layer in model.state_.layers if isinstance(layer, TrendLayer))
+    assert np.isfinite(slopes[0])
+    plain = SequenceFilter(2, period=P, trend="auto", marginals="linear").fit(rows[:T])
+    trends = [layer.damping[1] for layer in plain.state_.layers if isinstance(layer, TrendLayer)]
+    np.testing.assert_array_equal(slopes[1], trends[0] if trends else np.nan)
 
 
 def test_where_nothing_grows_all_is_as_without(rows):

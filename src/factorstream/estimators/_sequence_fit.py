@@ -14,7 +14,7 @@ from ..core.dynamics.tails import add_errors, begin_tails, heavy
 from ..core.linalg import Array
 from ..core.telling import Tell, silent
 from ._sequence_blend_fit import learn_blend
-from ._sequence_seasons import Trends, left_by_seasons
+from ._sequence_seasons import left_by_seasons
 from ._sequence_state import Other, SequenceState
 
 
@@ -25,14 +25,14 @@ def learned(
     tell: Tell = silent,
     *,
     known: Array | None = None,
-    trends: Trends | None = None,
+    rates: Array | None = None,
 ) -> SequenceState:
     """The state after a fit of all rows Y (T, m), in the units of the model, beside those known (T, p), with the
     parameters it has. Where it is to see by itself whether the noise has heavy tails, and it has, once more."""
-    new = _learned(state, Y, periods, tell, known=known, trends=trends)
+    new = _learned(state, Y, periods, tell, known=known, rates=rates)
     if state.parameters["robust"] == "auto" and isinstance(state.options.noise, GaussianSpec) and _heavy(*new[:2]):
         robust = state._replace(options=state.options._replace(noise=LearnedStudentSpec()))
-        new = _learned(robust, Y, periods, tell, known=known, trends=None if state.logs is None else trends)
+        new = _learned(robust, Y, periods, tell, known=known, rates=rates)
     state, Z, kind = new
     if state.layers:
         return state
@@ -48,13 +48,13 @@ def _heavy(state: SequenceState, Z: Array) -> bool:
 
 
 def _learned(
-    state: SequenceState, Y: Array, periods: tuple[int, ...], tell: Tell, *, known: Array | None, trends: Trends | None
+    state: SequenceState, Y: Array, periods: tuple[int, ...], tell: Tell, *, known: Array | None, rates: Array | None
 ) -> tuple[SequenceState, Array, Kind]:
     """The state after a fit with the noise that it has, the standardised rows that the seasons leave, and the kind of
     their model."""
     given = state.parameters
     opt = state.options._replace(dynamics=state.options.dynamics._replace(cycles=None))  # of the fit before
-    left = left_by_seasons(Y, periods, given, opt, tell, known=known, trends=trends)
+    left = left_by_seasons(Y, periods, given, opt, tell, known=known, rates=rates)
     kind, interval_scale, forecast_scale, dynamics = left.chosen
     opt = opt._replace(dynamics=dynamics)
     sweeps, tol = given["max_iter"], given["tol"]

@@ -15,7 +15,7 @@ from ..core.dynamics.stream import StreamOptions
 from ..core.linalg import Array
 from ..core.telling import Tell
 from ._sequence import Parameter
-from ._sequence_seasons import Trends, is_auto, periods_of, trends_in
+from ._sequence_seasons import is_auto, periods_of, trends_in
 
 
 class Read(NamedTuple):
@@ -23,7 +23,7 @@ class Read(NamedTuple):
 
     logs: Array | None  # (m,) the features in logarithms; None: no feature is
     periods: tuple[int, ...]  # of the seasons
-    trends: Trends | None = None  # the trends that go with them; None: they are still to be looked for
+    rates: Array | None = None  # (m,) damping of the trends of those features; None: they are looked for as others are
 
 
 def way_to_read(
@@ -36,44 +36,41 @@ def way_to_read(
     known: Array | None = None,
 ) -> Read:
     """The features of rows Y (T, m) that are modelled in logarithms, and the periods: those asked for, or those of the
-    usual ones, or of any, that the data have. Fits only where a feature's spread grows with its level."""
+    usual ones, or of any, that the data have. Only features whose spread grows with their level are tried, by
+    themselves: what `trend` says of "auto", they are tried with a rate of growth, and keep it."""
     if given["marginals"] == "log":
         every = np.ones(Y.shape[1], dtype=bool)
         return Read(every, periods_in(_positive(Y, every), given, opt, usual, tell))
     periods = periods_in(Y, given, opt, usual, tell)
-    if given["marginals"] != "auto" or (given["period"] is None and given["trend"] is False):
+    if given["marginals"] != "auto" or (given["period"] is None and given["trend"] is False) or _given_matrix(opt):
         return Read(None, periods)
-    L = grows(Y, max(periods, default=0))
-    if not L.any():
+    some = np.flatnonzero(grows(Y, max(periods, default=0)))
+    if not len(some):
         return Read(None, periods)
-    Y, Z = Y.astype(np.float64), into_model(Y, L).astype(np.float64)
+    few, trend = Y[:, some].astype(np.float64), given["trend"] is not False
+    Z = np.log(few)
     others = periods_in(Z, given, opt, usual, tell) if is_auto(given) else periods
-    trends = trends_in(Y, periods, given, opt, tell, known=known)
-    rates = Trends(_beside(L, _rates(Z, others, given, opt, tell, known), trends.damping))
+    slopes = trends_in(few, periods, given, opt, tell, known=known)
+    rates = trends_of(Z, others, opt, auto=False, known=known, tell=tell) if trend else None
     plain, logs = (
-        Way(values, Plan(long_enough(some, len(Y)), np.arange(0), one.damping, known))
-        for values, some, one in ((Y, periods, trends), (Z, others, rates))
+        Way(values, Plan(long_enough(own, len(Y)), np.arange(0), damping, known))
+        for values, own, damping in ((few, periods, slopes), (Z, others, rates))
     )
-    if not logs.plan.periods and not logs.plan.follows(len(L)):
+    if not logs.plan.periods and not trend:
         return Read(None, periods)
-    L = better_in_logarithms(plain, logs, L, opt, before=not given["smooth"], tell=tell)
-    if not L.any():
-        return Read(None, periods, trends)
-    return Read(L, others, Trends(_beside(L, rates.damping, trends.damping)))
+    better = better_in_logarithms(plain, logs, opt, before=not given["smooth"], tell=tell)
+    if not better.any():
+        return Read(None, periods)
+    L, damping = np.zeros(Y.shape[1], dtype=bool), np.full(Y.shape[1], np.nan)
+    L[some] = better
+    if rates is not None:
+        damping[some] = np.where(better, rates, np.nan)
+    return Read(L, tuple(sorted({*periods, *others}, reverse=True)), damping)
 
 
-def _rates(
-    Z: Array, periods: tuple[int, ...], given: dict[str, Parameter], opt: StreamOptions, tell: Tell, known: Array | None
-) -> Array | None:
-    """The damping of trends of logarithms Z (T, m), where trends are asked for or may be there: what grows with its
-    level is taken to have a rate, which is judged together with the logarithms."""
-    return None if given["trend"] is False else trends_of(Z, periods, opt, auto=False, known=known, tell=tell)
-
-
-def _beside(L: Array, damping: Array | None, other: Array | None) -> Array | None:
-    """Of features L the first damping (m,), of the others the second; None where no feature has one."""
-    both = np.where(L, np.nan if damping is None else damping, np.nan if other is None else other)
-    return None if np.isnan(both).all() else both
+def _given_matrix(opt: StreamOptions) -> bool:
+    """Whether states are given that need all features."""
+    return isinstance(opt.dynamics.A, np.ndarray) or isinstance(opt.dynamics.Q, np.ndarray)
 
 
 def periods_in(

@@ -93,12 +93,6 @@ class Left(NamedTuple):
     ahead: Array | None = None  # factors on forecasts by feature and steps, where seasons were looked at
 
 
-class Trends(NamedTuple):
-    """Which features have a trend."""
-
-    damping: Array | None  # (m,) of their slopes, NaN: no trend; None: none has
-
-
 def trends_in(
     Y: Array,
     periods: tuple[int, ...],
@@ -107,13 +101,18 @@ def trends_in(
     tell: Tell = silent,
     *,
     known: Array | None = None,
-) -> Trends:
-    """The trends of rows Y (T, m), as far as they are asked for."""
+    rates: Array | None = None,
+) -> Array | None:
+    """The damping (m,) of the trends of rows Y (T, m), NaN where a feature has none; None: none has. `rates`: of
+    features whose trends are settled, NaN for others."""
     if given["trend"] is False:
-        return Trends(None)
-    auto = given["trend"] == "auto"
-    damping = trends_of(Y.astype(np.float64), periods, opt, auto=auto, known=known, tell=tell)
-    return Trends(None if np.isnan(damping).all() else damping)
+        return None
+    settled = np.zeros(Y.shape[1], dtype=bool) if rates is None else np.isfinite(rates)
+    if rates is not None and settled.all():
+        return rates
+    found = trends_of(Y.astype(np.float64), periods, opt, auto=given["trend"] == "auto", known=known, tell=tell)
+    damping = found if rates is None else np.where(settled, rates, found)
+    return None if np.isnan(damping).all() else damping
 
 
 def left_by_seasons(
@@ -124,14 +123,14 @@ def left_by_seasons(
     tell: Tell = silent,
     *,
     known: Array | None = None,
-    trends: Trends | None = None,
+    rates: Array | None = None,
 ) -> Left:
     """Learn seasons, trends and what known columns (T, p) say of raw rows Y (T, m), and look at what they leave.
-    `trends`: of which features; None: it is looked for.
+    `rates`: see `trends_in`.
 
     Where rows are filtered and not smoothed, it is what they leave of each row before they see it.
     """
-    damping = (trends_in(Y, periods, given, opt, tell, known=known) if trends is None else trends).damping
+    damping = trends_in(Y, periods, given, opt, tell, known=known, rates=rates)
     if not periods and damping is None and known is None:
         shift, scale = standards(Y, opt.noise)
         Z = (Y - shift) / scale

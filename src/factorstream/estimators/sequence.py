@@ -396,9 +396,9 @@ class SequenceFilter(Reported, SequenceAnswers):
                 twice = 2 if given["robust"] == "auto" else 1
                 plan = [*plan * twice, *planned_trials(Y.shape, opt, given)]
                 tell = SweepProgress(type(self).__name__, step, plan)
-                logs, periods, trends = way_to_read(Y, given, opt, calendar_periods(table), tell, known=K)
+                logs, periods, rates = way_to_read(Y, given, opt, calendar_periods(table), tell, known=K)
                 Y = into_model(Y, logs)
-                state = learned(state._replace(logs=logs), Y, periods, tell, known=K, trends=trends)
+                state = learned(state._replace(logs=logs), Y, periods, tell, known=K, rates=rates)
                 state = still_learning(state, Y if K is None else np.hstack([Y, K]))
             self.state_ = _with_times(state, table)
             for number, bound in enumerate(state.history, 1):

@@ -47,17 +47,15 @@ def test_chance_seldom_asks_for_a_trial():
 def test_forecasts_tell_products_from_sums(rows):
     """Both are given as if they were to be tried."""
     Y = rows[:, :2]
-    L, opt = np.ones(2, dtype=bool), options(plain_parameters(SequenceFilter(2)), 2)
+    opt = options(plain_parameters(SequenceFilter(2)), 2)
     plan = Plan((P,), np.arange(0), np.ones(2))
-    found = better_in_logarithms(Way(Y, plan), Way(np.log(Y), plan), L, opt, before=False)
+    found = better_in_logarithms(Way(Y, plan), Way(np.log(Y), plan), opt, before=False)
     np.testing.assert_array_equal(found, [True, False])
-    only = better_in_logarithms(Way(Y, plan), Way(np.log(Y), plan), np.array([False, True]), opt, before=False)
-    assert not only.any()
 
 
 def test_few_rows_say_nothing(rows):
     Y = rows[:26, :1]
     opt = options(plain_parameters(SequenceFilter(1)), 1)
     plan = Plan((P,), np.arange(0))
-    found = better_in_logarithms(Way(Y, plan), Way(np.log(Y), plan), np.ones(1, dtype=bool), opt, before=False)
+    found = better_in_logarithms(Way(Y, plan), Way(np.log(Y), plan), opt, before=False)
     assert not found.any()

@@ -82,10 +82,8 @@ class Way(NamedTuple):
     plan: Plan
 
 
-def better_in_logarithms(
-    plain: Way, logs: Way, L: Array, opt: StreamOptions, *, before: bool, tell: Tell = silent
-) -> Array:
-    """Which of the features L (m,) are better read in logarithms, as `logs` has them.
+def better_in_logarithms(plain: Way, logs: Way, opt: StreamOptions, *, before: bool, tell: Tell = silent) -> Array:
+    """Which of the features of `plain` are better read in logarithms, as `logs` has them (m,).
 
     For either way a fit of each kind of model, and one more if forecasts speak for logarithms. Forecasts go as far as
     elsewhere, but no further than a period where the last third would hold too few of them.
@@ -97,16 +95,15 @@ def better_in_logarithms(
         steps = min(steps, longest)
     how: dict[str, Any] = {"before": before, "steps": steps, "tell": tell}
     both = [_foretold(tried_ahead(way.Y, way.plan, kinds_of(opt), rows, opt, **how), opt) for way in (plain, logs)]
-    out = _foretold_better(both[0], both[1], L)
+    out = _foretold_better(both[0], both[1])
     if not out.any():
         return out
     runs = hidden_runs(plain.Y, logs.plan.shortest)
-    some = Way(np.where(out, logs.Y, plain.Y), logs.plan)
     plainly, newly = (
-        _hidden(way, which, plain.Y, runs, rows, opt, tell) for way, which in ((plain, out & False), (some, out))
+        _hidden(way, plain.Y, runs, rows, opt, tell, log=log) for way, log in ((plain, False), (logs, True))
     )
     worse = [clearly(b - a, MIN_Z) for a, b in zip(plainly, newly, strict=True)]
-    return out & ~np.array(worse)
+    return np.asarray(out & ~np.array(worse))
 
 
 class Foretold(NamedTuple):
@@ -126,13 +123,13 @@ def _foretold(tried: Sequence[Tried], opt: StreamOptions) -> Foretold:
     return Foretold(off * scale, sizes_of(tried, weights), np.sqrt(var + R) * scale, tried[0].truth)
 
 
-def _foretold_better(plain: Foretold, logs: Foretold, L: Array) -> Array:
-    """Which of the features L are foretold clearly better in logarithms, by forecasts of either way."""
-    steps = plain.off.shape[1]
-    out = np.zeros(len(L), dtype=bool)
+def _foretold_better(plain: Foretold, logs: Foretold) -> Array:
+    """Which features are foretold clearly better in logarithms, by forecasts of either way."""
+    steps, m = plain.off.shape[1:]
+    out = np.zeros(m, dtype=bool)
     if not len(plain.off) or not len(logs.off):
         return out
-    for j in np.flatnonzero(L).tolist():
+    for j in range(m):
         truth = plain.truth[:, :, j]
         gain = _by_blocks(_means(_density(logs, j) - np.log(truth) - _density(plain, j)), steps)
         near = _by_blocks(roots(_squares(plain, j), axis=1) - roots(_squares(logs, j, truth), axis=1), steps)
@@ -165,16 +162,17 @@ def _by_blocks(values: Array, steps: int) -> Array:
     return blocks(values, -(-steps // apart(steps)))
 
 
-def _hidden(way: Way, L: Array, Y: Array, runs: HiddenRuns, rows: int, opt: StreamOptions, tell: Tell) -> list[Array]:
+def _hidden(
+    way: Way, Y: Array, runs: HiddenRuns, rows: int, opt: StreamOptions, tell: Tell, *, log: bool
+) -> list[Array]:
     """The root of the summed squares of every hidden run's errors in the units of the data, Y (T, m), for each feature;
-    those of the features L are filled in logarithms."""
+    `log`: logarithms are filled."""
     left = left_by_plan(way.Y, way.plan, runs, opt, before=False, tell=tell).last(rows)
     hide, run, _ = left.runs
     Z = np.where(hide, np.nan, left.Z)
     said = fit(Z, opt.r, opt.candidates[0], dynamics=opt.dynamics, noise=opt.noise, sweeps=TRIAL_SWEEPS, tell=tell)
     off = (said.smoothed.signal - left.Z) * left.scale
-    truth = Y[len(Y) - len(Z) :]
-    off = np.where(L, truth * np.expm1(np.where(L, off, 0.0)), off)[hide]
+    off = (Y[len(Y) - len(Z) :] * np.expm1(off) if log else off)[hide]
     column = np.broadcast_to(np.arange(hide.shape[1]), hide.shape)[hide]
     out = []
     for j in range(hide.shape[1]):
