@@ -43,7 +43,7 @@ def test_alarms_of_a_sequence(sequence, gappy):
     assert beyond.size
     assert (drawn[beyond + 1] < drawn[beyond]).all()  # then the sums start again
     assert alarms.fired[beyond[0] : beyond[0] + 5].any()  # an alarm may wait for what the next values say
-    np.testing.assert_array_equal(line(ax, "threshold")[1], sequence.state_.threshold)
+    np.testing.assert_array_equal(line(ax, "threshold")[1], sequence.state_.thresholds.spread)
     assert (line(ax, "alarm")[1] > 4).all()
 
 

@@ -12,7 +12,7 @@ from ..core.absurd_rows import absurd_beside
 from ..core.dynamics.filter import entry
 from ..core.dynamics.levels import smooth_recent
 from ..core.dynamics.logarithms import deviations, into_model, means, not_positive, out_of_model
-from ..core.dynamics.lookout import OUTLIER, limits_of
+from ..core.dynamics.lookout import OUTLIER
 from ..core.dynamics.model import Answer
 from ..core.dynamics.scale import student_factor
 from ..core.dynamics.seasons.season import Season
@@ -233,10 +233,7 @@ class SequenceAnswers(SequenceReading):
         values, table = self._given(X)
         state = self.state_
         absurd = self._impossible(values)
-        rate, m = state.parameters["alarm_rate"], values.shape[1]
-        assert isinstance(rate, float)  # for the type checker: scikit-learn has checked it
-        limits = limits_of(rate, m) if state.limits is None else state.limits
-        watch = Events(state.counts, student_factor(np.maximum(state.counts, 2.0)), limits)
+        watch = Events(state.counts, student_factor(np.maximum(state.counts, 2.0)), state.thresholds)
         innovations = self._innovations(without(values, absurd), table, known, watch.take)
         at = self._spread(values, table, restore_table(state.table)).rows
         rows = [watch.rows[row] for row in at]

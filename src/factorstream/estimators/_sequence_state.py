@@ -14,7 +14,7 @@ from ..core.dynamics.choose import HORIZON
 from ..core.dynamics.em import DynamicsSpec, LoadingPrior
 from ..core.dynamics.filter import forecast
 from ..core.dynamics.logarithms import into_model, not_positive, out_of_model
-from ..core.dynamics.lookout import Limits, Lookout, relearned
+from ..core.dynamics.lookout import Limits, Lookout, limits_of, relearned
 from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Levels, SequenceModel
 from ..core.dynamics.moments import LevelMoments, Moments
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
@@ -133,6 +133,13 @@ class SequenceState(NamedTuple):
         return (
             self.ahead_scale if self.others else self.ahead_scale * self.stream.bank[self.stream.leader].ahead.factors
         )
+
+    @property
+    def thresholds(self) -> Limits:
+        """Of all rules that find events; files of earlier versions may lack them."""
+        rate = self.parameters["alarm_rate"]
+        assert isinstance(rate, float)  # for the type checker: scikit-learn has checked it
+        return limits_of(rate, len(self.counts)) if self.limits is None else self.limits
 
     @property
     def model(self) -> SequenceModel:

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.dynamics.fit import WALKS
 from ..core.dynamics.heavier import with_heavy_tails
 from ..core.dynamics.logarithms import out_of_model
-from ..core.dynamics.lookout import SHIFT, Happening, Lookout, begin_lookout, limits_of, look, without_shift
+from ..core.dynamics.lookout import SHIFT, Happening, Lookout, begin_lookout, look, without_shift
 from ..core.dynamics.model import Innovation
 from ..core.dynamics.moved import taken_out
 from ..core.dynamics.noise import GaussianSpec, LearnedStudentSpec
@@ -43,9 +43,7 @@ def watched(
         state = state._replace(foretold=past[-REACH:])
     if state.lookout is None and state.stream.rows <= state.options.warmup and not state.history:
         return state
-    m, rate = len(rest), state.parameters["alarm_rate"]
-    assert isinstance(rate, float)  # for the type checker: scikit-learn has checked it
-    limits = limits_of(rate, m) if state.limits is None else state.limits
+    limits = state.thresholds
     watching = begin_lookout(state.counts) if state.lookout is None else state.lookout
     found = look(state.alarm, watching, row_of(one, student_factor(np.maximum(state.counts, 2.0))), limits)
     trials = None if state.trials is None else after_row(state.trials)

@@ -52,7 +52,7 @@ def draw_detection(found: Detection, ax: Any = None) -> Any:
     score = np.full(len(found.X), np.nan)
     score[found.at] = found.score
     marked = found.at[[one.row for one in found.rows]]
-    threshold = found.model.state_.threshold if spread else 0.0
+    threshold = found.model.state_.thresholds.spread if spread else 0.0
     return draw_strange(_panel(found.X, found.given.names, where), score, marked, found.sums, threshold, ax)
 
 

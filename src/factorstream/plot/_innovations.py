@@ -73,7 +73,7 @@ def innovations(model: Any, X: Any, *, n_marked: int = 5, ax: Any = None) -> Axe
     axes = many_axes(ax, 1 if alarms is None else 2, (9.0, 2.2))
     _densities(axes[0], panel, density, n_marked)
     if alarms is not None:
-        _alarms(axes[1], panel, alarms, model.state_.threshold)
+        _alarms(axes[1], panel, alarms, model.state_.thresholds.spread)
     return _over_rows(axes, panel)
 
 
