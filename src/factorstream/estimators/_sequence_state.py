@@ -32,7 +32,6 @@ from ..core.dynamics.shifts import Sums
 from ..core.dynamics.stream import Candidate, Fitted, Job, Learning, Outcome, Stream, StreamOptions, Task
 from ..core.dynamics.suspects import Suspects, suspected
 from ..core.dynamics.tails import Tails
-from ..core.dynamics.trials import Trials
 from ..core.dynamics.widths import Foretold, Width
 from ..core.entries import Entries, together, without
 from ..core.linalg import Array
@@ -99,7 +98,6 @@ class SequenceState(NamedTuple):
     blend: Blend | None = None  # that fills gaps after a fit, together with the model; None: this alone
     limits: Limits | None = None  # of all rules that find events, from ``alarm_rate``; None: not asked for yet
     lookout: Lookout | None = None  # what these remember of the last rows, beside `alarm`; None: no row yet
-    trials: Trials | None = None  # of shifts that were taken out of the streams; None: none was told yet
     events: tuple[Event, ...] = ()  # with numbers of features
     tails: Tails | None = None  # of the errors, while nothing says whether the noise has heavy ones; None: no row yet
     logs: Array | None = None  # (m,) bool, which features are modelled in logarithms; None: no feature is
@@ -160,7 +158,6 @@ STATE_TYPES: tuple[type, ...] = (
     GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
     PhaseLayer, Variances, ShapeLayer, TrendLayer, LineVariances, Running, Forecast, Candidate, Job, Task, Width,
     Foretold, *BLEND_TYPES, Marginals, Anew, Lines, Damped, Search, Limits, Lookout, Sums, Suspects, Rare, Tails, Event,
-    Trials,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
 

@@ -18,7 +18,6 @@ from ..core.dynamics.seasons.phases import PhaseLayer
 from ..core.dynamics.shifts import REACH
 from ..core.dynamics.stream import Stream
 from ..core.dynamics.tails import add_errors, begin_tails, heavy
-from ..core.dynamics.trials import after_row, no_trials, tried
 from ..core.entries import Entries
 from ..core.linalg import Array
 from ._sequence_events import EVENTS_KEPT, Passed, absurd_events, events_of, in_data_units, row_of
@@ -46,8 +45,7 @@ def watched(
     limits = state.thresholds
     watching = begin_lookout(state.counts) if state.lookout is None else state.lookout
     found = look(state.alarm, watching, row_of(one, student_factor(np.maximum(state.counts, 2.0))), limits)
-    trials = None if state.trials is None else after_row(state.trials)
-    state = state._replace(alarm=found.alarm, lookout=found.lookout, limits=limits, trials=trials)
+    state = state._replace(alarm=found.alarm, lookout=found.lookout, limits=limits)
     for what in found.happenings:
         if what.kind == SHIFT:
             state = _moved(state, watching, what)
@@ -64,18 +62,21 @@ def watched(
 
 
 def _moved(state: SequenceState, before: Lookout, shift: Happening) -> SequenceState:
-    """The state without a shift, which was told by the lookout `before`, if it is to be taken out.
+    """The state without a shift, which was told by the lookout `before`, if it would cost the model that answers.
 
-    In the warm-up everything is learned again and again, and a shift by so short a sequence may be none; trends and
-    shapes of whole periods follow one by themselves: there it stays.
+    That is so if another candidate would answer from now on, by rows that none could foretell. Otherwise the model
+    follows the shift by itself, and the shift may be an episode that ends. In the warm-up everything is learned again
+    and again, and trends and shapes of whole periods follow a shift by themselves.
     """
+    from ..core.dynamics.learning import answered_by_the_best  # only streams need it
+
     layers = [layer for layer in state.layers if isinstance(layer, PhaseLayer)]
     found = state.lookout
     if found is None or len(layers) < len(state.layers) or state.stream.rows <= state.options.warmup:
         return state
-    trials, by = tried(no_trials(len(state.counts)) if state.trials is None else state.trials, shift)
-    state = state._replace(trials=trials)
-    if not by.any():
+    by = np.zeros(len(state.counts))
+    by[shift.which[shift.stays]] = shift.size[shift.stays]
+    if not by.any() or answered_by_the_best(state.stream).leader == state.stream.leader:
         return state
     state = state._replace(
         stream=taken_out(state.stream, by, shift.rows),
