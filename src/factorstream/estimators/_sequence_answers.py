@@ -185,7 +185,7 @@ class SequenceAnswers(SequenceReading):
         refuse_no_table(X)
         with np.errstate(over="ignore", invalid="ignore"):  # of infinities, which are refused
             X = check_array(X, dtype=[np.float64, np.float32], ensure_min_features=0)
-        stream, emission = self.state_.stream, self.state_.model.emission
+        stream, emission = self.state_.stream.as_learned, self.state_.model.emission
         if X.shape[1] != emission.C.shape[1]:
             raise ValueError(
                 f"X has {X.shape[1]} columns but the model has {emission.C.shape[1]} components; "

@@ -92,7 +92,7 @@ class SequenceAttributes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Stat
     def mean_(self) -> Array:
         """The mean of every feature."""
         state = self._fitted()
-        return np.asarray(state.stream.shift + state.stream.scale * state.model.emission.mean)
+        return np.asarray(state.stream.as_learned.shift + state.stream.scale * state.model.emission.mean)
 
     @property
     def noise_variance_(self) -> Array:

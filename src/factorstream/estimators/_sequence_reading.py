@@ -127,7 +127,7 @@ class SequenceReading(SequenceAttributes):
 
     def _standardised(self, values: Array) -> Array:
         """Rows in the units of the model, standardised."""
-        stream = self.state_.stream
+        stream = self.state_.stream.as_learned
         with np.errstate(over="ignore"):
             Z = (values - stream.shift) / stream.scale
         check_size_of(Z, np.dtype(np.float64))
@@ -159,7 +159,7 @@ class SequenceReading(SequenceAttributes):
             for scores, model in state.blend.readings:
                 said = answers(model, scores.of(Z))
                 laws.append((scores, model, Answer(*(part[asked.spread.rows] for part in said))))
-            units = state.stream.shift, state.stream.scale
+            units = state.stream.as_learned.shift, state.stream.scale
             return asked.values, asked.table, BlendedLaws(state.blend, laws, units, state.counts)
 
     def _asked(self, X: TableLike, known: TableLike | None) -> _Asked:
@@ -216,13 +216,14 @@ class SequenceReading(SequenceAttributes):
             season = self._season(Y, spread.table, K, smooth=False)
             Z = self._standardised(Y if season is None else Y - season.signal)
             passed = []
-            shift, scale = self.state_.stream.shift, self.state_.stream.scale
+            stream = self.state_.stream.as_learned
+            shift, scale = stream.shift, stream.scale
             before: Belief | None = None
             for z, (model, after, innovation) in zip(Z, steps(self.state_.model, Z), strict=True):
                 if take is not None:
                     take(Passed(model, before, after, z, innovation, shift, scale))
                 before = after
-                passed.append(in_units(innovation, self.state_.stream))
+                passed.append(in_units(innovation, stream))
                 step(len(passed))
             if season is not None:
                 passed = [
@@ -239,7 +240,7 @@ class SequenceReading(SequenceAttributes):
         """Predictive mean and standard deviation of every entry, or of its noise-free part, in the units of the model;
         `calibrated` or as the model says; `held`: see `_width`."""
         state = self.state_
-        shift, scale = state.stream.shift, state.stream.scale
+        shift, scale = state.stream.as_learned.shift, state.stream.scale
         var = answer.var + state.model.noise.variance if noise else answer.var
         var = np.maximum(var, 0.0)  # rounding, where a row is far from everything
         width = self._width(held) if calibrated else scale

@@ -253,8 +253,7 @@ class SequenceFilter(Reported, SequenceAnswers):
     has doubled. If it starts when more than 128 rows have been learned from, the fits anew end there.
 
     A table given to ``impute``, ``transform``, ``score_samples`` or ``alarms`` is a sequence of its own: it begins at
-    the prior, not where the fit ended, and is read with the model last learned, at the heights that features have since
-    the last shift that a stream told. A dictionary that drifts follows that
+    the prior, not where the fit ended, and is read with the model last learned. A dictionary that drifts follows that
     table; how it has followed the stream counts in ``forecast`` and ``recent`` only. Parameters that are set after
     ``fit`` act at the next ``fit``; ``partial_fit`` refuses them.
 

@@ -99,3 +99,11 @@ def test_false_events_are_no_more_than_asked_for(m):
     model = make(5, m=m, r=min(2, m))
     Y = draw(model, 4000, 0)[2]
     assert 5 < len(told(model, Y, rate=1e-2)) < 60
+
+
+def test_one_feature_that_moves_is_told_once():
+    model = make(4, m=1, r=1)
+    Y = draw(model, 260, 0)[2]
+    Y[200:] += 10.0 * np.sqrt(model.noise.R)
+    (told_once,) = [one for one in told(model, Y) if one[0] == "shift" and one[2] >= 199]
+    assert told_once[3] == [0]

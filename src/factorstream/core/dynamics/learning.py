@@ -226,6 +226,7 @@ def _adopted(stream: Stream, outcome: Outcome, opt: StreamOptions) -> tuple[Stre
     stream = stream._replace(
         shift=job.shift,
         scale=job.scale,
+        moved=None,
         window=stream.window[n:] if over else stream.window,
         known=0 if over else n,
         bank=bank,

@@ -250,9 +250,10 @@ def _with_others(k: Lookout, shift: Happening, row: Row, b: float) -> Happening:
     while len(which) < len(shift.which) + TRACED:
         far = how_far(k.sums, off - shown)
         far[which] = 0.0
-        i = rest.pop() if rest else int(np.argmax(far))
-        if which and far[i] < NEAR and i not in sure:
+        i = rest[0] if rest else int(np.argmax(far))
+        if not rest and far[i] < NEAR:
             break
+        rest = rest[1:]
         if far[i] > b:
             sure.add(i)
         unit = np.where(np.arange(len(std)) == i, std, 0.0)

@@ -23,6 +23,7 @@ def taken_out(stream: Stream, by: Array, rows: int) -> Stream:
     window[:before] += by
     return stream._replace(
         shift=stream.shift + by,
+        moved=by if stream.moved is None else stream.moved + by,
         window=window,
         bank=tuple(_candidate(c, by / stream.scale, rows, len(window)) for c in stream.bank),
         job=None if stream.job is None else _job(stream.job, by),

@@ -130,6 +130,12 @@ class Stream(NamedTuple):
     known: int = 0  # first rows of the window that the candidates have learned from; none after the warm-up
     fits: int = 0  # rows that the last fit of the warm-up learns from
     refreshes: int = 0
+    moved: Array | None = None  # (m,) of `shift`: by how much features have moved since; None: none has
+
+    @property
+    def as_learned(self) -> Stream:
+        """The stream in the units in which its model was last learned."""
+        return self if self.moved is None else self._replace(shift=self.shift - self.moved, moved=None)
 
     @property
     def fitted(self) -> Fitted | None:
