@@ -414,6 +414,8 @@ class SequenceFilter(Reported, SequenceAnswers):
 
         state: SequenceState | None = vars(self).get("state_")
         with unchanged_on_error(self), limited():
+            if state is not None:
+                check_same_parameters(self, state.parameters)
             if self.marginals == "normal":
                 raise ValueError(
                     "With marginals='normal' rows cannot be streamed, because scores need all of them; call fit, or "
@@ -436,7 +438,6 @@ class SequenceFilter(Reported, SequenceAnswers):
                 state = state._replace(known=names, logs=logs)
                 state = still_learning(state, np.empty((0, m + len(names))))
             else:
-                check_same_parameters(self, state.parameters)
                 before = restore_table(state.table._replace(columns=None))  # X has its own
                 Y, table = self._read(X, reset=False)
                 K = self._known(known, len(Y), table)
