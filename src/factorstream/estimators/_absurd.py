@@ -22,7 +22,7 @@ from ._validation import check_size_of, warn_caller
 
 
 class AbsurdValueWarning(UserWarning):
-    """Values out of all proportion are taken as missing."""
+    """Values out of all proportion, or without a logarithm that is modelled, are taken as missing."""
 
 
 def without_absurd(X: Rows) -> Rows:

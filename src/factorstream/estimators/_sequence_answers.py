@@ -92,8 +92,8 @@ class SequenceAnswers(SequenceReading):
         """Bounds that hold the true value of a missing entry with probability ``level``.
 
         Where X is observed both are X. The interval is Gaussian with the predictive standard deviation, under
-        Student-t noise too, but for features that were learned from few values, and where several models fill gaps
-        together (see the class's notes).
+        Student-t noise too, but for features that were learned from few values, those that are modelled in logarithms,
+        and where several models fill gaps together (see the class's notes).
         """
         check_level(level)
         values, table, laws = self._laws(X, known)
@@ -109,7 +109,8 @@ class SequenceAnswers(SequenceReading):
 
         Where X is missing this is what ``impute`` fills in. Where it is observed the model's part of the value is
         kept and its noise taken away: with ``robust`` an outlier gives way to what its neighbours say. (Where several
-        models fill gaps together, it is what another value in the same place is expected to be.) With
+        models fill gaps together, or logarithms are modelled, it is what another value in the same place is expected to
+        be.) With
         ``return_std`` also the standard deviation of the signal, without the noise.
         """
         values, table, laws = self._laws(X, known)

@@ -86,7 +86,7 @@ class SequenceState(NamedTuple):
     layers: tuple[SeasonLayer, ...] = ()  # of seasons; the stream is that of what they leave
     ahead_scale: Array | None = None  # (b, m) what stands for `forecast_scale` where there are seasons: see `width_at`
     forecasts: tuple[Forecast, ...] = ()  # of a stream with seasons, by which `ahead_scale` is adjusted
-    before: Array | None = None  # rows of a stream whose seasons are still to be learned from them; None: no more
+    before: Array | None = None  # rows, in the model's units, of which seasons are to be learned; None: no more
     anew: Anew | None = None  # what is being learned from these; None: nothing at the moment
     anew_at: int = 0  # rows when that was begun last
     others: tuple[Other, ...] = ()  # that forecast beside the model of gaps
