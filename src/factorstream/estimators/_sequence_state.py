@@ -17,6 +17,7 @@ from ..core.dynamics.logarithms import into_model, not_positive, out_of_model
 from ..core.dynamics.lookout import Limits, Lookout, limits_of, relearned
 from ..core.dynamics.model import Belief, Dynamics, Emission, LevelBelief, Levels, SequenceModel
 from ..core.dynamics.moments import LevelMoments, Moments
+from ..core.dynamics.moved import Told
 from ..core.dynamics.noise import GaussianNoise, GaussianSpec, GivenStudentSpec, LearnedStudentSpec, StudentNoise
 from ..core.dynamics.rare import Rare
 from ..core.dynamics.scale import LEAST_KNOWN, student_factor
@@ -41,7 +42,7 @@ from ._sequence import Parameter
 from ._sequence_blend import BLEND_TYPES, Blend
 from ._sequence_events import Event
 from ._sequence_units import warn_of_unfit
-from ._sequence_watching import watched
+from ._sequence_watching import answered_by_the_best, watched
 from ._stored_times import StoredIndex, StoredOffset, StoredStamp, StoredTable
 
 FURTHEST_COMPARED = 128
@@ -95,6 +96,7 @@ class SequenceState(NamedTuple):
     known_row: Array | None = None  # (p,) known columns of the last row taken in; None: there are none, or no row yet
     seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows; None: there is none
     moved: Array | None = None  # (k, m) by how much features have moved since each of the last rows; None: none has
+    told: Told | None = None  # a shift of late, which may have to be taken out; None: there was none
     blend: Blend | None = None  # that fills gaps after a fit, together with the model; None: this alone
     limits: Limits | None = None  # of all rules that find events, from ``alarm_rate``; None: not asked for yet
     lookout: Lookout | None = None  # what these remember of the last rows, beside `alarm`; None: no row yet
@@ -157,7 +159,8 @@ STATE_TYPES: tuple[type, ...] = (
     Emission, Levels, Belief, LevelBelief, Moments, LevelMoments, GaussianNoise, StudentNoise, GaussianSpec,
     GivenStudentSpec, LearnedStudentSpec, StoredTable, StoredIndex, StoredOffset, StoredStamp, Seen,
     PhaseLayer, Variances, ShapeLayer, TrendLayer, LineVariances, Running, Forecast, Candidate, Job, Task, Width,
-    Foretold, *BLEND_TYPES, Marginals, Anew, Lines, Damped, Search, Limits, Lookout, Sums, Suspects, Rare, Tails, Event,
+    Foretold, *BLEND_TYPES, Marginals, Anew, Lines, Damped, Search, Limits, Lookout, Sums, Suspects, Rare, Tails, Told,
+    Event,
 )  # fmt: skip
 """Every NamedTuple that can occur in a state."""
 
@@ -174,7 +177,7 @@ class Taken(NamedTuple):
 def take_row(state: SequenceState, w: Array) -> Taken:
     """Pass the row w = [y, k], features and known columns, through the stream; alarms are watched for after the
     warm-up."""
-    from ..core.dynamics.learning import advance, answered_by_the_best  # only streams need it
+    from ..core.dynamics import learning  # only streams need it
 
     Y, K = parts(state, w[None])
     seen, absurd = judged(state.seen, Y, FLOAT)
@@ -184,9 +187,13 @@ def take_row(state: SequenceState, w: Array) -> Taken:
     y = into_model(row[0], state.logs)
     state, rest, var = _less_season(state, y, None if K is None else K[0])
     before = state.stream
-    stream, outcome = advance(before, rest, state.options, _wide(state), var, _suspicious(state))
+    held = _suspicious(state) or state.told is not None
+    stream, outcome = learning.advance(before, rest, state.options, _wide(state), var, held)
     if state.others:
-        others = tuple(Other(own, answered_by_the_best(advance(stream, rest, own)[0])) for own, stream in state.others)
+        others = tuple(
+            Other(own, learning.answered_by_the_best(learning.advance(stream, rest, own)[0]))
+            for own, stream in state.others
+        )
         state = state._replace(others=others)
     if outcome.judged is not None and not state.layers:  # rows of the warm-up, together
         late = absurd_entries(outcome.judged)
@@ -204,7 +211,7 @@ def take_row(state: SequenceState, w: Array) -> Taken:
     if outcome.innovation is not None:
         state = watched(state, before, rest, outcome.innovation, now)
     if not _suspicious(state):
-        state = state._replace(stream=answered_by_the_best(state.stream))
+        state = answered_by_the_best(state)
     return Taken(state, absurd, outcome, unfit)
 
 

@@ -11,7 +11,7 @@ from ..core.dynamics.heavier import with_heavy_tails
 from ..core.dynamics.logarithms import out_of_model
 from ..core.dynamics.lookout import SHIFT, Happening, Lookout, begin_lookout, look, without_shift
 from ..core.dynamics.model import Innovation
-from ..core.dynamics.moved import taken_out
+from ..core.dynamics.moved import HELD, Told, taken_out
 from ..core.dynamics.noise import GaussianSpec, LearnedStudentSpec
 from ..core.dynamics.scale import student_factor
 from ..core.dynamics.seasons.phases import PhaseLayer
@@ -45,10 +45,12 @@ def watched(
     limits = state.thresholds
     watching = begin_lookout(state.counts) if state.lookout is None else state.lookout
     found = look(state.alarm, watching, row_of(one, student_factor(np.maximum(state.counts, 2.0))), limits)
-    state = state._replace(alarm=found.alarm, lookout=found.lookout, limits=limits)
+    told = state.told if state.told is None or state.told.age < HELD else None
+    told = None if told is None else told._replace(rows=told.rows + 1, age=told.age + 1)
+    state = state._replace(alarm=found.alarm, lookout=found.lookout, limits=limits, told=told)
     for what in found.happenings:
         if what.kind == SHIFT:
-            state = _moved(state, watching, what)
+            state = state._replace(told=_told(state, watching, what))
     row = state.n_rows - 1
     if found.fired or len(absurd.row):
         state = state._replace(alarms=(*state.alarms, row)[-ALARMS_KEPT:])
@@ -61,30 +63,53 @@ def watched(
     return state._replace(events=(*state.events, *events)[-EVENTS_KEPT:]) if events else state
 
 
-def _moved(state: SequenceState, before: Lookout, shift: Happening) -> SequenceState:
-    """The state without a shift, which was told by the lookout `before`, if it would cost the model that answers.
+def _told(state: SequenceState, before: Lookout, shift: Happening) -> Told | None:
+    """What is remembered of shifts of late, after this one, which was told by the lookout `before`.
 
-    That is so if another candidate would answer from now on, by rows that none could foretell. Otherwise the model
-    follows the shift by itself, and the shift may be an episode that ends. In the warm-up everything is learned again
-    and again, and trends and shapes of whole periods follow a shift by themselves.
+    In the warm-up everything is learned again and again, and trends and shapes of whole periods follow a shift by
+    themselves: there it is nothing.
     """
-    from ..core.dynamics.learning import answered_by_the_best  # only streams need it
+    follows = any(not isinstance(layer, PhaseLayer) for layer in state.layers)
+    if follows or not shift.stays.any() or state.stream.rows <= state.options.warmup:
+        return state.told
+    told = state.told
+    if told is None:
+        told = Told(np.zeros(len(state.counts)), shift.rows, 0, before.sums.low, before.sums.high)
+    by = told.by.copy()
+    by[shift.which[shift.stays]] += shift.size[shift.stays]
+    return told._replace(by=by, rows=max(told.rows, shift.rows))
 
+
+def answered_by_the_best(state: SequenceState) -> SequenceState:
+    """The state in which the candidate answers that has foretold best.
+
+    If that would be another one because of a shift, which none could foretell, the shift is taken out instead.
+    Otherwise the model follows the shift by itself, and it may be an episode that ends.
+    """
+    from ..core.dynamics import learning  # only streams need it
+
+    stream = learning.answered_by_the_best(state.stream)
+    if stream.leader == state.stream.leader:
+        return state
+    if state.told is None:
+        return state._replace(stream=stream)
+    state = _without(state, state.told)
+    return state._replace(stream=learning.answered_by_the_best(state.stream))
+
+
+def _without(state: SequenceState, told: Told) -> SequenceState:
+    """The state whose features have been where they are since a shift."""
     layers = [layer for layer in state.layers if isinstance(layer, PhaseLayer)]
-    found = state.lookout
-    if found is None or len(layers) < len(state.layers) or state.stream.rows <= state.options.warmup:
-        return state
-    by = np.zeros(len(state.counts))
-    by[shift.which[shift.stays]] = shift.size[shift.stays]
-    if not by.any() or answered_by_the_best(state.stream).leader == state.stream.leader:
-        return state
+    assert state.lookout is not None  # for the type checker: it has told of the shift
+    by, rows = told.by, told.rows
     state = state._replace(
-        stream=taken_out(state.stream, by, shift.rows),
-        others=tuple(other._replace(stream=taken_out(other.stream, by, shift.rows)) for other in state.others),
-        layers=tuple(layer.moved(by[layer.columns], shift.rows) for layer in layers),
-        lookout=without_shift(found, before, shift),
+        stream=taken_out(state.stream, by, rows),
+        others=tuple(other._replace(stream=taken_out(other.stream, by, rows)) for other in state.others),
+        layers=tuple(layer.moved(by[layer.columns], rows) for layer in layers),
+        lookout=without_shift(state.lookout, told.low, told.high, rows),
+        told=None,
     )
-    older = len(state.rows) - shift.rows
+    older = len(state.rows) - rows
     if older <= 0:
         return state
     moved = np.zeros(state.rows.shape) if state.moved is None else state.moved.copy()

@@ -409,8 +409,8 @@ class SequenceFilter(Reported, SequenceAnswers):
     def partial_fit(self, X: TableLike, y: object = None, *, known: TableLike | None = None) -> Self:
         """Take in the next row or rows, NaN = missing, and go on from where the last call ended.
 
-        After the warm-up, a shift that is told in ``events_`` is taken out of what has been learned, unless the model
-        follows it by itself, has trends or shapes of whole periods, or such shifts have gone back before.
+        After the warm-up, a shift that is told in ``events_`` is taken out of what has been learned if another kind of
+        model would take over because of it, and there are neither trends nor shapes of whole periods.
 
         ``known``: see :meth:`fit`; a stream has them from its first row on, or not at all.
         """

@@ -134,12 +134,11 @@ def relearned(k: Lookout) -> Lookout:
     return k._replace(sums=reopened(k.sums))
 
 
-def without_shift(k: Lookout, before: Lookout, shift: Happening) -> Lookout:
-    """The lookout, which was another one `before` it told of a shift, if the model goes on without the shift: scores
-    since then say nothing, and what was usual still is, but for what may be left of the shift (CUT)."""
-    every, was = np.arange(len(k.sums.low)), before.sums
-    low, high = np.maximum(k.sums.low, was.low - CUT), np.minimum(k.sums.high, was.high + CUT)
-    return k._replace(sums=without_last(k.sums._replace(low=low, high=high), every, shift.rows))
+def without_shift(k: Lookout, low: Array, high: Array, rows: int) -> Lookout:
+    """The lookout, if the model goes on without a shift that came in the last rows: scores since then say nothing, and
+    what was usual before, `low` to `high`, still is, but for what may be left of the shift (CUT)."""
+    low, high = np.maximum(k.sums.low, low - CUT), np.minimum(k.sums.high, high + CUT)
+    return k._replace(sums=without_last(k.sums._replace(low=low, high=high), np.arange(len(low)), rows))
 
 
 def without_suspects(k: Lookout) -> Lookout:

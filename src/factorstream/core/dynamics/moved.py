@@ -7,9 +7,25 @@ if they had been there already, and from the beliefs since is taken what the shi
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..linalg import Array
 from .response import response
 from .stream import Candidate, Job, Stream, Task
+
+HELD = 4
+"""Rows for which a shift that was told is remembered. Derived: as many as values that tell it from an outlier; what a
+model has followed for longer it follows by itself."""
+
+
+class Told(NamedTuple):
+    """A shift that was told of late, and is in the stream: it is taken out if it is about to cost the model."""
+
+    by: Array  # (m,) in raw units; of all that were told since the first
+    rows: int  # since it came
+    age: int  # rows since it was told
+    low: Array  # (m,) and
+    high: Array  # (m,): what was usual before it, see `Sums`
 
 
 def taken_out(stream: Stream, by: Array, rows: int) -> Stream:
