@@ -20,6 +20,7 @@ import numpy as np
 
 from factorstream.core.dynamics import alarm, axes, choose, em, forecasts, noise, outliers, spikes, stream
 from factorstream.core.dynamics import bank as _bank  # noqa: F401  what is loaded later keeps a change
+from factorstream.core.dynamics import cycles_ahead as _cycles_ahead  # noqa: F401
 from factorstream.core.dynamics import learning as _learning  # noqa: F401
 from factorstream.estimators.sequence import SequenceFilter
 
@@ -51,6 +52,41 @@ OF_WALKS = (
     + other("CLEAR_NOISE", 2.0, 8.0, module="start")
 )
 """Constants that decide what is taken for a random walk, and what becomes of it."""
+OF_CYCLES = (
+    other("SHORTEST_CYCLE", 3, 8, module="cycles")
+    + other("MOST_CYCLES", 1, 5, module="cycles")
+    + other("BESIDE", (2, 5), (5, 11), module="cycles")
+    + other("ABOVE_BESIDE", 10.0, 40.0, module="cycles")
+    + other("JUDGED_TURNS", 8, 32, module="cycles_ahead")
+    + other("LEAST_PARTS", 2, 5, module="cycles_ahead")
+)
+"""Constants by which cycles are found and judged."""
+OF_BLENDS = (
+    other("EQUAL_COUNT", 100.0, 1000.0, module="blend")
+    + other("COMMON_COUNT", 300.0, 3000.0, module="blend")
+    + other("LEAST_SHARE", 0.02, 0.1, module="blend")
+    + other("LEAST_GAIN", 3e-4, 3e-3, module="blend")
+)
+"""Constants by which several models share the filling of gaps."""
+OF_EVENTS = (
+    other("SHIFT_PART", 0.15, 0.4, module="lookout")
+    + other("OUTLIER_PART", 0.3, 0.7, module="lookout")
+    + other("SPREAD_PART", 0.15, 0.4, module="lookout")
+    + other("TOLD", 4.0, 8.0, module="lookout")
+    + other("REACH", 32, 128, module="shifts")
+    + other("NEAR", 2.0, 4.0, module="shifts")
+    + other("SETTLED", 24, 96, module="shifts")
+    + other("CLEARLY", 1.5, 3.0, module="shifts")
+    + other("VERDICT", 2, 5, module="suspects")
+    + other("SURELY", 2.5, 4.0, module="suspects")
+    + other("CHANCE", 0.1, 0.4, module="suspects")
+    + other("MODERATE", 1.5, 3.0, module="tails")
+    + other("LEAN", 1.5, 3.0, module="tails")
+    + other("SHARE", 0.005, 0.02, module="tails")
+    + other("RETURNED", 0.6, 0.9, module="tails")
+    + other("KEPT", 0.05, 0.3, module="heavier")
+)
+"""Constants by which events are told, and heavy tails are seen."""
 GROUPS = {
     "fits": Group(
         ERRORS,
@@ -88,7 +124,9 @@ GROUPS = {
         + other("LEAST_VARIANCE", 1e-4, 1e-2, module="start")
         + other("LEAST_OWN", 0.03, 0.3, module="start")
         + other("LEAST_LEFT", 0.01, 0.2, module="start")
-        + OF_WALKS,
+        + OF_WALKS
+        + OF_CYCLES
+        + OF_BLENDS,
     ),
     "walks": Group(
         ERRORS,
@@ -193,7 +231,8 @@ GROUPS = {
         )
         + other("MEMORY", 200, 2000, module="alarm")
         + other("CLAIM_ROWS", 5, 80, module="alarm")
-        + other("CUT", 3.0, 6.0, module="alarm"),
+        + other("CUT", 3.0, 6.0, module="alarm")
+        + OF_EVENTS,
     ),
 }
 Task = tuple[str, int | None, str, int]
@@ -216,10 +255,14 @@ def tasks(only: list[str]) -> Iterator[Task]:
 
 
 def cells(columns: tuple[str, ...], got: Array, base: Array) -> str:
-    """One line: relative changes in percent, averaged over seeds; coverage in points. Arrays: seeds × columns."""
+    """One line: relative changes in percent, averaged over seeds; coverage in points. Arrays: seeds × columns.
+
+    What stays nothing, such as false alarms, has not changed.
+    """
     out = ""
     for name, new, old in zip(columns, got.T, base.T, strict=True):
-        change = np.mean(new - old) if name == "coverage" else np.mean(new) / np.mean(old) - 1.0
+        difference, before = np.mean(new - old), np.mean(old)
+        change = difference if name == "coverage" or difference == 0.0 else np.divide(difference, before)
         out += f"{100.0 * change:+10.2f}"
     return out
 
