@@ -105,7 +105,8 @@ def refuse_single_pass(source: Source, needs: str) -> None:
     if not source.rewinds:
         raise ValueError(
             f"These rows can be read only once, and {needs} reads them several times; give a file, or a function that "
-            "returns their blocks, or use DictionaryFilter, which needs one pass."
+            "returns their blocks, or begin them again for DictionaryFilter, which needs one pass: the first block has "
+            "been read."
         )
 
 

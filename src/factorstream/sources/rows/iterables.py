@@ -120,7 +120,7 @@ class MadeRows(_Pieces):
 def _first(pieces: Iterator[_Piece]) -> _Piece:
     first = next(pieces, None)
     if first is None:
-        raise TableError("There are no rows in these blocks.")
+        raise TableError("There are no rows in these blocks; of an iterator that was read before none are left.")
     return first
 
 
