@@ -63,7 +63,7 @@ SEQUENCES = [(12, {}), (60, {}), (60, {"drift": "none"}), (150, {}), (150, {"dri
 
 @pytest.mark.parametrize(("n", "how"), SEQUENCES)
 def test_the_plan_of_a_sequence_is_what_it_does(n, how, monkeypatch):
-    from factorstream.core.dynamics import cycles_ahead
+    from factorstream.core.dynamics import cycles_ahead, forecasts
     from factorstream.estimators import _sequence_fit
     from factorstream.estimators._sequence import options, plain_parameters, planned_sweeps
 
@@ -73,14 +73,16 @@ def test_the_plan_of_a_sequence_is_what_it_does(n, how, monkeypatch):
     model = SequenceFilter(2, **how)
     given = plain_parameters(model)
     plan = planned_sweeps(n, options(given, 3), given)
-    made = fits_made(monkeypatch, [sequence_fit, choose, few, cycles_ahead, _sequence_fit], lambda: model.fit(X))
+    made = fits_made(
+        monkeypatch, [sequence_fit, choose, few, forecasts, cycles_ahead, _sequence_fit], lambda: model.fit(X)
+    )
     assert made == plan
 
 
 @pytest.mark.parametrize("n", [90, 150, 300])
 @pytest.mark.parametrize("how", [{}, {"drift": "none"}, {"calibrate": False}])
 def test_the_plan_of_a_sequence_with_cycles_is_what_it_does(n, how, monkeypatch):
-    from factorstream.core.dynamics import cycles_ahead
+    from factorstream.core.dynamics import cycles_ahead, forecasts
     from factorstream.estimators import _sequence_fit
     from factorstream.estimators._sequence import options, plain_parameters, planned_sweeps
 
@@ -89,7 +91,9 @@ def test_the_plan_of_a_sequence_with_cycles_is_what_it_does(n, how, monkeypatch)
     model = SequenceFilter(4, **how)
     given = plain_parameters(model)
     plan = planned_sweeps(n, options(given, 3), given, turning=True)
-    made = fits_made(monkeypatch, [sequence_fit, choose, few, cycles_ahead, _sequence_fit], lambda: model.fit(X))
+    made = fits_made(
+        monkeypatch, [sequence_fit, choose, few, forecasts, cycles_ahead, _sequence_fit], lambda: model.fit(X)
+    )
     assert model.state_.options.dynamics.cycles is not None
     assert made == plan
 

@@ -11,23 +11,25 @@ from ..core.place import Tall
 OFTEN, LEAST_OFTEN = 0.02, 10
 """Share of a column's values, and how many of them, that have to be equal to the least or greatest one for it to be a
 limit, as zeros of a count or the full marks of a test are. The share is not tuned: a round number. The number is
-derived: of values that lie at such an end or beyond it, the next one lies beyond with probability 1 / (10 + 2)."""
+derived: after so many values at an end, or on one side of zero, the next one lies beyond with probability 1 / (10 + 2).
+"""
 
 
 def shown_limits(least: Tall, greatest: Tall, X: Tall) -> tuple[Array, Array]:
     """Limits that m columns show themselves, by their least and greatest values and by rows X (n, m; NaN where
     missing), which may be some of all.
 
-    A column without negative values stays so, and one without positive values too. A least or greatest value that is
-    seen again and again is a limit.
+    A column without negative values stays so, and one without positive values too, if ten values at least say so. A
+    least or greatest value that is seen again and again is a limit.
     """
     low, high = to_host(least), to_host(greatest)
-    often = np.maximum(LEAST_OFTEN, OFTEN * to_host(counted(~namespace(X).isnan(X), axis=0)))
+    n = to_host(counted(~namespace(X).isnan(X), axis=0))
+    often, many = np.maximum(LEAST_OFTEN, OFTEN * n), n >= LEAST_OFTEN
     at_least, at_most = (to_host(counted(end == X, axis=0)) >= often for end in (least, greatest))
     some = low <= high
     return (
-        np.where(some & at_least, low, np.where(some & (low >= 0.0), 0.0, -np.inf)),
-        np.where(some & at_most, high, np.where(some & (high <= 0.0), 0.0, np.inf)),
+        np.where(some & at_least, low, np.where(many & (low >= 0.0), 0.0, -np.inf)),
+        np.where(some & at_most, high, np.where(many & (high <= 0.0), 0.0, np.inf)),
     )
 
 

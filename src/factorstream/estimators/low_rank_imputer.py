@@ -64,8 +64,9 @@ class LowRankImputer(Resumable, Reported, ImputerFits):
         intervals are those of the model's law.
     min_value, max_value : float or array (n_features,), default=None
         What fills and bounds stay within, one number for all columns or one for each; -inf and inf say nothing. On a
-        side without one, columns show limits themselves, unless ``marginals="linear"``: columns without negative values
-        stay so, and a least or greatest value that is seen again and again (the zeros of a count, full marks) is one.
+        side without one, columns show limits themselves, unless ``marginals="linear"``: columns with ten values or
+        more, none of them negative, stay so, and a least or greatest value that is seen again and again (the zeros of a
+        count, full marks) is one.
     max_iter : int, default=30
         Upper bound on the sweeps of each fit, see :class:`BayesianFactorization`.
     add_indicator : bool, default=False
