@@ -72,3 +72,32 @@ def test_a_stream_does_not_depend_on_its_split_where_features_move(tmp_path):
     assert whole.events_ == split.events_
     np.testing.assert_array_equal(whole.forecast(30), split.forecast(30))
     np.testing.assert_array_equal(whole.recent(), split.recent())
+
+
+@pytest.mark.parametrize("size", [10.0, 20.0])
+def test_features_that_move_one_after_another_are_told_and_taken_out(size):
+    """The second one is under suspicion when the first is told, and has a verdict of its own."""
+    X, signal = cycles(size)
+    X[AT + 1 :, 1] += size * NOISE
+    signal[AT + 1 :, 1] += size * NOISE
+    model = SequenceFilter().partial_fit(X[:-24])
+    assert [one.features[0] for one in model.events_] == [0, 1]
+    assert np.sqrt(((model.forecast(24) - signal[-24:]) ** 2).mean(0)).max() < 1.5 * NOISE
+
+
+def test_a_shift_that_others_seem_to_follow_is_told_once():
+    """It is seen in every other row, and the filter takes the others along."""
+    X, _ = cycles(20.0, T=345, seed=1)
+    X[AT + 1 :: 2, 0] = np.nan
+    shifts = [one for one in SequenceFilter().partial_fit(X[:-24]).events_ if one.kind == "shift" and one.row >= AT]
+    assert [one.features[0] for one in shifts].count(0) == 1
+
+
+def test_widths_of_forecasts_do_not_learn_from_those_made_before_a_shift():
+    X, _ = cycles(10.0, T=394)
+    plain, _ = cycles(0.0, T=394)
+    widths = []
+    for rows in (X, plain):
+        lower, upper = SequenceFilter(period=48).partial_fit(rows[: AT + 70]).forecast_interval(48)
+        widths.append(float((upper - lower)[38:, 0].mean()))
+    assert widths[0] < 1.6 * widths[1]

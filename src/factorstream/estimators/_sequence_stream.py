@@ -162,7 +162,7 @@ def _adopted(state: SequenceState, anew: Anew) -> SequenceState:
     lookout = None if state.lookout is None else without_suspects(relearned(state.lookout))
     return state._replace(
         options=_without_cycles(state.options),
-        stream=anew.stream, layers=anew.layers, seasons=seasons, moved=None, counts=anew.counts, ahead_scale=widths,
-        forecasts=forecasts, others=(), weights=None, interval_scale=1.0, forecast_scale=1.0, history=(), n_iter=1,
-        alarm=Alarm(), lookout=lookout, tails=None, anew=None,
+        stream=anew.stream, layers=anew.layers, seasons=seasons, moved=None, told=None, counts=anew.counts,
+        ahead_scale=widths, forecasts=forecasts, others=(), weights=None, interval_scale=1.0, forecast_scale=1.0,
+        history=(), n_iter=1, alarm=Alarm(), lookout=lookout, tails=None, anew=None,
     )  # fmt: skip

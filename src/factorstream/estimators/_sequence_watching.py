@@ -99,13 +99,14 @@ def answered_by_the_best(state: SequenceState) -> SequenceState:
 
 def _without(state: SequenceState, told: Told) -> SequenceState:
     """The state whose features have been where they are since a shift."""
-    layers = [layer for layer in state.layers if isinstance(layer, PhaseLayer)]
     assert state.lookout is not None  # for the type checker: it has told of the shift
     by, rows = told.by, told.rows
     state = state._replace(
         stream=taken_out(state.stream, by, rows),
-        others=tuple(other._replace(stream=taken_out(other.stream, by, rows)) for other in state.others),
-        layers=tuple(layer.moved(by[layer.columns], rows) for layer in layers),
+        layers=tuple(
+            layer.moved(by[layer.columns], rows) if isinstance(layer, PhaseLayer) else layer for layer in state.layers
+        ),
+        forecasts=(),  # they were made where the features had been
         lookout=without_shift(state.lookout, told.low, told.high, rows),
         told=None,
     )

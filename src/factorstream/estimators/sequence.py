@@ -101,8 +101,8 @@ class SequenceFilter(Reported, SequenceAnswers):
           are not filled clearly worse. Without ``period`` and ``trend``, models of values and scores together fill
           gaps, if there are more than 200 rows, at most 100 columns and a million entries, and hidden observed runs are
           filled clearly better so than by one model of the values. One of them, of scores without levels, may have
-          twice as many states as ``n_components``. Otherwise one model of the values, and always with Student-t noise,
-          a numeric ``drift`` and known columns, and where random walks were chosen. See the notes.
+          twice as many states as ``n_components``. Scores are not tried with Student-t noise, a numeric ``drift`` and
+          known columns, nor where random walks were chosen. Otherwise it is one model of the values. See the notes.
     period : None, "auto", int or several ints, default=None
         Seasons: after how many rows something comes back, in whole numbers of rows from 2 on. Hourly rows with days and
         weeks have ``period=(24, 168)``. "auto" tries those that are usual for the steps of the time stamps or, without

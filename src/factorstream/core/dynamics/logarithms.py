@@ -64,9 +64,8 @@ def deviations(mean: Array, std: Array, L: Array | None) -> Array:
     if L is None:
         return std
     lower, upper = (out_of_model(mean + sign * _FURTHEST * std, L) for sign in (-1.0, 1.0))
-    out = std.copy()
-    out[..., L] = ((upper - lower) / (2.0 * _FURTHEST))[..., L]
-    return out
+    length = np.where(np.isfinite(upper), upper, np.inf) - np.where(np.isfinite(upper), lower, 0.0)
+    return np.asarray(np.where(L, length / (2.0 * _FURTHEST), std))
 
 
 def log_slope(Y: Array, L: Array | None) -> Array:

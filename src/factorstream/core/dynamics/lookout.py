@@ -180,11 +180,9 @@ def look(a: Alarm, k: Lookout, row: Row, limits: Limits) -> Found:
     elif due and not any(one.kind == SHIFT for one in happenings):
         one = _spread(k, row, quiet=watched.down > watched.up)
         happenings += [] if one is None else [one]
-    happenings = [_with_others(k, one, row, limits.shift) if one.kind == SHIFT else one for one in happenings]
+    k, happenings = _explained(k, happenings, row, limits.shift)
     for one in happenings:
-        if one.kind == SHIFT:
-            k = k._replace(sums=_after(k.sums, one, row))
-        elif one.kind == SPREAD:
+        if one.kind == SPREAD:
             square = one.size**2 / (row.innovation.var * k.sums.var)[one.which]
             k = k._replace(sums=after_spread(k.sums, one.which, square))
     fired = any(one.kind != OUTLIER for one in happenings)
@@ -230,6 +228,22 @@ def last_verdicts(k: Lookout) -> tuple[Happening, ...]:
     return () if verdict is None else tuple(_grouped(verdict))
 
 
+def _explained(k: Lookout, happenings: list[Happening], row: Row, b: float) -> tuple[Lookout, list[Happening]]:
+    """What happened, shifts with all features that have moved; a second one only if the first does not explain it."""
+    out: list[Happening] = []
+    for one in happenings:
+        if one.kind == SHIFT:
+            if np.isnan(one.size).all() and any(other.kind == SHIFT for other in out):
+                again = find_shift(k.sums, b)
+                if again is None:
+                    continue
+                one = _joined([], again)[0]
+            one = _with_others(k, one, row, b)
+            k = k._replace(sums=_after(k.sums, one, row))
+        out.append(one)
+    return k, out
+
+
 def _joined(happenings: list[Happening], shift: Shift) -> list[Happening]:
     """What happened, and this shift, which says since when features moved better than a verdict on one of them."""
     same = [one for one in happenings if one.kind == SHIFT and shift.feature in one.which]
@@ -249,6 +263,7 @@ def _with_others(k: Lookout, shift: Happening, row: Row, b: float) -> Happening:
     while len(which) < len(shift.which) + TRACED:
         far = how_far(k.sums, off - shown)
         far[which] = 0.0
+        far[suspected(k.suspects)] = 0.0  # they have a verdict of their own
         i = rest[0] if rest else int(np.argmax(far))
         if not rest and far[i] < NEAR:
             break

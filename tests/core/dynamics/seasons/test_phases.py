@@ -126,3 +126,11 @@ def test_a_layer_whose_feature_has_moved_goes_on_as_if_it_had_been_there_before(
         if t == since + 1:
             moved = moved.moved(by, 2)
         np.testing.assert_allclose(moved.now(), plain.now(), atol=1e-9)
+
+
+def test_the_height_of_a_long_row_that_came_after_a_shift_is_right_already(rng):
+    Y, by, since = rng.normal(size=(5 * P, 1)), np.array([30.0]), 2 * P
+    plain = moved = layer_of(rng)
+    for t, y in enumerate(Y[: 3 * P + 1]):
+        plain, moved = plain.taken(y), moved.taken(y + by * (t >= since))
+    np.testing.assert_allclose(moved.moved(by, P + 1).height, moved.height)

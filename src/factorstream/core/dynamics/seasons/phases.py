@@ -78,10 +78,14 @@ class PhaseLayer(NamedTuple):
         return layer._completed() if layer.place == self.period else layer
 
     def moved(self, by: Array, rows: int) -> PhaseLayer:
-        """The layer whose features have been elsewhere, by so much (k,), in the last rows: what came before moves."""
+        """The layer whose features have been elsewhere, by so much (k,), in the last rows: what came before moves.
+
+        The height is the mean of the last long row, of which a part may have come since.
+        """
         row = self.row.copy()
         row[: max(self.place - rows, 0)] += by
-        return self._replace(row=row, height=self.height + by)
+        before = 1.0 - min(max(rows - self.place, 0), self.period) / self.period
+        return self._replace(row=row, height=self.height + before * by)
 
     def _completed(self) -> PhaseLayer:
         """The layer at the beginning of the next long row."""
