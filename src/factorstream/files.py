@@ -63,8 +63,8 @@ def write_atomic(path: Path, content: str | bytes | Iterable[bytes | memoryview]
     check_folder(path)
     _remove_left(path)
     new = _new_temporary(path)
-    temporary = Path(new.name)
     try:
+        temporary = Path(new.name)
         with new:
             if path.exists():  # before there is anything to read in it
                 temporary.chmod(stat.S_IMODE(path.stat().st_mode))
@@ -77,7 +77,7 @@ def write_atomic(path: Path, content: str | bytes | Iterable[bytes | memoryview]
             os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            temporary.unlink()
+            os.unlink(new.name)
         raise
     _sync_folder(path.parent)
     return path
@@ -86,13 +86,19 @@ def write_atomic(path: Path, content: str | bytes | Iterable[bytes | memoryview]
 def _new_temporary(path: Path) -> BinaryIO:
     """A new file beside a path, locked for as long as it is open: nobody else removes it."""
     while True:
-        file = path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY}").open("xb")  # the usual permissions
-        if fcntl is None:
-            return file
-        fcntl.flock(file, fcntl.LOCK_EX)
-        if os.path.exists(file.name):  # else somebody took it for one that was left, before it was locked
-            return file
-        file.close()
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY}")
+        try:
+            file = temporary.open("xb")  # the usual permissions
+            if fcntl is None:
+                return file
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if temporary.exists():  # else somebody took it for one that was left, before it was locked
+                return file
+            file.close()
+        except KeyboardInterrupt:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
 
 
 def _remove_left(path: Path) -> None:

@@ -11,7 +11,7 @@ from factorstream.core.dynamics.bank import ODDS, SCORE_MEMORY, best, passed
 from factorstream.core.dynamics.choose import HORIZON
 from factorstream.core.dynamics.filter import forecast, initial
 from factorstream.core.dynamics.fit import LEVELS, STATES, fit
-from factorstream.core.dynamics.learning import advance
+from factorstream.core.dynamics.learning import advance, answered_by_the_best
 from factorstream.core.dynamics.stream import Candidate, StreamOptions, begun, new_stream, resumed
 from factorstream.core.dynamics.widths import begin_width
 
@@ -104,7 +104,7 @@ def test_a_stream_changes_its_mind():
     shared = draw(make(5, m=4, r=2, R=0.1), 1200, 5, gaps="none")[3] * 6.0
     stream, opt, leaders = new_stream(4), StreamOptions(r=2, candidates=(LEVELS, STATES)), []
     for y in np.vstack([walks, walks.mean(0) + shared]):
-        stream, _ = advance(stream, y, opt)
+        stream = answered_by_the_best(advance(stream, y, opt)[0])
         leaders.append(stream.bank[stream.leader].kind)
     assert leaders[399] == LEVELS
     assert leaders[-1] == STATES
