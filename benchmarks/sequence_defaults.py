@@ -80,6 +80,7 @@ OF_EVENTS = (
     + other("VERDICT", 2, 5, module="suspects")
     + other("SURELY", 2.5, 4.0, module="suspects")
     + other("CHANCE", 0.1, 0.4, module="suspects")
+    + other("HELD", 0, 8, module="moved")
     + other("MODERATE", 1.5, 3.0, module="tails")
     + other("LEAN", 1.5, 3.0, module="tails")
     + other("SHARE", 0.005, 0.02, module="tails")

@@ -86,7 +86,7 @@ def test_features_that_move_one_after_another_are_told_and_taken_out(size):
 
 
 def test_a_shift_that_others_seem_to_follow_is_told_once():
-    """It is seen in every other row, and the filter takes the others along."""
+    """Feature 0 is seen in every other row alone, and the filter takes part of its shift for one of the others."""
     X, _ = cycles(20.0, T=345, seed=1)
     X[AT + 1 :: 2, 0] = np.nan
     shifts = [one for one in SequenceFilter().partial_fit(X[:-24]).events_ if one.kind == "shift" and one.row >= AT]

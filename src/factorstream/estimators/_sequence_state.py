@@ -42,7 +42,7 @@ from ._sequence import Parameter
 from ._sequence_blend import BLEND_TYPES, Blend
 from ._sequence_events import Event
 from ._sequence_units import warn_of_unfit
-from ._sequence_watching import answered_by_the_best, watched
+from ._sequence_watching import watched, with_best_answering
 from ._stored_times import StoredIndex, StoredOffset, StoredStamp, StoredTable
 
 FURTHEST_COMPARED = 128
@@ -74,8 +74,8 @@ class SequenceState(NamedTuple):
     options: StreamOptions  # the same in the words of the core
     stream: Stream  # model, belief after the last row, rows that learning still needs
     table: StoredTable  # columns and time stamps of the last rows
-    rows: Array  # (k, m) the last rows, at most lag + 1
-    seen: Seen  # what tells absurd values
+    rows: Array  # (k, m) the last rows, at most lag + 1, in the units of the data
+    seen: Seen  # what tells absurd values, in the units of the data
     counts: Array  # (m,) values of each feature that its spread was learned from; infinite if the noise is wider for it
     n_rows: int = 0  # taken in
     alarm: Alarm = Alarm()
@@ -94,8 +94,10 @@ class SequenceState(NamedTuple):
     weights: Array | None = None  # (1 + others, m) of their forecasts; None: there are no others
     known: tuple[str, ...] = ()  # names of the known columns; `before` has these beside the features
     known_row: Array | None = None  # (p,) known columns of the last row taken in; None: there are none, or no row yet
-    seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows; None: there is none
-    moved: Array | None = None  # (k, m) by how much features have moved since each of the last rows; None: none has
+    seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows, in the model; None: none
+    moved: Array | None = (
+        None  # (k, m) by how much features moved since each of the last rows, in the model
+    )
     told: Told | None = None  # a shift of late, which may have to be taken out; None: there was none
     blend: Blend | None = None  # that fills gaps after a fit, together with the model; None: this alone
     limits: Limits | None = None  # of all rules that find events, from ``alarm_rate``; None: not asked for yet
@@ -190,10 +192,7 @@ def take_row(state: SequenceState, w: Array) -> Taken:
     held = _suspicious(state) or state.told is not None
     stream, outcome = learning.advance(before, rest, state.options, _wide(state), var, held)
     if state.others:
-        others = tuple(
-            Other(own, learning.answered_by_the_best(learning.advance(stream, rest, own)[0]))
-            for own, stream in state.others
-        )
+        others = tuple(Other(own, learning.advance(stream, rest, own)[0]) for own, stream in state.others)
         state = state._replace(others=others)
     if outcome.judged is not None and not state.layers:  # rows of the warm-up, together
         late = absurd_entries(outcome.judged)
@@ -211,7 +210,7 @@ def take_row(state: SequenceState, w: Array) -> Taken:
     if outcome.innovation is not None:
         state = watched(state, before, rest, outcome.innovation, now)
     if not _suspicious(state):
-        state = answered_by_the_best(state)
+        state = with_best_answering(state)
     return Taken(state, absurd, outcome, unfit)
 
 

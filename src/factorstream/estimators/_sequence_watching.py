@@ -80,11 +80,11 @@ def _told(state: SequenceState, before: Lookout, shift: Happening) -> Told | Non
     return told._replace(by=by, rows=max(told.rows, shift.rows))
 
 
-def answered_by_the_best(state: SequenceState) -> SequenceState:
-    """The state in which the candidate answers that has foretold best.
+def with_best_answering(state: SequenceState) -> SequenceState:
+    """The state whose answers come from the candidate model with the best forecasts so far.
 
-    If that would be another one because of a shift, which none could foretell, the shift is taken out instead.
-    Otherwise the model follows the shift by itself, and it may be an episode that ends.
+    A shift may make another candidate the best, though none could foretell it: then the shift is taken out, and the
+    candidates are compared again. Where the best one stays the same, the shift is left in, as it may be an episode.
     """
     from ..core.dynamics import learning  # only streams need it
 

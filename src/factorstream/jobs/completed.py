@@ -53,9 +53,9 @@ class Completion(NamedTuple):
     other_gaps: list[str]
     """Columns that are not numbers and have gaps, which stay."""
     one_value: list[str]
-    """Columns whose bounds are empty because one value of them is known."""
+    """Columns that get no bounds, because only one of their values is known."""
     few_equal_values: list[str]
-    """Columns whose bounds are empty because their known values are all equal, and too few for the level."""
+    """Columns that get no bounds, because their known values are all equal, and too few for bounds of this level."""
     suspects: list[Suspect]
     """Numbers that were taken as data, and may stand for gaps."""
     identifiers: Sequence[str]

@@ -93,8 +93,8 @@ class Given(NamedTuple):
     carried: Mapping[str, str] = {}
     """Why columns of labels and dates are not used, by name; where such columns are used at all."""
     identifiers: Sequence[str] = ()
-    """Columns of numbers that are used and probably name the rows, which nobody has said; none where a model is
-    given."""
+    """Columns of numbers that probably name the rows, but are used as measurements, because no option says otherwise.
+    Empty where a model is given, which has chosen its columns."""
 
 
 def read_given(path: Path, reading: Reading, model: Any = None, *, all_kinds: bool = False) -> Given:

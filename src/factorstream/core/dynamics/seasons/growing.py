@@ -2,7 +2,7 @@
 
 A look at the rows comes first and costs next to nothing: over blocks of a period, the slope of the logarithm of the
 spread on that of the mean is 0 where a season is added to the level and 1 where it multiplies it (after Guerrero 1993).
-Only features where it is clearly above zero, and nearer to 1, are tried.
+Only features whose slope is clearly above 0, and nearer to 1 than to 0, are tried.
 
 Both ways to read a feature then forecast the last third of the rows. They are compared by the log-density of what came,
 in the data's units: that of a logarithm is divided by the value (the Jacobian). It asks for the right middle and for
