@@ -95,9 +95,7 @@ class SequenceState(NamedTuple):
     known: tuple[str, ...] = ()  # names of the known columns; `before` has these beside the features
     known_row: Array | None = None  # (p,) known columns of the last row taken in; None: there are none, or no row yet
     seasons: Array | None = None  # (k, 2, m) mean and variance of the season of the last rows, in the model; None: none
-    moved: Array | None = (
-        None  # (k, m) by how much features moved since each of the last rows, in the model
-    )
+    moved: Array | None = None  # (k, m) by how much features moved since each of the last rows, in the model
     told: Told | None = None  # a shift of late, which may have to be taken out; None: there was none
     blend: Blend | None = None  # that fills gaps after a fit, together with the model; None: this alone
     limits: Limits | None = None  # of all rules that find events, from ``alarm_rate``; None: not asked for yet
